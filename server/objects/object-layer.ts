@@ -1,0 +1,238 @@
+import type { Readable } from 'node:stream';
+import type { EncryptionContext } from '../encryption/key-source.ts';
+
+/**
+ * Buckets and objects on the two stores: what the S3, console and admin rooms call. Authorization happened before.
+ *
+ * Every refusal is an `S3Error` of `protocol/s3/s3-error.ts` with the protocol's code (`NoSuchKey`, `BucketNotEmpty`,
+ * `PreconditionFailed`, …). Times are `Date`s with whole milliseconds; sizes are bytes; ETags come without quotes.
+ */
+export interface ObjectLayer {
+  createBucket(bucket: string, options: { readonly location: string }): Promise<void>;
+  headBucket(bucket: string): Promise<Bucket>;
+  listBuckets(): Promise<readonly Bucket[]>;
+  deleteBucket(bucket: string): Promise<void>;
+
+  /** Undefined when the bucket has no default encryption. */
+  getBucketEncryption(bucket: string): Promise<BucketEncryption | undefined>;
+  putBucketEncryption(bucket: string, encryption: BucketEncryption): Promise<void>;
+  deleteBucketEncryption(bucket: string): Promise<void>;
+
+  putObject(request: PutObject): Promise<ObjectInfo>;
+  headObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ObjectInfo>;
+  /** `open` is called at most once, with the range of the plaintext; nothing is read before. */
+  getObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ReadableObject>;
+  copyObject(request: CopyObject): Promise<ObjectInfo>;
+  /** Deleting an absent key succeeds, as in S3. */
+  deleteObject(bucket: string, key: string): Promise<void>;
+  listObjects(request: ListObjects): Promise<ObjectListing>;
+
+  createMultipartUpload(
+    request: CreateMultipartUpload,
+  ): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption }>;
+  putPart(request: PutPart): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
+  copyPart(
+    request: Omit<PutPart, 'body' | 'size' | 'digests'> & { readonly source: CopySource; readonly range?: ByteRange },
+  ): Promise<PartInfo>;
+  completeMultipartUpload(request: CompleteMultipartUpload): Promise<ObjectInfo>;
+  abortMultipartUpload(bucket: string, key: string, uploadId: string): Promise<void>;
+  listParts(request: ListParts): Promise<PartListing>;
+  listMultipartUploads(request: ListMultipartUploads): Promise<UploadListing>;
+}
+
+export interface Bucket {
+  readonly name: string;
+  readonly created: Date;
+  readonly location: string;
+}
+
+export type BucketEncryption =
+  { readonly scheme: 'SSE-S3' } | { readonly scheme: 'SSE-KMS'; readonly keyName?: string };
+
+/** What the request asks for; absent means the bucket's default, if any. */
+export type RequestedEncryption =
+  | { readonly scheme: 'SSE-S3' }
+  | { readonly scheme: 'SSE-KMS'; readonly keyName?: string; readonly context?: EncryptionContext };
+
+/** What an object has. */
+export type ObjectEncryption =
+  | { readonly scheme: 'SSE-S3' }
+  | { readonly scheme: 'SSE-KMS'; readonly keyName: string; readonly context?: EncryptionContext };
+
+/** Headers that are stored with an object and returned as they came. */
+export interface ObjectHeaders {
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+  readonly contentDisposition?: string;
+  readonly contentLanguage?: string;
+  readonly cacheControl?: string;
+  readonly expires?: string;
+  readonly storageClass?: string;
+  /** `x-amz-meta-*`, names in lower case without the prefix. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Additional checksums of S3, base64. `type` as in `x-amz-checksum-type`. */
+export interface Checksum {
+  readonly algorithm: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256';
+  readonly value: string;
+  readonly type: 'FULL_OBJECT' | 'COMPOSITE';
+}
+
+export interface ObjectInfo extends ObjectHeaders {
+  readonly bucket: string;
+  readonly key: string;
+  /** Of the plaintext. */
+  readonly size: number;
+  readonly etag: string;
+  readonly lastModified: Date;
+  readonly encryption?: ObjectEncryption;
+  readonly checksum?: Checksum;
+  /** Of a multipart object. */
+  readonly parts?: number;
+}
+
+/**
+ * What the body must turn out to be, known before or, with trailers, only at its end: the layer asks for `trailing()` after the
+ * last byte and before it commits. A difference is `BadDigest`, and nothing is stored.
+ */
+export interface ExpectedDigests {
+  /** Base64 of Content-MD5. */
+  readonly md5?: string;
+  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly value: string };
+  /** The algorithm is known at once, the value with the trailer. */
+  readonly trailing?: { readonly algorithm: Checksum['algorithm']; readonly value: () => string | undefined };
+  /** An algorithm to compute where the client gave no value. */
+  readonly compute?: Checksum['algorithm'];
+}
+
+export interface PutObject {
+  readonly bucket: string;
+  readonly key: string;
+  /** Already decoded (no aws-chunked framing) and verified against the signature; errors reject the put. */
+  readonly body: AsyncIterable<Buffer>;
+  /** Plaintext bytes. A body of another length is `IncompleteBody`. */
+  readonly size: number;
+  readonly digests: ExpectedDigests;
+  readonly headers: ObjectHeaders;
+  readonly encryption?: RequestedEncryption;
+  readonly conditions?: WriteConditions;
+}
+
+export interface WriteConditions {
+  /** ETags, or `*`. */
+  readonly ifMatch?: readonly string[];
+  readonly ifNoneMatch?: readonly string[];
+}
+
+export interface ReadConditions extends WriteConditions {
+  readonly ifModifiedSince?: Date;
+  readonly ifUnmodifiedSince?: Date;
+}
+
+/** `Range: bytes=…`; inclusive start, exclusive end is computed by `resolveRange` once the size is known. */
+export type ByteRange =
+  | { readonly kind: 'from'; readonly start: number; readonly endInclusive?: number }
+  | { readonly kind: 'last'; readonly bytes: number };
+
+export interface ReadableObject {
+  readonly info: ObjectInfo;
+  /** Plaintext bytes from `start` inclusive to `end` exclusive. */
+  open(range: { readonly start: number; readonly end: number }): Readable;
+}
+
+export interface CopySource {
+  readonly bucket: string;
+  readonly key: string;
+  readonly conditions?: ReadConditions;
+}
+
+export interface CopyObject {
+  readonly source: CopySource;
+  readonly bucket: string;
+  readonly key: string;
+  /** Absent: the source's headers and metadata (`x-amz-metadata-directive: COPY`). */
+  readonly headers?: ObjectHeaders;
+  readonly encryption?: RequestedEncryption;
+}
+
+export interface ListObjects {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly delimiter: string;
+  /** Keys and common prefixes after this one, exclusive. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface ObjectListing {
+  readonly objects: readonly ObjectInfo[];
+  readonly commonPrefixes: readonly string[];
+  /** Set when there is more: pass it as `after`. */
+  readonly next?: string;
+}
+
+export interface CreateMultipartUpload {
+  readonly bucket: string;
+  readonly key: string;
+  readonly headers: ObjectHeaders;
+  readonly encryption?: RequestedEncryption;
+  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly type: Checksum['type'] };
+}
+
+export interface PutPart {
+  readonly bucket: string;
+  readonly key: string;
+  readonly uploadId: string;
+  /** 1 to 10,000. */
+  readonly partNumber: number;
+  readonly body: AsyncIterable<Buffer>;
+  readonly size: number;
+  readonly digests: ExpectedDigests;
+}
+
+export interface PartInfo {
+  readonly partNumber: number;
+  readonly size: number;
+  readonly etag: string;
+  readonly lastModified: Date;
+  readonly checksum?: Checksum;
+}
+
+export interface CompleteMultipartUpload {
+  readonly bucket: string;
+  readonly key: string;
+  readonly uploadId: string;
+  readonly parts: readonly { readonly partNumber: number; readonly etag: string; readonly checksum?: string }[];
+  readonly conditions?: WriteConditions;
+}
+
+export interface ListParts {
+  readonly bucket: string;
+  readonly key: string;
+  readonly uploadId: string;
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface PartListing {
+  readonly parts: readonly PartInfo[];
+  readonly next?: number;
+  readonly initiated: Date;
+  readonly storageClass?: string;
+}
+
+export interface ListMultipartUploads {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly afterKey: string;
+  readonly afterUploadId: string;
+  readonly limit: number;
+}
+
+export interface UploadListing {
+  readonly uploads: readonly { readonly key: string; readonly uploadId: string; readonly initiated: Date }[];
+  readonly commonPrefixes: readonly string[];
+  readonly next?: { readonly key: string; readonly uploadId: string };
+}

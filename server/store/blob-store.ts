@@ -1,0 +1,36 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * Bodies too large for a record, each under an id of its own, written once and never changed.
+ *
+ * What an implementer owes, held by `blob-store.conformance.ts` over every engine:
+ * - when `write` resolves, the blob survives a power cut, name included; before that, `read` and `list` do not show it whole;
+ * - when `write` rejects (the stream failed, the disk is full, the client went away), nothing readable stays behind;
+ * - memory does not grow with the size of a blob;
+ * - `remove` of an absent blob is not an error: removal is repeated after a crash.
+ */
+export interface BlobStore {
+  /** Streams a new blob in. Ids are never used twice. */
+  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }>;
+
+  /** Bytes from `start` inclusive to `end` exclusive. Errors with `BlobMissing` when there is no such blob. */
+  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable;
+
+  remove(id: BlobId): Promise<void>;
+
+  /** Every blob, half-written ones included: for the sweeper and `verify`. */
+  list(): AsyncIterable<{ readonly id: BlobId; readonly size: number; readonly ageMs: number }>;
+
+  /** Free and total bytes of what holds the blobs, where that can be told. */
+  space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+}
+
+/** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random ones. */
+export type BlobId = string & { readonly __brand: 'BlobId' };
+
+export class BlobMissing extends Error {
+  override readonly name = 'BlobMissing';
+  constructor(id: BlobId) {
+    super(`blob ${id} is missing`);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Everything the server knows is records under ordered keys, changed by conditional batches. Nothing above this file knows which
+ * engine is below.
+ *
+ * What an implementer owes, held by `record-store.conformance.ts` over every engine:
+ * - keys are bytes, ordered as bytes; values are bytes of up to 16 MiB; keys of up to 1,900 bytes;
+ * - a read sees every commit that was answered before the read began, whichever thread or replica answered it;
+ * - nobody reads what is not durable yet, and a commit answered `committed` survives a power cut;
+ * - a commit is all or nothing, and its expectations hold at the moment it takes effect (no write skew between two batches that
+ *   expect a key the other one changes);
+ * - the revision of a key grows with every change of it, also across its deletion.
+ */
+export interface RecordStore {
+  get(key: Key): Promise<Entry | undefined>;
+
+  /** Entries in the order of their keys. Not a snapshot: a long scan may see changes made after it began. */
+  scan(range: ScanRange): AsyncIterable<ScanItem>;
+
+  commit(batch: Batch): Promise<Outcome>;
+
+  /**
+   * Whether the commit with this id took effect; asked after `unknown`. Only answered for commits of the last hour.
+   * `not-committed` is final: a commit still on its way then can no longer take effect.
+   */
+  outcome(id: CommitId): Promise<'committed' | 'not-committed'>;
+
+  close(): Promise<void>;
+}
+
+/** A key made by `key()` of `keys.ts`, or a bound made by `prefixOf()`/`after()`. */
+export type Key = Buffer;
+
+/** Grows with every change of its key; comparable only between entries of one key. */
+export type Revision = number;
+
+export interface Entry {
+  readonly key: Key;
+  readonly value: Buffer;
+  readonly revision: Revision;
+}
+
+export interface ScanRange {
+  /** Inclusive lower bound. */
+  readonly start: Key;
+  /** Exclusive upper bound. */
+  readonly end: Key;
+  /** At most this many items (entries and groups together). */
+  readonly limit?: number;
+  readonly reverse?: boolean;
+  /**
+   * Keys that begin with `prefix` and contain `delimiter` after it come as one group, whose name ends with the delimiter; the
+   * engine skips the rest of a group without reading it. Only forwards.
+   */
+  readonly collapse?: { readonly prefix: Buffer; readonly delimiter: Buffer };
+}
+
+export type ScanItem = ({ readonly kind: 'entry' } & Entry) | { readonly kind: 'group'; readonly prefix: Buffer };
+
+/** Made by the caller, random, 16 bytes in hexadecimal: it recognises its own commit after a lost acknowledgement. */
+export type CommitId = string;
+
+export interface Batch {
+  readonly id: CommitId;
+  readonly expect?: readonly Expectation[];
+  readonly put?: readonly { readonly key: Key; readonly value: Buffer }[];
+  readonly delete?: readonly Key[];
+  /** Counters, 64-bit signed, big-endian in the value; an absent key counts as 0. Adding commutes and conflicts with nothing. */
+  readonly add?: readonly { readonly key: Key; readonly delta: bigint }[];
+}
+
+export type Expectation =
+  | { readonly kind: 'revision'; readonly key: Key; readonly revision: Revision }
+  | { readonly kind: 'absent'; readonly key: Key };
+
+export type Outcome =
+  | { readonly kind: 'committed'; readonly revision: Revision }
+  /** The first expectation that did not hold; nothing was changed. */
+  | { readonly kind: 'conflict'; readonly key: Key }
+  /** The acknowledgement was lost: ask `outcome`. */
+  | { readonly kind: 'unknown' };
+
+/** The engine cannot serve now (disk full, connection lost, closed); nothing was changed. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  readonly reason: 'full' | 'unreachable' | 'closed';
+  constructor(reason: 'full' | 'unreachable' | 'closed', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
