@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { ExpectedDigests } from '../objects/object-layer.ts';
+import type { Principal } from './principal.ts';
+
+/** A request as it came, target split but nothing interpreted yet. Built by `http`, read by `s3`, `sts`, `admin`. */
+export interface IncomingRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The path as sent, still percent-encoded: signatures cover these bytes. */
+  readonly rawPath: string;
+  /** The query string as sent, without `?`. */
+  readonly rawQuery: string;
+  /** Names in lower case; values joined with `, ` where a header repeats. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
+  readonly secure: boolean;
+  readonly remoteAddress: string;
+}
+
+/** An `IncomingRequest` whose signature holds. */
+export interface AuthenticatedRequest {
+  readonly principal: Principal;
+  /**
+   * The body without aws-chunked framing. Reading it checks chunk signatures, the payload hash and the declared length; a
+   * difference throws the S3Error, so what was read so far must not be kept.
+   */
+  readonly body: AsyncIterable<Buffer>;
+  /** Bytes of `body`; undefined when the request declares none. */
+  readonly size: number | undefined;
+  /** The trailer's checksum, where the request announces one. */
+  readonly trailing?: NonNullable<ExpectedDigests['trailing']>;
+}
