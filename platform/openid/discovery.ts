@@ -1,0 +1,151 @@
+import { OpenIdProblem } from './openid-problem.ts';
+import { explainFailure } from './explain-failure.ts';
+import { createProviderFetch } from './provider-fetch.ts';
+import type { ProviderFetch } from './provider-fetch.ts';
+
+/** What discovery told, checked. */
+export interface ProviderMetadata {
+  readonly issuer: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly jwksUri: string;
+  readonly userinfoEndpoint?: string;
+  readonly endSessionEndpoint?: string;
+  readonly scopesSupported: readonly string[];
+  readonly tokenEndpointAuthMethods: readonly string[];
+  /** The document as it came, for libraries that want all of it. */
+  readonly document: Readonly<Record<string, unknown>>;
+  /** What works but should not stay: an issuer without TLS off loopback. */
+  readonly warnings: readonly string[];
+}
+
+export interface DiscoverOptions {
+  /** Instead of one made of `ca` and `timeoutMs`. */
+  readonly fetch?: ProviderFetch;
+  /** CA certificates (PEM) trusted besides those of the system. */
+  readonly ca?: string;
+  /** Milliseconds; 10,000 without it. */
+  readonly timeoutMs?: number;
+}
+
+const wellKnown = '/.well-known/openid-configuration';
+
+/**
+ * Reads and checks a provider's discovery document. Errors with `OpenIdProblem`.
+ *
+ * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
+ */
+export async function discover(configUrl: string, options: DiscoverOptions = {}): Promise<ProviderMetadata> {
+  const expected = issuerOf(configUrl);
+  const fetch = options.fetch ?? createProviderFetch(options);
+  const document = await readDocument(configUrl, fetch);
+  return checkDocument(configUrl, expected, document);
+}
+
+/** The issuer that a config URL stands for: the URL without its well-known part. */
+function issuerOf(configUrl: string): string {
+  if (!URL.canParse(configUrl)) {
+    throw new OpenIdProblem(
+      'ConfigUrlInvalid',
+      `config_url "${configUrl}" is not a URL; it looks like https://PROVIDER/realms/REALM${wellKnown}.`,
+    );
+  }
+  const { protocol, pathname, search, hash } = new URL(configUrl);
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw new OpenIdProblem('ConfigUrlInvalid', `config_url "${configUrl}" must begin with https:// (or http://).`);
+  }
+  if (!pathname.endsWith(wellKnown) || search !== '' || hash !== '') {
+    throw new OpenIdProblem('ConfigUrlInvalid', `config_url "${configUrl}" must end in ${wellKnown}.`);
+  }
+  return configUrl.slice(0, -wellKnown.length);
+}
+
+async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Record<string, unknown>> {
+  let response: Response;
+  try {
+    response = await fetch(configUrl, { headers: { accept: 'application/json' } });
+  } catch (error) {
+    throw explainFailure('Unreachable', 'the discovery document', configUrl, error);
+  }
+  if (response.status === 404) {
+    throw new OpenIdProblem(
+      'NotFound',
+      `${configUrl} answered 404: there is no such document; check the realm and the path of config_url.`,
+    );
+  }
+  if (response.status !== 200) throw unexpected(configUrl, response);
+  const document = parseObject(await response.text());
+  if (document === undefined) {
+    throw new OpenIdProblem(
+      'NotJson',
+      `${configUrl} answered something other than a JSON object; check that config_url names the provider itself.`,
+    );
+  }
+  return document;
+}
+
+function unexpected(configUrl: string, response: Response): OpenIdProblem {
+  const location = response.headers.get('location');
+  const hint = location === null ? 'see the log of the provider' : `it redirects to ${location}; give that address`;
+  return new OpenIdProblem('UnexpectedStatus', `${configUrl} answered ${response.status} instead of 200; ${hint}.`);
+}
+
+function checkDocument(configUrl: string, expected: string, document: Record<string, unknown>): ProviderMetadata {
+  const issuer = document['issuer'];
+  // Providers whose issuer ends in a slash (Auth0) have it before the well-known part: the config URL then shows one slash for two.
+  if (typeof issuer !== 'string' || (issuer !== expected && issuer !== `${expected}/`)) {
+    throw new OpenIdProblem(
+      'IssuerMismatch',
+      `the document at ${configUrl} names the issuer ${JSON.stringify(issuer)}, but its address stands for "${expected}"; ` +
+        'use the address that the provider itself calls its issuer, or correct the host name set at the provider.',
+    );
+  }
+  const endpoint = (name: string): string => {
+    const value = document[name];
+    if (typeof value !== 'string' || !URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+      throw new OpenIdProblem(
+        'EndpointMissing',
+        `the document at ${configUrl} has no usable ${name} (${value === undefined ? 'absent' : JSON.stringify(value)}); ` +
+          'is this an OpenID Connect provider?',
+      );
+    }
+    return value;
+  };
+  const userinfoEndpoint = document['userinfo_endpoint'];
+  const endSessionEndpoint = document['end_session_endpoint'];
+  return {
+    issuer,
+    authorizationEndpoint: endpoint('authorization_endpoint'),
+    tokenEndpoint: endpoint('token_endpoint'),
+    jwksUri: endpoint('jwks_uri'),
+    ...(typeof userinfoEndpoint === 'string' ? { userinfoEndpoint } : {}),
+    ...(typeof endSessionEndpoint === 'string' ? { endSessionEndpoint } : {}),
+    scopesSupported: strings(document['scopes_supported']),
+    tokenEndpointAuthMethods: strings(document['token_endpoint_auth_methods_supported'], ['client_secret_basic']),
+    document,
+    warnings: transportWarnings(issuer),
+  };
+}
+
+function transportWarnings(issuer: string): string[] {
+  const { protocol, hostname } = new URL(issuer);
+  const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$|\.localhost$/.test(hostname);
+  return protocol === 'https:' || loopback
+    ? []
+    : [`The issuer ${issuer} is reached without TLS: whoever sits between can read tokens and replace its keys.`];
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function strings(value: unknown, otherwise: string[] = []): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : otherwise;
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import type { ProviderMetadata } from './discovery.ts';
+import { explainFailure } from './explain-failure.ts';
+import { OpenIdProblem } from './openid-problem.ts';
+import { createProviderFetch } from './provider-fetch.ts';
+import type { ProviderFetch } from './provider-fetch.ts';
+
+export interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface ProbeOptions {
+  readonly fetch?: ProviderFetch;
+  /** CA certificates (PEM) trusted besides those of the system. */
+  readonly ca?: string;
+  /** Milliseconds; 10,000 without it. */
+  readonly timeoutMs?: number;
+  /** Sent as `redirect_uri`; any value does, since the code is bogus. */
+  readonly redirectUri?: string;
+}
+
+/** How sure the probe is: some providers refuse the bogus code in words of their own. */
+export type ProbeResult =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'unclear'; readonly message: string };
+
+/**
+ * Finds out whether the provider knows the client and its secret, without a user: sends a code that it never issued to the token
+ * endpoint. A client it refuses is `invalid_client`; one it accepts gets as far as the code, `invalid_grant`.
+ * Errors with `OpenIdProblem` (`ClientRefused`, `Unreachable`, …).
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+ */
+export async function probeClient(
+  metadata: Pick<ProviderMetadata, 'tokenEndpoint' | 'tokenEndpointAuthMethods'>,
+  client: ClientCredentials,
+  options: ProbeOptions = {},
+): Promise<ProbeResult> {
+  const fetch = options.fetch ?? createProviderFetch(options);
+  const { headers, form } = authenticated(metadata.tokenEndpointAuthMethods, client);
+  form.set('grant_type', 'authorization_code');
+  form.set('code', `probe-${randomBytes(12).toString('hex')}`);
+  form.set('redirect_uri', options.redirectUri ?? 'http://127.0.0.1/oauth_callback');
+  let response: Response;
+  try {
+    response = await fetch(metadata.tokenEndpoint, { method: 'POST', headers, body: form });
+  } catch (error) {
+    throw explainFailure('Unreachable', 'the token endpoint', metadata.tokenEndpoint, error);
+  }
+  return judge(metadata.tokenEndpoint, client.clientId, response.status, await response.text());
+}
+
+function authenticated(methods: readonly string[], client: ClientCredentials) {
+  const form = new URLSearchParams();
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (methods.includes('client_secret_basic') || !methods.includes('client_secret_post')) {
+    const pair = `${formEncode(client.clientId)}:${formEncode(client.clientSecret)}`;
+    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
+  } else {
+    form.set('client_id', client.clientId);
+    form.set('client_secret', client.clientSecret);
+  }
+  return { headers, form };
+}
+
+/** Basic credentials of OAuth are form-encoded first. @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1 */
+function formEncode(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}
+
+function judge(endpoint: string, clientId: string, status: number, body: string): ProbeResult {
+  const { error, description } = oauthError(body);
+  const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
+  if (error === 'invalid_client' || status === 401) {
+    throw new OpenIdProblem(
+      'ClientRefused',
+      `the provider refuses the client "${clientId}" (${status} ${said}); check client_id and client_secret.`,
+    );
+  }
+  if (error === 'unauthorized_client') {
+    throw new OpenIdProblem(
+      'ClientRefused',
+      `the provider does not let the client "${clientId}" log people in (${said}); turn its standard (authorization code) flow on.`,
+    );
+  }
+  if (error === 'invalid_grant') return { kind: 'accepted' };
+  if (status === 404 || status >= 500) {
+    throw new OpenIdProblem(
+      status === 404 ? 'NotFound' : 'UnexpectedStatus',
+      `the token endpoint ${endpoint} answered ${status} (${said}); see the log of the provider.`,
+    );
+  }
+  return {
+    kind: 'unclear',
+    message: `the token endpoint answered ${status} (${said}) to the check of the client "${clientId}": its secret could not be verified.`,
+  };
+}
+
+function oauthError(body: string): { error?: string; description?: string } {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value !== 'object' || value === null) return {};
+    const { error, error_description: description } = value as Record<string, unknown>;
+    return {
+      ...(typeof error === 'string' ? { error: error.slice(0, 100) } : {}),
+      ...(typeof description === 'string' ? { description: description.slice(0, 300) } : {}),
+    };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,116 @@
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { getCACertificates } from 'node:tls';
+
+/**
+ * What the calls to a provider need of `fetch`: also the shape that `jose` and `openid-client` take as their custom fetch.
+ * Redirects are not followed: a provider that redirects is configured with the wrong address.
+ */
+export type ProviderFetch = (url: string, init?: ProviderFetchInit) => Promise<Response>;
+
+export interface ProviderFetchInit {
+  readonly method?: string;
+  readonly headers?: Headers | Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | null;
+  readonly redirect?: unknown;
+}
+
+export interface ProviderFetchOptions {
+  /** CA certificates (PEM) trusted besides those of the system. */
+  readonly ca?: string;
+  /** For the whole call, answer included. Milliseconds. */
+  readonly timeoutMs?: number;
+  /** The longest answer that is read. Bytes. */
+  readonly maxBytes?: number;
+}
+
+/** An answer longer than `maxBytes`. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+const defaults = { timeoutMs: 10_000, maxBytes: 1024 * 1024 };
+
+/**
+ * A fetch with a bound on time and size and a CA of its own, which the built-in one does not offer without another package.
+ * Rejects with the socket's error, `AnswerTooLarge`, or the reason of the abort.
+ */
+export function createProviderFetch(options: ProviderFetchOptions = {}): ProviderFetch {
+  const { timeoutMs, maxBytes } = { ...defaults, ...options };
+  const ca = options.ca === undefined ? undefined : [...getCACertificates('default'), options.ca];
+  return async (url, init = {}) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
+    const answer = await send(new URL(url), init, ca, signal);
+    const body = await readBounded(answer, maxBytes, signal);
+    const status = answer.statusCode ?? 500;
+    const bodiless = status === 204 || status === 205 || status === 304;
+    return new Response(bodiless ? null : new Uint8Array(body), { status, headers: headersOf(answer) });
+  };
+}
+
+function send(
+  url: URL,
+  init: ProviderFetchInit,
+  ca: string[] | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const body = bodyOf(init.body);
+  const headers = new Headers(init.headers);
+  if (init.body instanceof URLSearchParams && !headers.has('content-type')) {
+    headers.set('content-type', 'application/x-www-form-urlencoded;charset=UTF-8');
+  }
+  if (body !== undefined) headers.set('content-length', String(body.length));
+  const options = {
+    method: init.method ?? 'GET',
+    headers: Object.fromEntries(headers),
+    signal,
+    // A connection of its own: a provider that was restarted must not be asked over a dead one.
+    agent: false as const,
+    ...(ca === undefined ? {} : { ca }),
+  };
+  return new Promise((resolve, reject) => {
+    const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+    request.once('response', resolve);
+    // Stays for errors after the answer began: reading the body reports those.
+    request.on('error', (error) => reject(signal.aborted ? asError(signal.reason) : error));
+    request.end(body);
+  });
+}
+
+async function readBounded(answer: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw new AnswerTooLarge(`the answer is longer than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw signal.aborted ? asError(signal.reason) : error;
+  }
+  return Buffer.concat(chunks);
+}
+
+function bodyOf(body: unknown): Buffer | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (body instanceof URLSearchParams) return Buffer.from(body.toString());
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  throw new TypeError('a provider is sent text, a form or bytes');
+}
+
+function headersOf(answer: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < answer.rawHeaders.length; at += 2) {
+    headers.append(answer.rawHeaders[at] ?? '', answer.rawHeaders[at + 1] ?? '');
+  }
+  return headers;
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
