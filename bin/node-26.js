@@ -25,10 +25,11 @@ export function findNode() {
       // Falls through to the message: the optional package was not installed.
     }
   }
+  const reason = entry
+    ? `the package ${entry[0]} is not installed: run "npm ci" (without --omit=optional)`
+    : 'no package brings a newer one there';
   process.stderr.write(
-    `Coffer needs Node ${wanted} or later; this is Node ${process.versions.node} on ${platform}, and ` +
-      `${entry ? `the package ${entry[0]} is not installed: run "npm ci" (without --omit=optional)` : 'no package brings it there'}` +
-      ', or use a newer Node.\n',
+    `Coffer needs Node ${wanted} or later; this is Node ${process.versions.node} on ${platform}. Here ${reason}; or use a newer Node.\n`,
   );
   process.exit(1);
 }

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings, SettingsError } from './load-settings.ts';
+
+const root = { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password' };
+const keyService = {
+  SVC_KMS_KEYSVC_ENDPOINT: 'https://keys:7373',
+  SVC_KMS_KEYSVC_KEY_NAME: 'main',
+  SVC_KMS_KEYSVC_CERT_FILE: '/client.crt',
+  SVC_KMS_KEYSVC_KEY_FILE: '/client.key',
+};
+
+function load(env: Record<string, string>, files: Record<string, string> = {}) {
+  return loadSettings({
+    env,
+    readFile: (path) => {
+      const text = files[path];
+      if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
+      return text;
+    },
+  });
+}
+
+function problems(env: Record<string, string>, files: Record<string, string> = {}): readonly string[] {
+  try {
+    load(env, files);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('loadSettings', () => {
+  it('takes the defaults of the table', () => {
+    expect(load(root)).toMatchObject({
+      address: '0.0.0.0:9000',
+      consoleAddress: '0.0.0.0:9090',
+      region: 'us-east-1',
+      regionEnforced: false,
+      storageReserve: { kind: 'percent', percent: 1 },
+      openid: [],
+      warnings: [],
+    });
+  });
+
+  it("understands MinIO's names", () => {
+    const settings = load({ MINIO_ROOT_USER: 'minio', MINIO_ROOT_PASSWORD: 'minio123', MINIO_REGION_NAME: 'eu-1' });
+    expect(settings).toMatchObject({
+      root: { user: 'minio', password: 'minio123' },
+      region: 'eu-1',
+      regionEnforced: true,
+    });
+  });
+
+  it('prefers the SVC_ name to an alias', () => {
+    expect(load({ ...root, MINIO_ROOT_USER: 'minio' }).root.user).toBe('root');
+  });
+
+  it('reads a secret from the file that its _FILE variable names, without the final newline', () => {
+    const env = { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD_FILE: '/run/password' };
+    expect(load(env, { '/run/password': 'from a file\n' }).root.password).toBe('from a file');
+  });
+
+  it('lets the process environment win over the environment file', () => {
+    const files = { '/etc/default/coffer': 'SVC_ROOT_USER=filed\nSVC_ROOT_PASSWORD=filed-password\n' };
+    expect(load({ SVC_ROOT_USER: 'given' }, files).root).toEqual({ user: 'given', password: 'filed-password' });
+  });
+
+  it('refuses an environment file that was named but is not there', () => {
+    expect(problems({ ...root, SVC_CONFIG_ENV_FILE: '/absent' })[0]).toContain(
+      'SVC_CONFIG_ENV_FILE: no such file: /absent',
+    );
+  });
+
+  it('refuses to start without root credentials, naming the variables', () => {
+    expect(problems({ SVC_ROOT_USER: 'root' })[0]).toMatch(/^SVC_ROOT_PASSWORD is not set/);
+  });
+
+  it('never shows a secret that it refuses', () => {
+    expect(problems({ SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'short' })).toEqual([
+      'SVC_ROOT_PASSWORD: expected at least 8 characters',
+    ]);
+  });
+
+  it('collects every problem', () => {
+    expect(problems({ ...root, SVC_THREADS: 'many', SVC_LOG_LEVEL: 'loud' })).toHaveLength(2);
+  });
+
+  it('reads the key service', () => {
+    expect(load({ ...root, ...keyService }).keyService).toEqual({
+      endpoints: ['https://keys:7373'],
+      defaultKey: 'main',
+      client: { kind: 'certificate', certFile: '/client.crt', keyFile: '/client.key' },
+    });
+  });
+
+  it('wants the key that encrypts by default to be named', () => {
+    const { SVC_KMS_KEYSVC_KEY_NAME: _, ...rest } = keyService;
+    expect(problems({ ...root, ...rest })[0]).toContain('SVC_KMS_KEYSVC_KEY_NAME is missing');
+  });
+
+  it('refuses an API key beside a certificate', () => {
+    expect(problems({ ...root, ...keyService, SVC_KMS_KEYSVC_API_KEY: 'kes:v1:x' })[0]).toContain('excludes');
+  });
+
+  it("reads a provider's settings by their suffix, with the vendor's synonyms", () => {
+    const settings = load(
+      {
+        ...root,
+        SVC_IDENTITY_OPENID_CONFIG_URL_PRIMARY_IAM: 'https://idp/realms/a/.well-known/openid-configuration',
+        SVC_IDENTITY_OPENID_CLIENT_ID_PRIMARY_IAM: 'coffer',
+        SVC_IDENTITY_OPENID_CLIENT_SECRET_PRIMARY_IAM_FILE: '/run/secret',
+        MINIO_IDENTITY_OPENID_KEYCLOAK_ADMIN_URL_PRIMARY_IAM: 'https://idp/admin',
+        SVC_IDENTITY_OPENID_IDP_REALM_PRIMARY_IAM: 'a',
+        SVC_IDENTITY_OPENID_VENDOR_PRIMARY_IAM: 'keycloak',
+        SVC_IDENTITY_OPENID_SCOPES_PRIMARY_IAM: 'openid, email',
+      },
+      { '/run/secret': 's3cret' },
+    );
+    expect(settings.openid).toEqual([
+      {
+        id: 'PRIMARY_IAM',
+        enabled: true,
+        configUrl: 'https://idp/realms/a/.well-known/openid-configuration',
+        clientId: 'coffer',
+        clientSecret: 's3cret',
+        scopes: ['openid', 'email'],
+        claimName: 'policy',
+        claimUserinfo: false,
+        rolePolicy: [],
+        redirectUriDynamic: false,
+        vendor: 'keycloak',
+        adminUrl: 'https://idp/admin',
+        realm: 'a',
+      },
+    ]);
+  });
+
+  it('reads the provider without a suffix as _', () => {
+    const env = { ...root, MINIO_IDENTITY_OPENID_CONFIG_URL: 'https://idp', MINIO_IDENTITY_OPENID_CLIENT_ID: 'coffer' };
+    expect(load(env).openid.map((provider) => provider.id)).toEqual(['_']);
+  });
+
+  it('says which provider lacks which setting', () => {
+    expect(problems({ ...root, SVC_IDENTITY_OPENID_CONFIG_URL_X: 'https://idp' })).toEqual([
+      'SVC_IDENTITY_OPENID_CLIENT_ID_X is missing: the provider X cannot be used without it',
+    ]);
+  });
+
+  it('warns of variables that no setting has', () => {
+    expect(
+      load({ ...root, SVC_RGEION: 'eu', SVC_IDENTITY_OPENID_COMMENT_X: 'y', SVC_IDENTITY_OPENID_ENABLE_X: 'off' })
+        .warnings,
+    ).toEqual(['SVC_RGEION is no setting of Coffer and is ignored']);
+  });
+});

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { settings } from '../../protocol/settings/table.ts';
+import { parseEnvFile } from './env-file.ts';
+import { group } from './group.ts';
+import { providerSuffixes, readProvider } from './openid-settings.ts';
+import { SettingReader, SettingsError } from './setting-source.ts';
+import type { KeyServiceSettings, ServerSettings } from './server-settings.ts';
+import type { Size } from './parse-value.ts';
+
+export { SettingsError } from './setting-source.ts';
+export type { KeyServiceSettings, OpenIdProviderSettings, ServerSettings } from './server-settings.ts';
+
+const defaultEnvFile = '/etc/default/coffer';
+const oneDay = 24 * 60 * 60 * 1_000;
+
+/**
+ * The server's settings from the environment and the environment file (`SVC_CONFIG_ENV_FILE`, else `/etc/default/coffer` where it
+ * exists); the process environment wins.
+ *
+ * @throws SettingsError with every problem at once
+ */
+export function loadSettings({
+  env,
+  readFile = (path) => readFileSync(path, 'utf8'),
+}: {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile?: (path: string) => string;
+}): ServerSettings {
+  const variables = mergeVariables(env, readFile);
+  const reader = new SettingReader({ variables, readFile });
+  const server = group(reader, 'SVC_');
+  const user = server.text('ROOT_USER');
+  const password = server.text('ROOT_PASSWORD');
+  if (user === undefined || password === undefined) reader.problems.push(...missingRoot(reader, user, password));
+  const keyService = readKeyService(reader);
+  const tls = readTls(reader);
+  const openid = providerSuffixes(variables.keys())
+    .map((suffix) => readProvider(reader, suffix))
+    .filter((provider) => provider !== undefined);
+  const browserRedirect = server.optional('redirectUrl', 'BROWSER_REDIRECT_URL');
+  const threads = server.number('THREADS');
+  const stsDurationMs = server.number('STS_DURATION');
+  const reserve = server.read('STORAGE_RESERVE');
+  const loaded: ServerSettings = {
+    root: { user: user ?? '', password: password ?? '' },
+    region: server.text('REGION') ?? 'us-east-1',
+    regionEnforced: settings.some((row) => row.name === 'SVC_REGION' && reader.has(row)),
+    address: server.text('ADDRESS') ?? '',
+    consoleAddress: server.text('CONSOLE_ADDRESS') ?? '',
+    ...server.optional('dataFolder', 'VOLUMES'),
+    ...server.optional('serverUrl', 'SERVER_URL'),
+    browser: {
+      enabled: server.onOff('BROWSER'),
+      ...browserRedirect,
+      sessionMs: server.number('CONSOLE_SESSION_DURATION') ?? oneDay / 2,
+    },
+    ...(threads === undefined ? {} : { threads }),
+    logLevel: logLevel(server.text('LOG_LEVEL')),
+    ...(tls === undefined ? {} : { tls }),
+    storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
+    ...(stsDurationMs === undefined ? {} : { stsDurationMs }),
+    ...(keyService === undefined ? {} : { keyService }),
+    autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),
+    openid,
+    warnings: unknownVariables(variables.keys()),
+  };
+  if (loaded.autoEncryption && keyService === undefined) {
+    reader.problems.push('SVC_KMS_AUTO_ENCRYPTION is on, but no key service is set: set SVC_KMS_KEYSVC_ENDPOINT');
+  }
+  if (reader.problems.length > 0) throw new SettingsError(reader.problems);
+  return loaded;
+}
+
+function mergeVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+): Map<string, string> {
+  const named = env['SVC_CONFIG_ENV_FILE'] ?? env['MINIO_CONFIG_ENV_FILE'];
+  const path = named === undefined || named === '' ? defaultEnvFile : named;
+  const variables = new Map<string, string>();
+  try {
+    for (const [name, value] of parseEnvFile(readFile(path), path)) variables.set(name, value);
+  } catch (error) {
+    const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
+    if (!absent)
+      throw new SettingsError([`SVC_CONFIG_ENV_FILE: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) variables.set(name, value);
+  return variables;
+}
+
+function missingRoot(reader: SettingReader, user: string | undefined, password: string | undefined): string[] {
+  // A value that was refused has its own line already.
+  if (reader.problems.some((problem) => /ROOT_|ACCESS_KEY|SECRET_KEY/.test(problem))) return [];
+  const missing = [user === undefined ? 'SVC_ROOT_USER' : [], password === undefined ? 'SVC_ROOT_PASSWORD' : []].flat();
+  return [
+    `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set: the server does not start without root credentials. ` +
+      'Set SVC_ROOT_USER and SVC_ROOT_PASSWORD, or SVC_ROOT_USER_FILE and SVC_ROOT_PASSWORD_FILE with the paths of files that hold them.',
+  ];
+}
+
+function readTls(reader: SettingReader): { certFile: string; keyFile: string } | undefined {
+  const read = group(reader, 'SVC_TLS_');
+  const certFile = read.text('CERT_FILE');
+  const keyFile = read.text('KEY_FILE');
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  reader.problems.push('SVC_TLS_CERT_FILE and SVC_TLS_KEY_FILE belong together: set both, or neither');
+  return undefined;
+}
+
+function readKeyService(reader: SettingReader): KeyServiceSettings | undefined {
+  const read = group(reader, 'SVC_KMS_KEYSVC_');
+  const endpoints = read.list('ENDPOINT');
+  if (endpoints.length === 0) return undefined;
+  const defaultKey = read.text('KEY_NAME');
+  if (defaultKey === undefined)
+    reader.problems.push('SVC_KMS_KEYSVC_KEY_NAME is missing: name the key that encrypts by default');
+  if (endpoints.some((endpoint) => !endpoint.startsWith('https:'))) {
+    reader.problems.push('SVC_KMS_KEYSVC_ENDPOINT: the key service is reached by https:// only');
+  }
+  const client = readClient(reader);
+  if (defaultKey === undefined || client === undefined) return undefined;
+  return {
+    endpoints,
+    defaultKey,
+    client,
+    ...read.optional('caPath', 'CAPATH'),
+    ...read.optional('enclave', 'ENCLAVE'),
+  };
+}
+
+function readClient(reader: SettingReader): KeyServiceSettings['client'] | undefined {
+  const read = group(reader, 'SVC_KMS_KEYSVC_');
+  const apiKey = read.text('API_KEY');
+  const certFile = read.text('CERT_FILE');
+  const keyFile = read.text('KEY_FILE');
+  if (apiKey !== undefined && (certFile !== undefined || keyFile !== undefined)) {
+    reader.problems.push(
+      'SVC_KMS_KEYSVC_API_KEY excludes SVC_KMS_KEYSVC_CERT_FILE and SVC_KMS_KEYSVC_KEY_FILE: set one or the other',
+    );
+    return undefined;
+  }
+  if (apiKey !== undefined) return { kind: 'api-key', apiKey };
+  if (certFile !== undefined && keyFile !== undefined) {
+    return { kind: 'certificate', certFile, keyFile, ...read.optional('keyPassword', 'KEY_PASSWORD') };
+  }
+  reader.problems.push(
+    'The key service knows its clients by certificate: set SVC_KMS_KEYSVC_CERT_FILE and SVC_KMS_KEYSVC_KEY_FILE, or SVC_KMS_KEYSVC_API_KEY',
+  );
+  return undefined;
+}
+
+function logLevel(text: string | undefined): ServerSettings['logLevel'] {
+  return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info';
+}
+
+function isSize(value: unknown): value is Size {
+  return typeof value === 'object' && value !== null && 'kind' in value;
+}
+
+/** `SVC_` variables that no setting has are most likely misspelt; `MINIO_` ones may mean a feature that is not here. */
+function unknownVariables(names: Iterable<string>): string[] {
+  const known = settings.flatMap((row) =>
+    [row, ...row.aliases].map((entry) => (typeof entry === 'string' ? entry : entry.name)),
+  );
+  const exact = new Set(known);
+  return [...names]
+    .filter((name) => /^(?:SVC|MINIO)_/.test(name) && !name.endsWith('_CONFIG_ENV_FILE'))
+    .filter((name) => !exact.has(name) && !exact.has(name.replace(/_FILE$/, '')))
+    .filter((name) => !known.some((base) => base.includes('_OPENID_') && name.startsWith(`${base}_`)))
+    .map((name) => `${name} is no setting of Coffer and is ignored`);
+}

@@ -1,0 +1,63 @@
+import type { Size } from './parse-value.ts';
+
+/** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
+export interface ServerSettings {
+  readonly root: { readonly user: string; readonly password: string };
+  readonly region: string;
+  /** Whether SVC_REGION was given: then signatures for another region are refused. */
+  readonly regionEnforced: boolean;
+  /** HOST:PORT. */
+  readonly address: string;
+  readonly consoleAddress: string;
+  readonly dataFolder?: string;
+  readonly serverUrl?: string;
+  readonly browser: { readonly enabled: boolean; readonly redirectUrl?: string; readonly sessionMs: number };
+  readonly threads?: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly storageReserve: Size;
+  readonly stsDurationMs?: number;
+  readonly keyService?: KeyServiceSettings;
+  readonly autoEncryption: boolean;
+  readonly openid: readonly OpenIdProviderSettings[];
+  /** Things a person should know that do not stop the server, e.g. variables that no setting has. */
+  readonly warnings: readonly string[];
+}
+
+export interface KeyServiceSettings {
+  readonly endpoints: readonly string[];
+  readonly defaultKey: string;
+  readonly client:
+    | {
+        readonly kind: 'certificate';
+        readonly certFile: string;
+        readonly keyFile: string;
+        readonly keyPassword?: string;
+      }
+    | { readonly kind: 'api-key'; readonly apiKey: string };
+  /** A PEM file or a folder of them. */
+  readonly caPath?: string;
+  readonly enclave?: string;
+}
+
+export interface OpenIdProviderSettings {
+  /** The `<ID>` of the variables, e.g. `PRIMARY_IAM`; `_` where they carry none. */
+  readonly id: string;
+  readonly enabled: boolean;
+  readonly configUrl: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly displayName?: string;
+  readonly scopes: readonly string[];
+  /** With the prefix put before it. */
+  readonly claimName: string;
+  readonly claimUserinfo: boolean;
+  readonly rolePolicy: readonly string[];
+  readonly redirectUri?: string;
+  readonly redirectUriDynamic: boolean;
+  readonly vendor?: 'keycloak';
+  readonly adminUrl?: string;
+  readonly realm: string;
+  readonly caFile?: string;
+  readonly comment?: string;
+}

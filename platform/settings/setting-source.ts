@@ -1,0 +1,85 @@
+import { parseValue, ValueError } from './parse-value.ts';
+import type { SettingValue } from './parse-value.ts';
+import type { Setting } from '../../protocol/settings/setting.ts';
+
+/** Every setting that cannot be used, one line each: which, from where, what was expected. Secret values are never named. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** Where values come from. `readFile` answers the text of a `…_FILE`. */
+export interface SettingSource {
+  /** The process environment laid over the environment file: the first wins. */
+  readonly variables: ReadonlyMap<string, string>;
+  readonly readFile: (path: string) => string;
+}
+
+/**
+ * The value of a setting under its own name or an alias, from the variable or the file that `<NAME>_FILE` names. An empty
+ * variable counts as not set, as Kubernetes templates and MinIO's deployments expect.
+ *
+ * Problems are collected, not thrown: a person mends all of them in one go.
+ */
+export class SettingReader {
+  readonly problems: string[] = [];
+  readonly #source: SettingSource;
+
+  constructor(source: SettingSource) {
+    this.#source = source;
+  }
+
+  /** `suffix` is `_<ID>` for a provider's settings, else empty. */
+  read(setting: Setting, suffix = ''): SettingValue | undefined {
+    const found = this.#find(setting, suffix);
+    const text = found?.text ?? setting.default;
+    if (text === undefined) return undefined;
+    try {
+      return parseValue(text, setting.type);
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      this.problems.push(`${found?.name ?? setting.name}${setting.secret ? '' : ` is "${text}"`}: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** Whether the setting is given at all, defaults aside. */
+  has(setting: Setting, suffix = ''): boolean {
+    return this.#find(setting, suffix) !== undefined;
+  }
+
+  #find(setting: Setting, suffix: string): { name: string; text: string } | undefined {
+    for (const base of [setting.name, ...setting.aliases]) {
+      const name = base + suffix;
+      const text = this.#source.variables.get(name);
+      if (text !== undefined && text !== '') return { name, text };
+      const file = setting.secret ? this.#fileVariable(base, suffix) : undefined;
+      if (file !== undefined) return this.#fromFile(file.name, file.path);
+    }
+    return undefined;
+  }
+
+  /** `NAME_FILE_<ID>` as well as `NAME_<ID>_FILE`: both are written. */
+  #fileVariable(base: string, suffix: string): { name: string; path: string } | undefined {
+    for (const name of new Set([`${base}${suffix}_FILE`, `${base}_FILE${suffix}`])) {
+      const path = this.#source.variables.get(name);
+      if (path !== undefined && path !== '') return { name, path };
+    }
+    return undefined;
+  }
+
+  #fromFile(name: string, path: string): { name: string; text: string } | undefined {
+    try {
+      return { name, text: this.#source.readFile(path).replace(/\r?\n$/, '') };
+    } catch (error) {
+      this.problems.push(
+        `${name} names ${path}, which cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return undefined;
+    }
+  }
+}
