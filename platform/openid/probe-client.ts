@@ -21,9 +21,7 @@ export interface ProbeOptions {
 }
 
 /** How sure the probe is: some providers refuse the bogus code in words of their own. */
-export type ProbeResult =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'unclear'; readonly message: string };
+export type ProbeResult = { readonly kind: 'accepted' } | { readonly kind: 'unclear'; readonly message: string };
 
 /**
  * Finds out whether the provider knows the client and its secret, without a user: sends a code that it never issued to the token
