@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
  * `npm test` runs what needs only Node: unit tests beside their files and the rooms' common tests in `test/`. Each heavier tier
  * is a project of its own with the same layout, started by `.ci/run`.
  */
-const tiers = ['keycloak', 'minio-client', 'browser', 'api-server', 'power-cut'];
+const tiers = ['keycloak', 'minio-client', 'boto3', 'browser', 'api-server', 'power-cut'];
 const tier = process.env['COFFER_TEST_TIER'];
 
 export default defineConfig({

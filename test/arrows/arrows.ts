@@ -1,0 +1,53 @@
+/**
+ * The import arrows of the project: which room may import which. A room is the longest prefix of a file's path named here; what is
+ * not named under `server` (main, thread) composes and may import every room of the server.
+ */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  platform: ['protocol'],
+  keysvc: ['platform', 'protocol'],
+  operator: ['platform', 'protocol'],
+  cli: ['platform', 'protocol'],
+  'server/store': ['platform', 'protocol'],
+  'server/encryption': ['server/store', 'platform', 'protocol'],
+  'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
+  'server/access': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
+  'server/sts': ['server/access', 'server/encryption', 'platform', 'protocol'],
+  'server/admin': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
+  'server/console': ['server/sts', 'server/access', 'server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  'server/console/web': [],
+  'server/http': ['server/s3', 'server/sts', 'server/admin', 'server/console', 'server/access', 'platform', 'protocol'],
+  server: [
+    ...['http', 's3', 'sts', 'admin', 'console', 'access', 'objects', 'encryption', 'store'].map(
+      (room) => `server/${room}`,
+    ),
+    'platform',
+    'protocol',
+  ],
+};
+
+/** The room of a file, by its path from the project's root; undefined outside the rooms (tests, examples, tools). */
+export function roomOf(path: string): string | undefined {
+  return Object.keys(rooms)
+    .filter((room) => path.startsWith(`${room}/`))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+/** Why the file may not import the other; undefined when it may. Tests may import what they like. */
+export function forbidden(from: string, to: string): string | undefined {
+  const [source, target] = [roomOf(from), roomOf(to)];
+  if (source === undefined || source === target || from.endsWith('.test.ts') || from.endsWith('.conformance.ts'))
+    return undefined;
+  if (target === undefined) return `${from} imports ${to}, which is in no room`;
+  const allowed = rooms[source] ?? [];
+  return allowed.includes(target)
+    ? undefined
+    : `${from} imports ${to}: ${source} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}`;
+}
+
+/** The relative imports of a module, types included. */
+export function relativeImports(source: string): string[] {
+  const specifier = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|new URL\(\s*)['"](\.{1,2}\/[^'"]+)['"]/g;
+  return [...source.matchAll(specifier)].flatMap(([, path]) => path ?? []);
+}
