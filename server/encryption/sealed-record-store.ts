@@ -1,0 +1,54 @@
+import type { CommitId, Expectation, Key, Outcome, Revision, ScanRange } from '../store/record-store.ts';
+
+/**
+ * Records whose values are sealed under the default key from the moment encryption is on: identities, settings, sign-in sessions.
+ * Callers see plain values. Every key is made by `sealedKey()`. Before `start()` has resolved once, every call waits for it or fails as it did.
+ *
+ * Errors: `SealedRecordsError` where a value or the backend's key cannot be opened; what the `RecordStore` throws.
+ */
+export interface SealedRecordStore {
+  /**
+   * Opens the backend's data key, turns sealing on where a key service is configured, and seals what is still plain. To be repeated
+   * with backoff while it rejects with a `KeySourceError` of code `unavailable`; a `SealedRecordsError` says what a person must do.
+   */
+  start(): Promise<void>;
+
+  get(key: Key): Promise<SealedEntry | undefined>;
+  /** In the order of the keys; `collapse` is not offered. */
+  scan(range: Omit<ScanRange, 'collapse'>): AsyncIterable<SealedEntry>;
+  /** Without an expectation, the last writer wins. A lost acknowledgement is resolved inside. */
+  put(key: Key, value: Buffer, expectation?: SealedExpectation): Promise<'committed' | 'conflict'>;
+  delete(key: Key, expectation?: SealedExpectation): Promise<'committed' | 'conflict'>;
+  /** As `RecordStore.commit`, with plain values. */
+  commit(batch: SealedBatch): Promise<Outcome>;
+  outcome(id: CommitId): Promise<'committed' | 'not-committed'>;
+}
+
+export interface SealedEntry {
+  readonly key: Key;
+  readonly value: Buffer;
+  readonly revision: Revision;
+}
+
+/** The revision that was read, or that there is none yet. */
+export type SealedExpectation =
+  { readonly kind: 'revision'; readonly revision: Revision } | { readonly kind: 'absent' };
+
+export interface SealedBatch {
+  readonly id: CommitId;
+  readonly expect?: readonly Expectation[];
+  readonly put?: readonly { readonly key: Key; readonly value: Buffer }[];
+  readonly delete?: readonly Key[];
+}
+
+/** `key-service-needed`: sealed before, no key service configured now. `wrong-key`: the default key is not the one that sealed. */
+export type SealedRecordsErrorCode = 'key-service-needed' | 'wrong-key' | 'newer-format' | 'not-sealed';
+
+export class SealedRecordsError extends Error {
+  override readonly name = 'SealedRecordsError';
+  readonly code: SealedRecordsErrorCode;
+  constructor(code: SealedRecordsErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
