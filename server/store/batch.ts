@@ -1,0 +1,35 @@
+import { KEY_LIMIT } from './keys.ts';
+import type { Batch, Key } from './record-store.ts';
+
+/** The longest value that engines take, in bytes. */
+export const VALUE_LIMIT = 16 * 1024 * 1024;
+
+/** A batch no engine takes: a mistake of the caller, found before anything is changed. */
+export class InvalidBatch extends Error {
+  override readonly name = 'InvalidBatch';
+}
+
+/** Throws `InvalidBatch` unless keys and values are within limits and no key is changed twice. */
+export function checkBatch(batch: Batch): void {
+  const changed: Key[] = [];
+  for (const { key, value } of batch.put ?? []) {
+    if (value.length > VALUE_LIMIT) {
+      throw new InvalidBatch(`a value of ${value.length} bytes is longer than the ${VALUE_LIMIT} a record may have`);
+    }
+    changed.push(key);
+  }
+  for (const key of batch.delete ?? []) changed.push(key);
+  for (const { key } of batch.add ?? []) changed.push(key);
+  for (const key of changed) checkKey(key);
+  for (const { key } of batch.expect ?? []) checkKey(key);
+  // What the second of two changes of one key means would differ between engines.
+  if (changed.length > 1 && new Set(changed.map((key) => key.toString('latin1'))).size < changed.length) {
+    throw new InvalidBatch('a batch changes one key twice');
+  }
+}
+
+export function checkKey(key: Key): void {
+  if (key.length === 0 || key.length > KEY_LIMIT) {
+    throw new InvalidBatch(`a key of ${key.length} bytes is not between 1 and ${KEY_LIMIT} bytes long`);
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Keys are tuples of parts, encoded so that the order of the bytes is the order of the tuples: part by part, each part by its
+ * bytes (for text: its UTF-8), a tuple before the longer ones that begin with it.
+ *
+ * Each part ends with 00 FE; a zero byte inside a part is written 00 FF. So the end of a part sorts before anything that could
+ * continue it (`a!` never sorts into `a`'s versions), and since neither FE nor FF occurs in UTF-8, no text, a listing's delimiter
+ * for example, is ever found across the end of a part.
+ */
+import type { Key } from './record-store.ts';
+
+export type KeyPart = string | Uint8Array;
+
+const terminator = Buffer.from([0x00, 0xfe]);
+const escapedZero = Buffer.from([0x00, 0xff]);
+
+/** The longest key that engines take, in bytes. */
+export const KEY_LIMIT = 1900;
+
+/** The key of this tuple. Throws `InvalidKey` for text that is not well-formed Unicode (two such texts would become one key). */
+export function key(...parts: readonly KeyPart[]): Key {
+  const encoded: Buffer[] = [];
+  for (const part of parts) encoded.push(escape(part), terminator);
+  return Buffer.concat(encoded);
+}
+
+/** What every key begins with whose first parts are these; with `endOf`, the bounds of their range. */
+export function prefixOf(...parts: readonly KeyPart[]): Buffer {
+  return key(...parts);
+}
+
+/** What every key begins with whose first parts are all but the last of these, and whose next part begins with the last. */
+export function partialPrefix(...parts: readonly [...KeyPart[], KeyPart]): Buffer {
+  const last = parts[parts.length - 1] ?? '';
+  return Buffer.concat([key(...parts.slice(0, -1)), escape(last)]);
+}
+
+/** The bytes of a part as they stand inside a key: for the delimiter of a collapsing scan. */
+export function escape(part: KeyPart): Buffer {
+  const bytes = typeof part === 'string' ? utf8(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+  if (!bytes.includes(0)) return bytes;
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (let zero = bytes.indexOf(0); zero !== -1; zero = bytes.indexOf(0, from)) {
+    pieces.push(bytes.subarray(from, zero), escapedZero);
+    from = zero + 1;
+  }
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
+}
+
+/** The first key after this one: an exclusive start, where a page of a listing goes on. */
+export function after(key: Key): Buffer {
+  return Buffer.concat([key, Buffer.of(0)]);
+}
+
+/** The first key that no longer begins with this prefix: an exclusive end, or where a listing goes on after a group. */
+export function endOf(prefix: Buffer): Buffer {
+  let length = prefix.length;
+  while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
+  // Nothing but FF: only something longer than every key comes after all that begins so.
+  if (length === 0) return Buffer.alloc(KEY_LIMIT + 1, 0xff);
+  const end = Buffer.from(prefix.subarray(0, length));
+  end[length - 1] = (end[length - 1] ?? 0) + 1;
+  return end;
+}
+
+/** The range of every key whose first parts are these. */
+export function within(...parts: readonly KeyPart[]): { readonly start: Buffer; readonly end: Buffer } {
+  const start = prefixOf(...parts);
+  return { start, end: endOf(start) };
+}
+
+/** The parts of a key. Throws `InvalidKey` for bytes that `key()` cannot have made. */
+export function decodeKey(key: Key): Buffer[] {
+  const { parts, rest } = decode(key);
+  if (rest !== undefined) throw new InvalidKey(`key ${key.toString('hex')} ends inside a part`);
+  return parts;
+}
+
+/** The parts of a prefix, the last one unfinished, as `partialPrefix` and the groups of a collapsing scan have them. */
+export function decodePrefix(prefix: Buffer): Buffer[] {
+  const { parts, rest } = decode(prefix);
+  return [...parts, rest ?? Buffer.alloc(0)];
+}
+
+function decode(key: Buffer): { parts: Buffer[]; rest: Buffer | undefined } {
+  const parts: Buffer[] = [];
+  let pieces: Buffer[] = [];
+  let from = 0;
+  for (let zero = key.indexOf(0); zero !== -1; zero = key.indexOf(0, from)) {
+    const mark = key[zero + 1];
+    if (mark === 0xff) {
+      pieces.push(key.subarray(from, zero + 1));
+    } else if (mark === 0xfe) {
+      pieces.push(key.subarray(from, zero));
+      parts.push(joined(pieces));
+      pieces = [];
+    } else {
+      throw new InvalidKey(`key ${key.toString('hex')} has a zero byte at ${zero} that neither ends nor escapes`);
+    }
+    from = zero + 2;
+  }
+  if (from < key.length) pieces.push(key.subarray(from));
+  return { parts, rest: pieces.length === 0 ? undefined : joined(pieces) };
+}
+
+/** A copy, so that a part outlives the buffer it was read from. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  return Buffer.concat(pieces);
+}
+
+function utf8(text: string): Buffer {
+  if (!text.isWellFormed()) throw new InvalidKey('a part of a key has half of a surrogate pair: it is no Unicode text');
+  return Buffer.from(text, 'utf8');
+}
+
+export class InvalidKey extends Error {
+  override readonly name = 'InvalidKey';
+}
