@@ -40,7 +40,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     PATH: process.env['PATH'] ?? '',
     SVC_ROOT_USER: 'root',
     SVC_ROOT_PASSWORD: 'root-password',
-    SVC_CONFIG_ENV_FILE: join(folder, 'no-such-environment-file'),
+    SVC_CONFIG_ENV_FILE: '/dev/null',
     ...options.env,
   };
   const ports = ['--address', '127.0.0.1:0', '--console-address', '127.0.0.1:0'];
