@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../harness/run-command.ts';
+import { startServer, untilReady } from '../harness/start-server.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+import { tool } from '../harness/tools.ts';
+
+const mcPath = tool('bin/mc', 'mc');
+let server: RunningServer;
+let folder: string;
+
+/** Runs stock `mc` and expects it to succeed. */
+async function mc(...args: string[]): Promise<string> {
+  const result = await runCommand(mcPath, ['--config-dir', join(folder, 'mc'), '--disable-pager', ...args]);
+  expect(result, `mc ${args.join(' ')}\n${result.stdout}${result.stderr}`).toMatchObject({ code: 0 });
+  return result.stdout;
+}
+
+async function mcJson(...args: string[]): Promise<Record<string, unknown>[]> {
+  const output = await mc('--json', ...args);
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-mc-'));
+  server = await startServer();
+  await untilReady(server);
+  await mc('alias', 'set', 'coffer', server.s3, server.accessKey, server.secretKey);
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('stock mc', () => {
+  it('refuses an alias with a wrong secret key', async () => {
+    const args = [
+      '--config-dir',
+      join(folder, 'mc'),
+      'alias',
+      'set',
+      'wrong',
+      server.s3,
+      server.accessKey,
+      'not-the-secret',
+    ];
+    const result = await runCommand(mcPath, args);
+    expect(result.code).toBe(1);
+    expect(result.stdout + result.stderr).toMatch(/signature/i);
+  });
+
+  it('makes a bucket and lists it', async () => {
+    await mc('mb', 'coffer/first');
+    expect(await mc('ls', 'coffer')).toContain('first/');
+  });
+
+  it('copies a small file in, shows and stats it', async () => {
+    const file = join(folder, 'small.txt');
+    await writeFile(file, 'hello from mc\n');
+    await mc('mb', 'coffer/small');
+    await mc('cp', file, 'coffer/small/folder/small.txt');
+    expect(await mc('cat', 'coffer/small/folder/small.txt')).toBe('hello from mc\n');
+    const [stat] = await mcJson('stat', 'coffer/small/folder/small.txt');
+    expect(stat).toMatchObject({ status: 'success', size: 14, type: 'file' });
+  });
+
+  it('copies a 100 MiB file in by multipart and back, whole', async () => {
+    const file = join(folder, 'large.bin');
+    const content = randomBytes(100 * 2 ** 20);
+    await writeFile(file, content);
+    await mc('mb', 'coffer/large');
+    await mc('cp', '--quiet', file, 'coffer/large/large.bin');
+    await mc('cp', '--quiet', 'coffer/large/large.bin', join(folder, 'back.bin'));
+    const back = await readFile(join(folder, 'back.bin'));
+    expect(createHash('sha256').update(back).digest('hex')).toBe(createHash('sha256').update(content).digest('hex'));
+  });
+
+  it('copies a folder in, lists it recursively and removes it', async () => {
+    const source = join(folder, 'tree');
+    await mkdir(join(source, 'b'), { recursive: true });
+    await writeFile(join(source, 'a.txt'), 'a');
+    await writeFile(join(source, 'b', 'c d+e.txt'), 'c');
+    await mc('mb', 'coffer/tree');
+    await mc('cp', '--recursive', `${source}/`, 'coffer/tree/');
+    const listed = await mcJson('ls', '-r', 'coffer/tree');
+    expect(listed.map((entry) => entry['key'])).toEqual(['a.txt', 'b/c d+e.txt']);
+    await mc('rm', '-r', '--force', 'coffer/tree');
+    expect(await mcJson('ls', '-r', 'coffer/tree')).toEqual([]);
+    await mc('rb', 'coffer/tree');
+  });
+
+  it('finds the bucket with mc stat', async () => {
+    await mc('mb', 'coffer/stat-bucket');
+    const [stat] = await mcJson('stat', 'coffer/stat-bucket');
+    expect(stat).toMatchObject({ status: 'success' });
+  });
+
+  it('removes a bucket with its objects by force', async () => {
+    await mc('mb', 'coffer/forced');
+    await writeFile(join(folder, 'x'), 'x');
+    await mc('cp', join(folder, 'x'), 'coffer/forced/x');
+    await mc('rb', '--force', 'coffer/forced');
+    expect(await mc('ls', 'coffer')).not.toContain('forced/');
+  });
+
+  it('says that the cluster is ready', async () => {
+    expect(await mcJson('ready', 'coffer')).toMatchObject([{ healthy: true }]);
+  });
+
+  it('pings', async () => {
+    const [ping] = await mcJson('ping', '--count', '1', 'coffer');
+    expect(ping).toMatchObject({ status: 'success' });
+  });
+
+  it('shows the service information', async () => {
+    const [info] = await mcJson('admin', 'info', 'coffer');
+    expect(info).toMatchObject({ status: 'success', info: { mode: 'online' } });
+  });
+});
