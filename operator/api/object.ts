@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { IdentityProviderSpec } from './identity-provider.ts';
+import type { KMSConfigSpec } from './kms-config.ts';
+import type { TenantSpec } from './tenant.ts';
+
+export const apiGroup = 'coffer.dev';
+export const apiVersion = `${apiGroup}/v1alpha1`;
+
+const labels = z.record(z.string().max(317), z.string().max(262144)).optional();
+
+/** What the local runtime understands of `metadata`. */
+export const metadata = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
+  namespace: z.string().max(63).optional(),
+  labels,
+  annotations: labels,
+  generation: z.int().optional(),
+});
+export type Metadata = z.output<typeof metadata>;
+
+export interface CustomObject<Kind extends string, Spec> {
+  readonly kind: Kind;
+  readonly metadata: Metadata;
+  readonly spec: Spec;
+}
+export type Tenant = CustomObject<'Tenant', TenantSpec>;
+export type IdentityProvider = CustomObject<'IdentityProvider', IdentityProviderSpec>;
+export type KMSConfig = CustomObject<'KMSConfig', KMSConfigSpec>;
+export type CofferObject = Tenant | IdentityProvider | KMSConfig;
+
+/** A condition as kstatus, Flux and Argo CD read it. @see kubernetes-sigs/cli-utils pkg/kstatus */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+  readonly lastTransitionTime: string;
+}
+
+/** core/v1 Secret, with its values decoded. */
+export interface Secret {
+  readonly name: string;
+  readonly data: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,44 @@
+/**
+ * One rule of a resource, written twice from one row: as CEL, which the API server enforces, and as a function, which the local
+ * runtime and the reconciler enforce. Both run on the spec with defaults filled in, and are tested on the same cases.
+ *
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules
+ */
+export interface Rule<Spec> {
+  readonly cel: string;
+  readonly message: string;
+  /** The field that a person looks at first, e.g. `spec.configUrl`. */
+  readonly field: string;
+  holds(spec: Spec): boolean;
+}
+
+/** A rule on a change; the API server applies it only to updates. */
+export interface TransitionRule<Spec> {
+  readonly cel: string;
+  readonly message: string;
+  readonly field: string;
+  holds(spec: Spec, old: Spec): boolean;
+}
+
+export interface Rules<Spec> {
+  readonly always: readonly Rule<Spec>[];
+  readonly onChange: readonly TransitionRule<Spec>[];
+}
+
+export interface Broken {
+  readonly field: string;
+  readonly message: string;
+}
+
+export function brokenRules<Spec>(rules: Rules<Spec>, spec: Spec, old: Spec | undefined): readonly Broken[] {
+  const broken: Broken[] = [];
+  for (const { field, message, holds } of rules.always) if (!holds(spec)) broken.push({ field, message });
+  if (old === undefined) return broken;
+  for (const { field, message, holds } of rules.onChange) if (!holds(spec, old)) broken.push({ field, message });
+  return broken;
+}
+
+/** The rules as a CRD carries them. */
+export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; message: string; fieldPath?: string }[] {
+  return [...rules.always, ...rules.onChange].map(({ cel, message }) => ({ rule: cel, message }));
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
+import { apiVersion, metadata, type CofferObject, type Secret } from './object.ts';
+import { brokenRules, type Broken } from './rule.ts';
+import { secretManifest, secretOf } from './secret.ts';
+
+export type Validated =
+  | { readonly kind: 'object'; readonly object: CofferObject }
+  | { readonly kind: 'secret'; readonly secret: Secret }
+  | { readonly kind: 'invalid'; readonly problems: readonly Broken[] };
+
+/**
+ * Checks a manifest as the API server does with strict field validation: unknown fields, types, bounds, then the rules, then the
+ * rules on changes against `previous`.
+ */
+export function validate(manifest: unknown, previous?: CofferObject): Validated {
+  const head = z.looseObject({ apiVersion: z.string(), kind: z.string() }).safeParse(manifest);
+  if (!head.success) return invalid([{ field: 'kind', message: 'a manifest needs apiVersion and kind' }]);
+  if (head.data.kind === 'Secret' && head.data.apiVersion === 'v1') {
+    const secret = secretManifest.safeParse(manifest);
+    return secret.success
+      ? { kind: 'secret', secret: secretOf(secret.data) }
+      : invalid(problemsOf(secret.error, new Set(['data', 'stringData'])));
+  }
+  if (head.data.apiVersion !== apiVersion) {
+    return unknownKind(head.data.apiVersion, head.data.kind);
+  }
+  switch (head.data.kind) {
+    case 'Tenant':
+      return validateKind(tenantKind, 'Tenant', manifest, previous?.kind === 'Tenant' ? previous.spec : undefined);
+    case 'IdentityProvider':
+      return validateKind(
+        identityProviderKind,
+        'IdentityProvider',
+        manifest,
+        previous?.kind === 'IdentityProvider' ? previous.spec : undefined,
+      );
+    case 'KMSConfig':
+      return validateKind(
+        kmsConfigKind,
+        'KMSConfig',
+        manifest,
+        previous?.kind === 'KMSConfig' ? previous.spec : undefined,
+      );
+    default:
+      return unknownKind(head.data.apiVersion, head.data.kind);
+  }
+}
+
+function validateKind<Spec, Name extends CofferObject['kind']>(
+  kind: Kind<Spec>,
+  name: Name,
+  manifest: unknown,
+  old: Spec | undefined,
+): Validated {
+  const whole = z
+    .strictObject({
+      apiVersion: z.literal(apiVersion),
+      kind: z.literal(name),
+      metadata,
+      spec: kind.spec,
+      status: z.unknown().optional(),
+    })
+    .safeParse(manifest);
+  if (!whole.success) return invalid(problemsOf(whole.error));
+  const spec = whole.data.spec as Spec;
+  const broken = brokenRules(kind.rules, spec, old);
+  if (broken.length > 0) return invalid(broken);
+  return { kind: 'object', object: { kind: name, metadata: whole.data.metadata, spec } as unknown as CofferObject };
+}
+
+function unknownKind(version: string, kind: string): Validated {
+  const known = `Tenant, IdentityProvider, KMSConfig (${apiVersion}) and Secret (v1) are`;
+  return invalid([{ field: 'kind', message: `${kind} (${version}) is not known here; ${known}` }]);
+}
+
+function invalid(problems: readonly Broken[]): Validated {
+  return { kind: 'invalid', problems };
+}
+
+/** One problem for each field that is wrong, an unknown field named itself. Values of secrets are never repeated. */
+function problemsOf(error: z.ZodError, secret: ReadonlySet<string> = new Set()): Broken[] {
+  return error.issues.flatMap((issue) => {
+    const path = issue.path.map(String);
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'unknown field' }));
+    }
+    const message = secret.has(path[0] ?? '') ? 'not a valid value' : issue.message;
+    return [{ field: path.join('.') || 'manifest', message }];
+  });
+}

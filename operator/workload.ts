@@ -1,0 +1,170 @@
+/**
+ * What the operator wants to run, free of any runtime: the renderers make workloads, the local runtime runs them as processes of
+ * one machine, the Kubernetes runtime as pods. Addresses and paths are symbolic, since only the runtime knows them.
+ *
+ * Secrets: arguments and the environment are `Text`, which cannot hold one; only the content of a file can. So no secret reaches an
+ * argument list or a plain environment by any rendering that type-checks.
+ */
+export interface Workload {
+  /** Unique among all workloads of a namespace, a DNS label: `demo`, `keys`. */
+  readonly name: string;
+  /** The custom resource it belongs to. */
+  readonly owner: ResourceReference;
+  readonly program: Program;
+  /** Container image; the local runtime runs the program of this checkout instead. */
+  readonly image?: string;
+  readonly arguments: readonly Text[];
+  /** Sorted by name. */
+  readonly environment: readonly EnvironmentVariable[];
+  readonly ports: readonly Port[];
+  readonly mounts: readonly Mount[];
+  readonly readiness: Probe;
+  readonly liveness: Probe;
+  /** Workloads that must be ready before this one is started or restarted. */
+  readonly dependsOn: readonly string[];
+  readonly replicas: number;
+  /**
+   * Everything whose change needs a restart, each under the name that a person gave it. What is not listed here restarts nothing,
+   * so a new version of the operator that renders differently leaves running programs alone.
+   */
+  readonly inputs: readonly RestartInput[];
+}
+
+export interface ResourceReference {
+  readonly kind: 'Tenant' | 'IdentityProvider' | 'KMSConfig';
+  readonly name: string;
+}
+
+/** The programs of the package, by the names of their launchers in `bin/`. */
+export type Program = 'coffer-server' | 'keysvc';
+
+export interface EnvironmentVariable {
+  readonly name: string;
+  readonly value: Text;
+}
+
+export interface Port {
+  /** `s3`, `console`, `api`. */
+  readonly name: string;
+  readonly port: number;
+  /** Address to listen on where the runtime is one machine; a pod listens on all of its own. */
+  readonly host: string;
+  /** The field that sets the port, for messages: `spec.addresses.s3.port of Tenant demo`. */
+  readonly field: string;
+}
+
+export type Mount =
+  | { readonly kind: 'volume'; readonly name: string; readonly size?: string; readonly path?: string }
+  | { readonly kind: 'files'; readonly name: string; readonly files: readonly MountedFile[] };
+
+/** A file that only its program may read (0600, or a Secret volume). */
+export interface MountedFile {
+  readonly path: string;
+  readonly content: FileContent;
+  /** The program re-reads it when it changes, so that a change needs no restart. */
+  readonly reloads: boolean;
+}
+
+export type FileContent =
+  | { readonly kind: 'secret'; readonly secret: string; readonly key: string }
+  | { readonly kind: 'certificate'; readonly certificate: string; readonly part: CertificatePart }
+  | { readonly kind: 'text'; readonly text: string }
+  /** Written as YAML after every leaf is resolved, so that no value can break out of its quotes. */
+  | { readonly kind: 'yaml'; readonly document: DocumentNode };
+
+export type CertificatePart = 'certificate' | 'key' | 'ca';
+
+export type DocumentNode =
+  string | number | boolean | Text | SecretText | readonly DocumentNode[] | { readonly [key: string]: DocumentNode };
+
+/** Text with parts that a runtime resolves. Made by the tag `text`. */
+export interface Text {
+  readonly parts: readonly (string | SymbolicPart)[];
+}
+
+/** The value of a Secret's key inside a document. */
+export interface SecretText {
+  readonly secret: string;
+  readonly key: string;
+}
+
+export type SymbolicPart =
+  /** HOST:PORT that the workload's own port listens on. */
+  | { readonly kind: 'listen'; readonly port: string }
+  /** HOST:PORT at which a workload's port is reached by others. */
+  | { readonly kind: 'address'; readonly workload: string; readonly port: string }
+  /** Path of an own mount, or of a file in it. */
+  | { readonly kind: 'mount'; readonly mount: string; readonly path?: string };
+
+export type Probe =
+  | { readonly kind: 'http'; readonly port: string; readonly path: string; readonly tls: boolean }
+  /** A TLS handshake, or a connection, succeeds. */
+  | { readonly kind: 'connect'; readonly port: string };
+
+export interface RestartInput {
+  readonly reason: RestartReason;
+  /** `spec.scopes of IdentityProvider primary-iam`. */
+  readonly field: string;
+  /** Keyed digest of the value: two values can be compared, and none can be guessed from it. */
+  readonly fingerprint: string;
+}
+
+export const restartReasons = [
+  'ImageChanged',
+  'IdentityProviderAdded',
+  'IdentityProviderRemoved',
+  'IdentityProviderChanged',
+  'KMSConfigChanged',
+  'SecretChanged',
+  'SettingsChanged',
+  'TenantChanged',
+  'CertificateIdentityChanged',
+  'RestartRequested',
+] as const;
+export type RestartReason = (typeof restartReasons)[number];
+
+/** A certificate that workloads need. The runtime makes and keeps it, and tells its identity before anything is rendered. */
+export interface CertificateNeed {
+  readonly name: string;
+  readonly owner: ResourceReference;
+  readonly commonName: string;
+  /** The authority that signs it; needs of one name share it. */
+  readonly authority: string;
+  readonly usages: readonly ('client' | 'server')[];
+  /** Workloads by whose every address it is valid; the runtime knows the names. */
+  readonly validFor: readonly string[];
+}
+
+/** What a runtime tells of a certificate that it keeps. */
+export interface IssuedCertificate {
+  /** Lower-case hex SHA-256 of the SubjectPublicKeyInfo: the identity that a key service knows its holder by. */
+  readonly identity: string;
+  readonly notAfter: Date;
+}
+
+/** Text with symbolic parts: text`https://${address('keys', 'api')}`. */
+export function text(literals: TemplateStringsArray, ...values: readonly (string | SymbolicPart)[]): Text {
+  const parts: (string | SymbolicPart)[] = [];
+  for (const [index, literal] of literals.entries()) {
+    if (literal !== '') parts.push(literal);
+    const value = values[index];
+    if (value !== undefined && value !== '') parts.push(value);
+  }
+  return { parts };
+}
+
+export function plain(value: string): Text {
+  return { parts: value === '' ? [] : [value] };
+}
+
+export function listen(port: string): SymbolicPart {
+  return { kind: 'listen', port };
+}
+
+export function address(workload: string, port: string): SymbolicPart {
+  return { kind: 'address', workload, port };
+}
+
+export function mounted(mount: string, path?: string): SymbolicPart {
+  return path === undefined ? { kind: 'mount', mount } : { kind: 'mount', mount, path };
+}
