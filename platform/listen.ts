@@ -1,0 +1,95 @@
+import type { AddressInfo, ListenOptions, Server } from 'node:net';
+
+/** Where to listen. Without a host: on every interface. */
+export interface ListenAddress {
+  readonly host?: string;
+  readonly port: number;
+}
+
+/** Reads `HOST:PORT`, `[IPV6]:PORT` or `:PORT`. Errors with what was wrong in which text. */
+export function parseAddress(text: string): ListenAddress {
+  const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(text.trim());
+  if (match === null) {
+    throw new Error(`"${text}" is no address: write HOST:PORT, [IPV6]:PORT or :PORT, for example 127.0.0.1:9000`);
+  }
+  const port = Number(match[3]);
+  if (port > 65_535) throw new Error(`"${text}": the port ${port} is above 65535`);
+  const host = match[1] ?? match[2] ?? '';
+  return host === '' || host === '*' ? { port } : { host, port };
+}
+
+/** The other way round; IPv6 in brackets. */
+export function formatAddress(address: {
+  readonly host?: string;
+  readonly address?: string;
+  readonly port: number;
+}): string {
+  const host = address.host ?? address.address ?? '';
+  return `${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}
+
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  readonly code: string;
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Binds a server and tells where it listens (port 0 is resolved). Errors with a `ListenError` that names the address, the reason
+ * and what to do; `setting` is how the address is changed, e.g. `--address`.
+ */
+export async function listen(
+  server: Server,
+  address: ListenAddress,
+  options: { readonly setting: string; readonly reusePort?: boolean },
+): Promise<AddressInfo> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onError = (error: NodeJS.ErrnoException) => reject(explain(error, address, options.setting));
+  server.once('error', onError);
+  const where: ListenOptions = { port: address.port };
+  if (address.host !== undefined) where.host = address.host;
+  if (options.reusePort === true) where.reusePort = true;
+  server.listen(where, resolve);
+  try {
+    await promise;
+  } finally {
+    server.removeListener('error', onError);
+  }
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server is bound to no port');
+  return bound;
+}
+
+function explain(error: NodeJS.ErrnoException, address: ListenAddress, setting: string): ListenError {
+  const where = formatAddress(address);
+  const code = error.code ?? 'UNKNOWN';
+  switch (code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        code,
+        `port ${address.port} is in use (${where}): stop the program that holds it, or choose another port with ${setting}`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new ListenError(
+        code,
+        `this user may not listen on ${where}: ports below 1024 need a privilege; choose another port with ${setting}`,
+        { cause: error },
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new ListenError(
+        code,
+        `${address.host ?? where} is no address of this machine: choose one of its own, or 0.0.0.0, with ${setting}`,
+        { cause: error },
+      );
+    default:
+      return new ListenError(code, `cannot listen on ${where}: ${error.message}; choose another with ${setting}`, {
+        cause: error,
+      });
+  }
+}

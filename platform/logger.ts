@@ -1,0 +1,55 @@
+import { pino } from 'pino';
+import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { redactSecrets, redactText } from './redact-secrets.ts';
+import { formatForTerminal } from './terminal-log-format.ts';
+
+export type Logger = PinoLogger;
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LoggerOptions {
+  readonly level?: LogLevel;
+  /** The program, e.g. `coffer-server`. */
+  readonly name: string;
+  /** Where lines go; standard output by default. Lines are JSON unless it is a terminal. */
+  readonly stream?: DestinationStream & { readonly isTTY?: boolean };
+}
+
+/**
+ * The program's log: JSON lines, or short readable ones on a terminal. Secrets are taken out by the names of their fields, in
+ * nested objects, errors and URLs too; that is a net below callers who do not log secrets in the first place.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const terminal = options.stream === undefined ? process.stdout.isTTY === true : options.stream.isTTY === true;
+  const stream = options.stream ?? standardOutput();
+  const destination = terminal ? { write: (line: string) => stream.write(formatForTerminal(line)) } : stream;
+  return pino(
+    {
+      level: options.level ?? 'info',
+      base: { name: options.name },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        bindings: (bindings) => redactSecrets(bindings),
+        log: (object) => redactSecrets(object),
+      },
+      hooks: {
+        logMethod(args, method) {
+          // pino types arguments as those of one overload; all that changes here are its texts.
+          const clean = args.map((arg: unknown) => (typeof arg === 'string' ? redactText(arg) : arg));
+          method.apply(this, clean as typeof args);
+        },
+      },
+    },
+    destination,
+  );
+}
+
+/** Written synchronously: a line is out before the process that wrote it can die. */
+function standardOutput(): DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: true });
+  // Who read the log is gone; that must not take the program down.
+  destination.on('error', () => undefined);
+  return destination;
+}

@@ -1,0 +1,79 @@
+import type { Logger } from './logger.ts';
+
+const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+type StopSignal = keyof typeof signals;
+
+/** The launcher forwards what the terminal also sent to this process: within this time two signals are one wish. */
+const sameWishMs = 1000;
+
+/** What this needs of the process; tests hand in one of their own. */
+export interface ProcessLike {
+  readonly env: Record<string, string | undefined>;
+  on(event: string, listener: () => void): unknown;
+  exit(code: number): unknown;
+  send?: unknown;
+  readonly channel?: { unref(): void } | null | undefined;
+}
+
+export interface ShutdownOptions {
+  readonly log: Logger;
+  /** Milliseconds after which the process exits with 1 although the stop has not finished. */
+  readonly timeoutMs?: number;
+  readonly process?: ProcessLike;
+  readonly now?: () => number;
+}
+
+/**
+ * Runs `stop` once when the process is asked to end, then exits: 0 when it stopped cleanly, 1 when stopping failed or took too
+ * long. A second signal, later than a moment after the first, exits at once with 128 plus its number.
+ *
+ * Started by a launcher or by the local runtime (`COFFER_EXIT_WITH_PARENT`), the process also ends when its parent does, even
+ * by SIGKILL: the IPC channel then closes. The variable is taken out of the environment, so that processes started from here,
+ * which have no such channel, do not inherit it.
+ */
+export function onShutdown(options: ShutdownOptions, stop: (reason: string) => Promise<void>): void {
+  const { log, timeoutMs = 30_000, now = Date.now } = options;
+  const self = options.process ?? process;
+  let askedAt: number | undefined;
+
+  const begin = (reason: string) => {
+    askedAt = now();
+    log.info({ reason }, `stopping: ${reason}`);
+    setTimeout(() => {
+      log.error({ timeoutMs }, `stopping took longer than ${timeoutMs} ms: exiting`);
+      self.exit(1);
+    }, timeoutMs).unref();
+    stop(reason).then(
+      () => {
+        log.info('stopped');
+        self.exit(0);
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        self.exit(1);
+      },
+    );
+  };
+
+  for (const [signal, number] of Object.entries(signals) as [StopSignal, number][]) {
+    self.on(signal, () => {
+      if (askedAt === undefined) begin(signal);
+      else if (now() - askedAt >= sameWishMs) self.exit(128 + number);
+    });
+  }
+
+  if (takeExitWithParent(self)) {
+    self.on('disconnect', () => {
+      if (askedAt === undefined) begin('the parent process ended');
+    });
+    // A listener alone would keep the process alive.
+    self.channel?.unref();
+  }
+}
+
+/** Whether this process must end with its parent; asking takes the mark out of the environment. */
+function takeExitWithParent(self: ProcessLike): boolean {
+  const marked = self.env['COFFER_EXIT_WITH_PARENT'] === '1';
+  delete self.env['COFFER_EXIT_WITH_PARENT'];
+  return marked && self.send !== undefined;
+}

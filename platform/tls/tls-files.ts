@@ -1,0 +1,90 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+
+/** Where a program's certificate, its key and the authorities it trusts are kept, as PEM. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** A file, or a folder whose `.pem`, `.crt` and `.cer` files all count. Without it: the system's authorities. */
+  readonly caFile?: string;
+  /** Of an encrypted private key. */
+  readonly password?: string;
+}
+
+/** What TLS needs, ready for `tls.createSecureContext`. */
+export interface TlsMaterial {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca?: Buffer;
+  readonly passphrase?: string;
+  readonly minVersion: 'TLSv1.2';
+}
+
+export class TlsFilesError extends Error {
+  override readonly name = 'TlsFilesError';
+  readonly code = 'invalid-tls-files';
+}
+
+/** Reads certificate, key and authorities, and checks that they fit. Errors with a `TlsFilesError` that names the file. */
+export async function readTlsFiles(files: TlsFiles): Promise<TlsMaterial> {
+  const cert = await readPem(files.certFile, 'the certificate');
+  const key = await readPem(files.keyFile, 'the private key');
+  const ca = files.caFile === undefined ? undefined : await readAuthorities(files.caFile);
+  const material: TlsMaterial = {
+    cert,
+    key,
+    ...(ca === undefined ? {} : { ca }),
+    ...(files.password === undefined ? {} : { passphrase: files.password }),
+    minVersion: 'TLSv1.2',
+  };
+  checkPair(files, material);
+  return material;
+}
+
+function checkPair(files: TlsFiles, material: TlsMaterial): void {
+  const certificate = parse(files.certFile, 'a PEM certificate', () => new X509Certificate(material.cert));
+  const key = parse(
+    files.keyFile,
+    files.password === undefined ? 'an unencrypted PEM private key' : 'a private key of that password',
+    () =>
+      createPrivateKey({ key: material.key, ...(files.password === undefined ? {} : { passphrase: files.password }) }),
+  );
+  if (!certificate.checkPrivateKey(key)) {
+    throw new TlsFilesError(`the private key in ${files.keyFile} is not that of the certificate in ${files.certFile}`);
+  }
+  parse(files.caFile ?? files.certFile, 'usable by TLS', () => createSecureContext(material));
+}
+
+function parse<T>(file: string, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new TlsFilesError(`${file} is not ${what}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function readPem(file: string, what: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new TlsFilesError(`cannot read ${what} ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The authorities in a file, or in all `.pem`, `.crt` and `.cer` files of a folder. */
+export async function readAuthorities(path: string): Promise<Buffer> {
+  let names: string[];
+  try {
+    if (!(await stat(path)).isDirectory()) return await readFile(path);
+    names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name)).sort();
+  } catch (error) {
+    throw new TlsFilesError(`cannot read the certificate authorities ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  if (names.length === 0) throw new TlsFilesError(`the folder ${path} holds no .pem, .crt or .cer file`);
+  const parts = await Promise.all(names.map((name) => readPem(join(path, name), 'the certificate authority')));
+  return Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
+}

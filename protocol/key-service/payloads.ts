@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { keyServiceLimits } from './routes.ts';
+
+/**
+ * Bodies of requests and answers. Byte fields are base64 of the standard alphabet with padding. Requests are strict about what
+ * they need and ignore what they don't know; answers carry fields that only one generation sends as optional.
+ */
+const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
+const context = bytes.optional();
+
+export const generateRequest = z.object({ context });
+export const encryptRequest = z.object({ plaintext: bytes, context });
+export const decryptRequest = z.object({ ciphertext: bytes, context });
+/** The limit has an answer of its own, so the schema leaves room for one too many. */
+export const bulkDecryptRequest = z.array(decryptRequest).max(keyServiceLimits.maxCiphertexts + 1);
+
+export const generateAnswer = z.object({ plaintext: bytes, ciphertext: bytes, version: z.string().optional() });
+export const encryptAnswer = z.object({ ciphertext: bytes, version: z.string().optional() });
+export const decryptAnswer = z.object({ plaintext: bytes });
+export const errorAnswer = z.object({ message: z.string().optional(), error: z.string().optional() });
+
+export const describeKeyAnswer = z.object({
+  name: z.string(),
+  id: z.string().optional(),
+  algorithm: z.string().optional(),
+  created_at: z.string().optional(),
+  created_by: z.string().optional(),
+});
+
+export const versionAnswer = z.object({ version: z.string(), commit: z.string().optional() });
+
+export const statusAnswer = z.object({
+  version: z.string(),
+  os: z.string().optional(),
+  arch: z.string().optional(),
+  /** Nanoseconds in the first generation, seconds in the second. */
+  uptime: z.number().optional(),
+  keystore_latency: z.number().optional(),
+  keystore_unavailable: z.boolean().optional(),
+  keystore_unreachable: z.boolean().optional(),
+});
+
+export const describeSelfAnswer = z.object({
+  identity: z.string(),
+  admin: z.boolean().optional(),
+  policy_name: z.string().optional(),
+  policy: z.unknown().optional(),
+});
+
+export type DescribeKeyAnswer = z.infer<typeof describeKeyAnswer>;
+export type VersionAnswer = z.infer<typeof versionAnswer>;
+export type StatusAnswer = z.infer<typeof statusAnswer>;
+export type DescribeSelfAnswer = z.infer<typeof describeSelfAnswer>;
+
+/** One line of a list, or the whole list: the generations differ, and ours sends lines that both can read. */
+const listLine = z.object({
+  name: z.string().optional(),
+  names: z.array(z.string()).nullish(),
+  continue_at: z.string().optional(),
+  error: z.string().optional(),
+});
+
+export interface KeyList {
+  readonly names: readonly string[];
+  /** Where the list goes on, in the second generation. */
+  readonly continueAt?: string;
+}
+
+/**
+ * Reads a list of either generation: JSON lines with `name`, or one object with `names`.
+ *
+ * Errors with the text of the service where the list broke off midway.
+ */
+export function parseKeyList(text: string): KeyList {
+  const names = new Set<string>();
+  let continueAt: string | undefined;
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    const parsed = listLine.parse(JSON.parse(line));
+    if (parsed.error !== undefined && parsed.error !== '') throw new Error(parsed.error);
+    if (parsed.name !== undefined) names.add(parsed.name);
+    for (const name of parsed.names ?? []) names.add(name);
+    if (parsed.continue_at !== undefined && parsed.continue_at !== '') continueAt = parsed.continue_at;
+  }
+  return continueAt === undefined ? { names: [...names] } : { names: [...names], continueAt };
+}
+
+/**
+ * Writes a list that both generations read: the second decodes only the first JSON value, the first reads a name from each line.
+ */
+export function writeKeyList(names: readonly string[]): string {
+  return names
+    .map((name, index) => `${JSON.stringify(index === 0 ? { name, names, continue_at: '' } : { name })}\n`)
+    .join('');
+}

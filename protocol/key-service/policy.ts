@@ -1,0 +1,74 @@
+/** A policy of the key service: patterns over the paths of its calls. */
+export interface KeyServicePolicy {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** Calls that the specification names without the name that follows them; such a line covers any. */
+const coversAnyTail = new Set(['/v1/key/list', '/v1/key/bulk/decrypt']);
+
+/**
+ * Whether a policy allows a path: what `deny` names is refused, then what `allow` names is allowed, the rest is refused.
+ *
+ * Patterns are those of the 2023 releases: `*` and `?` stay inside one segment, `[a-z]` is a set. Later releases read a trailing
+ * `*` as any tail; `deny` takes that wider reading, since a refusal too many is noticed and one too few is not.
+ */
+export function allowsPath(policy: KeyServicePolicy, path: string): boolean {
+  if (policy.deny.some((pattern) => covers(pattern, path, 'any tail'))) return false;
+  return policy.allow.some((pattern) => covers(pattern, path, 'one segment'));
+}
+
+/** Why a pattern of a policy is refused; undefined when it is fine. */
+export function policyPatternProblem(pattern: string): string | undefined {
+  if (!pattern.startsWith('/')) return 'must be a path that begins with "/", such as /v1/key/create/*';
+  if (pattern.length > 512) return 'is longer than 512 characters';
+  try {
+    toRegExp(pattern, 'one segment');
+    return undefined;
+  } catch {
+    return 'has a "[" without its "]", or an empty or backward range in it';
+  }
+}
+
+function covers(pattern: string, path: string, reading: Reading): boolean {
+  if (coversAnyTail.has(pattern) && (path === pattern || path.startsWith(`${pattern}/`))) return true;
+  return toRegExp(pattern, reading).test(path);
+}
+
+type Reading = 'one segment' | 'any tail';
+
+const compiled = new Map<string, RegExp>();
+
+function toRegExp(pattern: string, reading: Reading): RegExp {
+  const key = `${reading} ${pattern}`;
+  let expression = compiled.get(key);
+  if (expression === undefined) {
+    expression = compile(pattern, reading);
+    // Patterns come from the configuration alone, so the map stays small; the bound is for a caller that breaks that.
+    if (compiled.size >= 10_000) compiled.clear();
+    compiled.set(key, expression);
+  }
+  return expression;
+}
+
+function compile(pattern: string, reading: Reading): RegExp {
+  let source = '';
+  for (let i = 0; i < pattern.length; i++) {
+    const char = pattern.charAt(i);
+    if (char === '*') {
+      while (pattern.charAt(i + 1) === '*') i++;
+      source += reading === 'any tail' && i === pattern.length - 1 ? '.*' : '[^/]*';
+    } else if (char === '?') {
+      source += '[^/]';
+    } else if (char === '[') {
+      const end = pattern.indexOf(']', i + 2);
+      if (end < 0) throw new SyntaxError('no ]');
+      const set = pattern.slice(i + 1, end).replace(/[\\\]]/g, '\\$&');
+      source += `(?!/)[${set}]`;
+      i = end;
+    } else {
+      source += char.replace(/[\\^$.|+(){}\]/]/g, '\\$&');
+    }
+  }
+  return new RegExp(`^${source}$`);
+}
