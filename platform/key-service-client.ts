@@ -169,7 +169,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   };
 }
 
-/** One attempt. A reused connection that the service closed at the same moment is tried once more on a fresh one. */
+/** One attempt. Where the service closed a kept connection at the same moment, it is made once more on a fresh one. */
 async function send(
   url: URL,
   method: Method,
@@ -178,36 +178,39 @@ async function send(
   timeoutMs: number,
 ): Promise<string> {
   const payload = body === undefined ? undefined : JSON.stringify(body);
-  const attempt = await exchange(url, method, payload, agent, timeoutMs);
-  if (attempt !== 'connection was stale') return attempt;
-  const again = await exchange(url, method, payload, agent, timeoutMs);
-  if (again !== 'connection was stale') return again;
-  throw new Error('the connection was closed twice before an answer came');
+  try {
+    return await exchange(url, method, payload, agent, timeoutMs);
+  } catch (error) {
+    if (!(error instanceof StaleConnection)) throw error;
+    return await exchange(url, method, payload, agent, timeoutMs);
+  }
 }
 
-async function exchange(
+class StaleConnection extends Error {}
+
+function exchange(
   url: URL,
   method: Method,
   payload: string | undefined,
   agent: Agent,
   timeoutMs: number,
-): Promise<string | 'connection was stale'> {
-  const { promise, resolve, reject } = Promise.withResolvers<string | 'connection was stale'>();
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers =
     payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) };
   const request = httpsRequest(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) });
   request.on('error', (error: NodeJS.ErrnoException) => {
-    if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
-      resolve('connection was stale');
-    else if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
+      reject(new StaleConnection('the connection was closed before an answer came', { cause: error }));
+    } else if (error.name === 'TimeoutError' || error.name === 'AbortError') {
       reject(new Error(`no answer within ${timeoutMs} ms`));
-    else reject(error);
+    } else reject(error);
   });
   request.on('response', (response) => {
     readAnswer(response).then(resolve, reject);
   });
   request.end(payload);
-  return await promise;
+  return promise;
 }
 
 async function readAnswer(response: IncomingMessage): Promise<string> {

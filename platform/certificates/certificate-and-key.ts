@@ -23,7 +23,7 @@ export async function makePrivateKey(algorithm: CertificateAlgorithm): Promise<s
 }
 
 export function privateKeyPem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return key.export({ type: 'pkcs8', format: 'pem' });
 }
 
 /** The two halves of a PEM private key as Web Crypto keys, and the algorithm a certificate is signed by with it. */
@@ -33,18 +33,13 @@ export function importPrivateKey(keyPem: string): {
 } {
   const privateKey = createPrivateKey(keyPem);
   const publicKey = createPublicKey(privateKey);
-  switch (privateKey.asymmetricKeyType) {
-    case 'ed25519': {
-      const algorithm = { name: 'Ed25519' };
-      return { keys: toPair(privateKey, publicKey, algorithm), signingAlgorithm: algorithm };
-    }
-    case 'ec': {
-      if (privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') break;
-      const keys = toPair(privateKey, publicKey, { name: 'ECDSA', namedCurve: 'P-256' });
-      return { keys, signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' } };
-    }
-    default:
-      break;
+  if (privateKey.asymmetricKeyType === 'ed25519') {
+    const algorithm = { name: 'Ed25519' };
+    return { keys: toPair(privateKey, publicKey, algorithm), signingAlgorithm: algorithm };
+  }
+  if (privateKey.asymmetricKeyType === 'ec' && privateKey.asymmetricKeyDetails?.namedCurve === 'prime256v1') {
+    const keys = toPair(privateKey, publicKey, { name: 'ECDSA', namedCurve: 'P-256' });
+    return { keys, signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' } };
   }
   throw new Error(
     `a certificate can be made for an ECDSA P-256 or Ed25519 key, not for one of type ${keyType(privateKey)}`,

@@ -8,6 +8,6 @@ export async function loadX509() {
   // The library's dependency injection fails to load without it.
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
-  x509.cryptoProvider.set(webcrypto as Crypto);
+  x509.cryptoProvider.set(webcrypto);
   return x509;
 }
