@@ -1,0 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { settingsGuide } from './settings-guide.ts';
+
+// `npm run docs`: writes docs/guides/settings.md.
+writeFileSync(new URL('../../docs/guides/settings.md', import.meta.url), settingsGuide());

@@ -1,0 +1,58 @@
+import { settings } from '../../protocol/settings/table.ts';
+import type { Setting, SettingType } from '../../protocol/settings/setting.ts';
+
+/** `docs/guides/settings.md`, from the table of settings. `npm run docs` writes it; a test fails when it is stale. */
+export function settingsGuide(): string {
+  const rows = (scope: Setting['scope']) => settings.filter((row) => row.scope === scope).map(section);
+  return [
+    '# Settings of the server',
+    '<!-- Made by `npm run docs` from protocol/settings/table.ts. Do not edit. -->',
+    'Settings are environment variables, or lines `NAME=value` of the file that `SVC_CONFIG_ENV_FILE` names (default ' +
+      '`/etc/default/coffer`; quotes, `export` and comments are understood); the environment wins. The names that other deployments ' +
+      'use work as well, after the first. A **secret** may be given as `<NAME>_FILE`, the path of a file that holds it. An empty ' +
+      'variable counts as not set. Every problem is reported at once at start, without the value of a secret.',
+    '## Server and key service',
+    ...rows('server'),
+    '## OpenID Connect providers',
+    'Each provider is a group of variables with the suffix `_<ID>`, for example `SVC_IDENTITY_OPENID_CONFIG_URL_PRIMARY_IAM`. One ' +
+      'provider may go without a suffix. The operator renders the `IdentityProvider` `primary-iam` to the suffix `_PRIMARY_IAM`.',
+    ...rows('per-provider'),
+    '',
+  ].join('\n\n');
+}
+
+function section(row: Setting): string {
+  const facts = [
+    describe(row.type),
+    row.default === undefined ? [] : `default \`${row.default}\``,
+    row.secret ? '**secret**' : [],
+    row.configKeys === undefined ? [] : `in \`admin idp openid\`: ${row.configKeys.map(code).join(', ')}`,
+    row.aliases.length === 0 ? [] : `also ${row.aliases.map(code).join(', ')}`,
+  ];
+  return `**\`${row.name}${row.scope === 'per-provider' ? '_<ID>' : ''}\`**: ${row.help}\n${facts.flat().join('; ')}.`;
+}
+
+const code = (text: string) => `\`${text}\``;
+
+function describe(type: SettingType): string {
+  switch (type.kind) {
+    case 'text':
+      return type.expects ?? 'text';
+    case 'url':
+      return type.list === true ? 'addresses, comma-separated; `{1...4}` is expanded' : 'address';
+    case 'path':
+      return 'path';
+    case 'on-off':
+      return '`on` or `off`';
+    case 'choice':
+      return type.of.map(code).join(' or ');
+    case 'list':
+      return 'comma-separated list';
+    case 'integer':
+      return `whole number, ${type.min} to ${type.max}`;
+    case 'duration':
+      return 'duration such as `30s`, `10m`, `1h30m`, `7d`';
+    case 'size':
+      return `size such as \`500MiB\`${type.percent === true ? ', or a share such as `1%`' : ''}`;
+  }
+}
