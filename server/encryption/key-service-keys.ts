@@ -1,4 +1,13 @@
-import type { KeySource } from './key-source.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { contextBytes } from './encryption-context.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+import {
+  type DataKey,
+  type EncryptionContext,
+  type KeySource,
+  KeySourceError,
+  type SealedDataKey,
+} from './key-source.ts';
 
 /** What is needed of `platform`'s key-service client. Contexts are bytes; failures carry a `code` of the protocol. */
 export interface KeyServiceCalls {
@@ -16,6 +25,109 @@ export interface KeyServiceKeysOptions {
   readonly clock?: () => number;
 }
 
-export function keyServiceKeys(_client: KeyServiceCalls, _options: KeyServiceKeysOptions): KeySource {
-  throw new Error('not yet');
+/**
+ * How long and how often a data key is used without asking the key service: a disabled key stops working within this time, and a
+ * data key that leaks opens at most so many objects. See docs/decisions/0002-encryption.md.
+ */
+export const dataKeyLimits = { lifetimeMs: 5 * 60_000, uses: 1000, entries: 1000 } as const;
+export const unsealedKeyLimits = { lifetimeMs: 5 * 60_000, uses: Infinity, entries: 10_000 } as const;
+
+/** Data keys of the key service, cached by key name and context. Its failures become `KeySourceError`s. */
+export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysOptions): KeySource {
+  const clock = options.clock ?? Date.now;
+  const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
+  const unsealed = new ExpiringCache<Buffer>(unsealedKeyLimits, clock);
+
+  async function ask<T>(keyName: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      const failure = keySourceError(keyName, error);
+      // The key is disabled, deleted or forbidden: what is cached of it must not outlive that.
+      if (failure.code === 'not-permitted' || failure.code === 'key-not-found') {
+        generated.dropGroup(keyName);
+        unsealed.dropGroup(keyName);
+      }
+      throw failure;
+    }
+  }
+
+  async function generateNow(keyName: string, context: Buffer): Promise<DataKey> {
+    const { plaintext, ciphertext, version } = await ask(keyName, () => client.generateKey(keyName, context));
+    return {
+      plaintext: dataKeyBytes(keyName, plaintext),
+      sealed: { keyName, ciphertext, ...(version === undefined ? {} : { keyVersion: version }) },
+    };
+  }
+
+  async function unsealNow(sealed: SealedDataKey, context: Buffer): Promise<Buffer> {
+    const plaintext = await ask(sealed.keyName, () => client.decryptKey(sealed.keyName, sealed.ciphertext, context));
+    return dataKeyBytes(sealed.keyName, plaintext);
+  }
+
+  return {
+    defaultKey: options.defaultKey,
+
+    generate(keyName: string, context: EncryptionContext): Promise<DataKey> {
+      const bytes = contextBytes(context);
+      return generated.get(`${keyName} ${bytes.toString('latin1')}`, keyName, () => generateNow(keyName, bytes));
+    },
+
+    unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer> {
+      const bytes = contextBytes(context);
+      const name = `${sealed.keyName} ${sealed.ciphertext.toString('base64')} ${bytes.toString('latin1')}`;
+      return unsealed.get(name, sealed.keyName, () => unsealNow(sealed, bytes));
+    },
+
+    async check(): Promise<void> {
+      await createDefaultKey(client, options.defaultKey);
+      const context = contextBytes({ 'coffer:check': options.defaultKey });
+      const { plaintext, sealed } = await generateNow(options.defaultKey, context);
+      const again = await unsealNow(sealed, context);
+      if (!timingSafeEqual(plaintext, again)) {
+        throw new KeySourceError(
+          'unavailable',
+          `the key service opened a data key of ${options.defaultKey} differently`,
+        );
+      }
+    },
+  };
+}
+
+/** The policy of the key service may forbid creating; then the key is there already, or the round trip fails with the reason. */
+async function createDefaultKey(client: KeyServiceCalls, name: string): Promise<void> {
+  try {
+    await client.createKey(name);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'key-exists' && code !== 'not-permitted') throw keySourceError(name, error);
+  }
+}
+
+function dataKeyBytes(keyName: string, plaintext: Buffer): Buffer {
+  if (plaintext.length === 32) return plaintext;
+  throw new KeySourceError(
+    'unavailable',
+    `the key service gave a data key of ${plaintext.length} bytes for ${keyName}`,
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function keySourceError(keyName: string, error: unknown): KeySourceError {
+  if (error instanceof KeySourceError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const options = { cause: error };
+  switch (codeOf(error)) {
+    case 'key-not-found':
+      return new KeySourceError('key-not-found', `the key ${keyName} does not exist at the key service`, options);
+    case 'not-authentic':
+      return new KeySourceError('not-authentic', `a data key of ${keyName} is not authentic: ${reason}`, options);
+    case 'not-permitted':
+      return new KeySourceError('not-permitted', `the key service does not allow using ${keyName}: ${reason}`, options);
+    default:
+      return new KeySourceError('unavailable', `the key service cannot use ${keyName} now: ${reason}`, options);
+  }
 }

@@ -1,7 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { commitOnce } from '../store/commit-once.ts';
 import { key, type KeyPart, within } from '../store/keys.ts';
 import type { Key, RecordStore } from '../store/record-store.ts';
+import { openBackendKey } from './backend-key.ts';
 import type { KeySource } from './key-source.ts';
-import type { SealedRecordStore } from './sealed-record-store.ts';
+import {
+  type SealedBatch,
+  type SealedEntry,
+  type SealedExpectation,
+  type SealedRecordStore,
+  SealedRecordsError,
+} from './sealed-record-store.ts';
+import { isPlain, openValue, plainValue, sealValue } from './sealed-value.ts';
 
 /** The key of a sealed record: every key that a `SealedRecordStore` takes is made here, e.g. `sealedKey('session', id)`. */
 export function sealedKey(...parts: readonly KeyPart[]): Key {
@@ -12,6 +22,7 @@ export function sealedKey(...parts: readonly KeyPart[]): Key {
 export function sealedWithin(...parts: readonly KeyPart[]): { readonly start: Buffer; readonly end: Buffer } {
   return within('s', ...parts);
 }
+const everySealed = within('s');
 
 export interface SealedRecordsOptions {
   readonly records: RecordStore;
@@ -20,6 +31,119 @@ export interface SealedRecordsOptions {
   readonly random?: (size: number) => Buffer;
 }
 
-export function sealedRecords(_options: SealedRecordsOptions): SealedRecordStore {
-  throw new Error('not yet');
+export function sealedRecords(options: SealedRecordsOptions): SealedRecordStore {
+  return new SealedRecords(options);
+}
+
+class SealedRecords implements SealedRecordStore {
+  readonly #records: RecordStore;
+  readonly #keys: KeySource;
+  readonly #random: (size: number) => Buffer;
+  #backend: { readonly key: Buffer | undefined; readonly plainAllowed: boolean } | undefined;
+
+  constructor(options: SealedRecordsOptions) {
+    this.#records = options.records;
+    this.#keys = options.keys;
+    this.#random = options.random ?? randomBytes;
+  }
+
+  async start(): Promise<void> {
+    const opened = await openBackendKey(this.#records, this.#keys, this.#random);
+    if (opened.key === undefined) {
+      this.#backend = { key: undefined, plainAllowed: true };
+      return;
+    }
+    if (!opened.everythingSealed) {
+      await this.#sealWhatIsPlain(opened.key);
+      await opened.markEverythingSealed();
+    }
+    this.#backend = { key: opened.key, plainAllowed: false };
+  }
+
+  async get(key: Key): Promise<SealedEntry | undefined> {
+    checkKey(key);
+    const entry = await this.#records.get(key);
+    return entry === undefined ? undefined : this.#open(entry);
+  }
+
+  async *scan(range: Parameters<SealedRecordStore['scan']>[0]): AsyncIterable<SealedEntry> {
+    checkRange(range);
+    for await (const item of this.#records.scan(range)) if (item.kind === 'entry') yield this.#open(item);
+  }
+
+  put(key: Key, value: Buffer, expectation?: SealedExpectation): Promise<'committed' | 'conflict'> {
+    return this.#change(key, expectation, { put: [{ key, value: this.#seal(key, value) }] });
+  }
+
+  delete(key: Key, expectation?: SealedExpectation): Promise<'committed' | 'conflict'> {
+    return this.#change(key, expectation, { delete: [key] });
+  }
+
+  commit(batch: SealedBatch) {
+    for (const { key } of batch.expect ?? []) checkKey(key);
+    for (const key of batch.delete ?? []) checkKey(key);
+    const put = (batch.put ?? []).map(({ key, value }) => ({ key, value: this.#seal(key, value) }));
+    return this.#records.commit({ ...batch, put });
+  }
+
+  outcome(id: string) {
+    return this.#records.outcome(id);
+  }
+
+  async #change(
+    key: Key,
+    expectation: SealedExpectation | undefined,
+    change: Pick<SealedBatch, 'put' | 'delete'>,
+  ): Promise<'committed' | 'conflict'> {
+    checkKey(key);
+    const expect = expectation === undefined ? [] : [{ ...expectation, key }];
+    const outcome = await commitOnce(this.#records, { expect, ...change }, this.#random);
+    return outcome.kind === 'committed' ? 'committed' : 'conflict';
+  }
+
+  #started() {
+    if (this.#backend === undefined) throw new Error('the sealed records are used before start() has resolved');
+    return this.#backend;
+  }
+
+  #seal(key: Key, value: Buffer): Buffer {
+    checkKey(key);
+    const backend = this.#started();
+    return backend.key === undefined ? plainValue(value) : sealValue(value, key, backend.key, this.#random);
+  }
+
+  #open(entry: SealedEntry): SealedEntry {
+    const backend = this.#started();
+    // Otherwise who can write the disk could plant an identity without knowing the key.
+    if (!backend.plainAllowed && isPlain(entry.value)) {
+      throw new SealedRecordsError(
+        'not-sealed',
+        'a record is plain although every record was sealed: it was put there by hand',
+      );
+    }
+    return { key: entry.key, value: openValue(entry.value, entry.key, backend.key), revision: entry.revision };
+  }
+
+  /** Interrupted anywhere, it goes on at the next start: what is sealed already is left alone. */
+  async #sealWhatIsPlain(backendKey: Buffer): Promise<void> {
+    for await (const item of this.#records.scan(everySealed)) {
+      if (item.kind !== 'entry' || !isPlain(item.value)) continue;
+      const value = sealValue(openValue(item.value, item.key, backendKey), item.key, backendKey, this.#random);
+      // A conflict means that another thread sealed or changed it: whoever has the backend's key writes sealed.
+      const expect = [{ kind: 'revision' as const, key: item.key, revision: item.revision }];
+      await commitOnce(this.#records, { expect, put: [{ key: item.key, value }] }, this.#random);
+    }
+  }
+}
+
+function checkKey(key: Key): void {
+  if (key.compare(everySealed.start) < 0 || key.compare(everySealed.end) >= 0) {
+    throw new Error('the key of a sealed record is made by sealedKey()');
+  }
+}
+
+function checkRange(range: { readonly start: Buffer; readonly end: Buffer }): void {
+  if (range.start.compare(everySealed.start) < 0 || range.end.compare(everySealed.end) > 0) {
+    throw new Error('the range of sealed records is made by sealedWithin()');
+  }
 }

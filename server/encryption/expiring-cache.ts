@@ -1,0 +1,43 @@
+/**
+ * Values by name, each with a lifetime and a number of uses; the oldest goes when there are too many. Concurrent requests for a
+ * missing value wait for one load. A load that fails is not kept.
+ */
+export class ExpiringCache<T> {
+  readonly #limits: { readonly lifetimeMs: number; readonly uses: number; readonly entries: number };
+  readonly #clock: () => number;
+  readonly #entries = new Map<string, { value: Promise<T>; group: string; until: number; usesLeft: number }>();
+
+  constructor(
+    limits: { readonly lifetimeMs: number; readonly uses: number; readonly entries: number },
+    clock: () => number,
+  ) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  get(name: string, group: string, load: () => Promise<T>): Promise<T> {
+    const now = this.#clock();
+    const known = this.#entries.get(name);
+    if (known !== undefined && known.until > now && known.usesLeft > 0) {
+      known.usesLeft -= 1;
+      return known.value;
+    }
+    this.#entries.delete(name);
+    const value = load();
+    const entry = { value, group, until: now + this.#limits.lifetimeMs, usesLeft: this.#limits.uses - 1 };
+    this.#entries.set(name, entry);
+    value.catch(() => {
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+    });
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#limits.entries) break;
+      this.#entries.delete(oldest);
+    }
+    return value;
+  }
+
+  /** Forgets every value of a group. */
+  dropGroup(group: string): void {
+    for (const [name, entry] of this.#entries) if (entry.group === group) this.#entries.delete(name);
+  }
+}
