@@ -1,3 +1,10 @@
+import { createHash } from 'node:crypto';
+import { S3Error } from '../s3/s3-error.ts';
+import { ByteReader } from './byte-reader.ts';
+import { checkChunkSignature, ChunkSignatures } from './chunk-signatures.ts';
+import { readTrailers } from './chunk-trailers.ts';
+import { formatScope } from './signing-key.ts';
+import { formatTimestamp } from './timestamp.ts';
 import type { VerifiedSignature } from './verify-signature.ts';
 
 export interface ChunkedDecoding {
@@ -17,6 +24,92 @@ export interface DecodedBody extends AsyncIterable<Buffer> {
   readonly trailers: ReadonlyMap<string, string>;
 }
 
-export function decodeChunkedBody(_source: AsyncIterable<Uint8Array>, _decoding: ChunkedDecoding): DecodedBody {
-  throw new Error('not yet');
+/** `<size in hex>;chunk-signature=<64 digits>`. */
+const longestChunkHeader = 256;
+
+/**
+ * Takes the aws-chunked framing off a body, without ever holding more of it than one buffer of `source`.
+ *
+ * Iterating throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (not the declared length), `InvalidRequest` (broken
+ * framing) or `InvalidArgument` (trailers). Bytes yielded before are not vouched for until the iteration has ended.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
+ */
+export function decodeChunkedBody(source: AsyncIterable<Uint8Array>, decoding: ChunkedDecoding): DecodedBody {
+  const trailers = new Map<string, string>();
+  return { trailers, [Symbol.asyncIterator]: () => decode(source, decoding, trailers) };
+}
+
+async function* decode(
+  source: AsyncIterable<Uint8Array>,
+  decoding: ChunkedDecoding,
+  trailers: Map<string, string>,
+): AsyncGenerator<Buffer, void, undefined> {
+  const reader = new ByteReader(source);
+  const signatures = decoding.signature && chain(decoding.signature);
+  let remaining = decoding.decodedLength;
+  try {
+    for (let number = 1; ; number += 1) {
+      const { size, signature } = parseChunkHeader(await reader.line(longestChunkHeader), signatures !== undefined);
+      if (size > remaining) throw wrongLength(decoding.decodedLength, 'more');
+      remaining -= size;
+      const hash = signatures && createHash('sha256');
+      for (let left = size; left > 0;) {
+        const bytes = await reader.some(left);
+        if (bytes === undefined) throw endsEarly();
+        left -= bytes.length;
+        hash?.update(bytes);
+        yield bytes;
+      }
+      if (signatures && hash) checkChunkSignature(signatures.chunk(hash.digest('hex')), signature, `chunk ${number}`);
+      if (size === 0) break;
+      await expectLineEnd(reader);
+    }
+    if (remaining > 0) throw wrongLength(decoding.decodedLength, 'fewer');
+    if (decoding.trailer) await readTrailers(reader, trailers, signatures, decoding.announcedTrailers);
+    else await expectLineEnd(reader);
+    if ((await reader.some(1)) !== undefined) throw malformed('bytes follow the end');
+  } finally {
+    await reader.close();
+  }
+}
+
+function chain({ claim, signingKey }: VerifiedSignature): ChunkSignatures {
+  return new ChunkSignatures({
+    signingKey,
+    timestamp: formatTimestamp(claim.timestamp),
+    scope: formatScope(claim.scope),
+    seed: claim.signature,
+  });
+}
+
+function parseChunkHeader(line: string | undefined, signed: boolean): { size: number; signature: string } {
+  if (line === undefined) throw endsEarly();
+  const match = /^([0-9A-Fa-f]{1,13})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(line);
+  const [, size, signature] = match ?? [];
+  if (size === undefined || (signed && signature === undefined)) {
+    throw malformed(`a chunk must begin with its size in hex${signed ? ' and ";chunk-signature="' : ''}`);
+  }
+  return { size: Number.parseInt(size, 16), signature: signature ?? '' };
+}
+
+async function expectLineEnd(reader: ByteReader): Promise<void> {
+  const rest = await reader.line(1);
+  if (rest === undefined) throw endsEarly();
+  if (rest !== '') throw malformed('the bytes of a chunk are more than its size says');
+}
+
+function endsEarly(): S3Error {
+  return new S3Error('IncompleteBody', 'The body ended before its last aws-chunked chunk.');
+}
+
+function wrongLength(declared: number, which: 'more' | 'fewer'): S3Error {
+  return new S3Error(
+    'IncompleteBody',
+    `The body has ${which} bytes than x-amz-decoded-content-length says, ${declared}.`,
+  );
+}
+
+function malformed(why: string): S3Error {
+  return new S3Error('InvalidRequest', `The aws-chunked framing of the body is broken: ${why}.`);
 }

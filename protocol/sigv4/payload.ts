@@ -1,4 +1,5 @@
-import type { RequestHeaders } from './signed-request.ts';
+import { S3Error } from '../s3/s3-error.ts';
+import { headerValue, type RequestHeaders } from './signed-request.ts';
 
 /** What `x-amz-content-sha256` says about the body. */
 export type PayloadKind =
@@ -9,6 +10,42 @@ export type PayloadKind =
   /** aws-chunked framing: chunk signatures, a trailer, or both. */
   | { readonly kind: 'streaming'; readonly signed: boolean; readonly trailer: boolean };
 
-export function payloadKind(_headers: RequestHeaders): PayloadKind {
-  throw new Error('not yet');
+/**
+ * How the body is protected and framed. Throws S3Error `NotImplemented` for ECDSA (Signature Version 4A), `InvalidArgument` for
+ * anything that is no hash.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+ */
+export function payloadKind(headers: RequestHeaders): PayloadKind {
+  const sent = headerValue(headers, 'x-amz-content-sha256')?.trim();
+  switch (sent) {
+    case undefined:
+    case '':
+    case 'UNSIGNED-PAYLOAD':
+      return { kind: 'unsigned' };
+    case 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD':
+      return { kind: 'streaming', signed: true, trailer: false };
+    case 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER':
+      return { kind: 'streaming', signed: true, trailer: true };
+    case 'STREAMING-UNSIGNED-PAYLOAD-TRAILER':
+      return { kind: 'streaming', signed: false, trailer: true };
+    default:
+  }
+  if (/^[0-9A-Fa-f]{64}$/.test(sent)) return { kind: 'sha256', sha256: sent.toLowerCase() };
+  if (sent.startsWith('STREAMING-')) {
+    throw new S3Error('NotImplemented', `The payload kind "${sent.slice(0, 64)}" is not implemented.`);
+  }
+  throw new S3Error(
+    'InvalidArgument',
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING-… kind, or 64 hexadecimal digits, not ' +
+      `"${sent.slice(0, 64)}".`,
+  );
+}
+
+/** The names that `x-amz-trailer` announces, in lower case; undefined without the header. */
+export function announcedTrailers(headers: RequestHeaders): readonly string[] | undefined {
+  return headerValue(headers, 'x-amz-trailer')
+    ?.split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
 }

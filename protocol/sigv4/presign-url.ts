@@ -1,4 +1,9 @@
+import { computeSignature, hashCanonicalRequest } from './canonical-request.ts';
+import { percentEncode, reencode } from './percent-encoding.ts';
+import { canonicalQuery } from './query.ts';
 import type { Credentials } from './signed-request.ts';
+import { deriveSigningKey, formatScope } from './signing-key.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 export interface Presigning {
   readonly region: string;
@@ -9,7 +14,34 @@ export interface Presigning {
   readonly method?: string;
 }
 
-/** The URL with its signature in the query; `url` may carry a query of its own. */
-export function presignUrl(_url: URL, _credentials: Credentials, _presigning: Presigning): URL {
-  throw new Error('not yet');
+/**
+ * The URL with its signature in the query; `url` may carry a query of its own. Only the host is signed of the headers.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+ */
+export function presignUrl(url: URL, credentials: Credentials, presigning: Presigning): URL {
+  const timestamp = formatTimestamp(presigning.now);
+  const scope = { date: timestamp.slice(0, 8), region: presigning.region, service: presigning.service };
+  const parameters: [string, string][] = [
+    ['X-Amz-Algorithm', 'AWS4-HMAC-SHA256'],
+    ['X-Amz-Credential', `${credentials.accessKey}/${formatScope(scope)}`],
+    ['X-Amz-Date', timestamp],
+    ['X-Amz-Expires', String(presigning.expires)],
+    ['X-Amz-SignedHeaders', 'host'],
+  ];
+  if (credentials.sessionToken !== undefined) parameters.push(['X-Amz-Security-Token', credentials.sessionToken]);
+  const own = url.search.slice(1);
+  const added = parameters.map(([name, value]) => `${name}=${percentEncode(value)}`).join('&');
+  const query = canonicalQuery(own === '' ? added : `${own}&${added}`);
+  const path = reencode(url.pathname, { keepSlash: true, plusIsSpace: false });
+  const hash = hashCanonicalRequest({
+    method: presigning.method ?? 'GET',
+    path,
+    query,
+    headerLines: `host:${url.host}\n`,
+    signedHeaders: ['host'],
+    payloadHash: 'UNSIGNED-PAYLOAD',
+  });
+  const signature = computeSignature(deriveSigningKey(credentials.secretKey, scope), timestamp, scope, hash);
+  return new URL(`${url.protocol}//${url.host}${path}?${query}&X-Amz-Signature=${signature}`);
 }

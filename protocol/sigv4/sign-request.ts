@@ -1,4 +1,9 @@
-import type { Credentials, SignedRequest } from './signed-request.ts';
+import { canonicalHeaders, computeSignature, hashCanonicalRequest } from './canonical-request.ts';
+import { reencode } from './percent-encoding.ts';
+import { canonicalQuery } from './query.ts';
+import type { Credentials, SignatureScope, SignedRequest } from './signed-request.ts';
+import { deriveSigningKey, formatScope } from './signing-key.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 export interface Signing {
   readonly region: string;
@@ -8,11 +13,66 @@ export interface Signing {
   readonly payloadHash: string;
 }
 
-/** The headers to add: `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token`, `authorization`. `host` must be there. */
+export interface SignedParts {
+  /** To be added to those of the request. */
+  readonly headers: Record<string, string>;
+  readonly signature: string;
+  readonly signingKey: Buffer;
+  readonly scope: SignatureScope;
+  readonly timestamp: string;
+}
+
+/** Headers that proxies and the HTTP library change on the way. */
+const neverSigned = new Set([
+  'authorization',
+  'connection',
+  'expect',
+  'user-agent',
+  'transfer-encoding',
+  'accept-encoding',
+]);
+
+/**
+ * The headers to add: `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token`, `authorization`. `host` must be among the
+ * request's. Values hold one character per byte, as node:http takes them.
+ */
 export function signRequest(
-  _request: SignedRequest,
-  _credentials: Credentials,
-  _signing: Signing,
+  request: SignedRequest,
+  credentials: Credentials,
+  signing: Signing,
 ): Record<string, string> {
-  throw new Error('not yet');
+  return signParts(request, credentials, signing).headers;
+}
+
+/** As `signRequest`, with what the signatures of chunks chain on. */
+export function signParts(request: SignedRequest, credentials: Credentials, signing: Signing): SignedParts {
+  const timestamp = formatTimestamp(signing.now);
+  const scope = { date: timestamp.slice(0, 8), region: signing.region, service: signing.service };
+  const added: Record<string, string> = {
+    'x-amz-date': timestamp,
+    'x-amz-content-sha256': signing.payloadHash,
+    ...(credentials.sessionToken === undefined ? {} : { 'x-amz-security-token': credentials.sessionToken }),
+  };
+  const headers = { ...request.headers, ...added };
+  const signedHeaders = Object.keys(headers)
+    .filter((name) => headers[name] !== undefined && !neverSigned.has(name))
+    .sort();
+  const signingKey = deriveSigningKey(credentials.secretKey, scope);
+  const signature = computeSignature(
+    signingKey,
+    timestamp,
+    scope,
+    hashCanonicalRequest({
+      method: request.method,
+      path: reencode(request.rawPath, { keepSlash: true, plusIsSpace: false }),
+      query: canonicalQuery(request.rawQuery),
+      headerLines: canonicalHeaders(headers, signedHeaders),
+      signedHeaders,
+      payloadHash: signing.payloadHash,
+    }),
+  );
+  added['authorization'] =
+    `AWS4-HMAC-SHA256 Credential=${credentials.accessKey}/${formatScope(scope)}, ` +
+    `SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}`;
+  return { headers: added, signature, signingKey, scope, timestamp };
 }

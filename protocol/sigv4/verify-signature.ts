@@ -1,5 +1,12 @@
-import type { SignatureClaim, SignedRequest } from './signed-request.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { S3Error } from '../s3/s3-error.ts';
+import { canonicalHeaders, computeSignature, hashCanonicalRequest } from './canonical-request.ts';
+import { reencode } from './percent-encoding.ts';
+import { canonicalQuery } from './query.ts';
+import { checkScope, checkTime } from './check-scope.ts';
 import type { SigningKeys } from './signing-key.ts';
+import type { RequestHeaders, SignatureClaim, SignedRequest } from './signed-request.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 export interface Verification {
   readonly now: Date;
@@ -20,12 +27,80 @@ export interface VerifiedSignature {
   readonly signingKey: Buffer;
 }
 
-/** Throws S3Error when the signature does not hold. */
+/**
+ * Headers that need no signature of their own. The first two are part of what is signed anyway; the third is there for
+ * statistics, and proxies and browsers add it.
+ */
+const maybeUnsigned = new Set(['x-amz-content-sha256', 'x-amz-date', 'x-amz-user-agent']);
+
+/**
+ * Whether `claim` was made with `secretKey` for this very request, now.
+ *
+ * @throws S3Error `SignatureDoesNotMatch`, `RequestTimeTooSkewed`, `AccessDenied` (expired, unsigned headers),
+ * `AuthorizationHeaderMalformed` or `AuthorizationQueryParametersError` (region, service), `InvalidRequest` (no payload hash)
+ */
 export function verifySignature(
-  _request: SignedRequest,
-  _claim: SignatureClaim,
-  _secretKey: string,
-  _verification: Verification,
+  request: SignedRequest,
+  claim: SignatureClaim,
+  secretKey: string,
+  verification: Verification,
 ): VerifiedSignature {
-  throw new Error('not yet');
+  checkTime(claim, verification.now);
+  checkScope(claim, verification);
+  checkSignedHeaders(request.headers, claim);
+  const payloadHash = claim.payloadHash ?? verification.bodyHash;
+  if (payloadHash === undefined) {
+    throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256.');
+  }
+  const signingKey = verification.signingKeys.get(secretKey, claim.scope);
+  const expected = Buffer.from(claim.signature, 'latin1');
+  const timestamp = formatTimestamp(claim.timestamp);
+  const query = canonicalQuery(request.rawQuery);
+  for (const { path, headerLines } of readings(request, claim)) {
+    const parts = { method: request.method, path, query, headerLines, signedHeaders: claim.signedHeaders, payloadHash };
+    const signature = computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts));
+    if (timingSafeEqual(Buffer.from(signature, 'latin1'), expected)) return { claim, signingKey };
+  }
+  throw new S3Error(
+    'SignatureDoesNotMatch',
+    'The request signature that we calculated does not match the signature that you provided. Check the secret key, and ' +
+      'that no proxy changes the path, the query or the host.',
+  );
+}
+
+/**
+ * The ways in which clients read what is sent, the usual one first. A path is signed re-encoded, by some as it is (`%2F` in a
+ * key); a repeated header is signed joined by `,` and arrives here joined by `, `.
+ */
+function* readings(request: SignedRequest, claim: SignatureClaim): Generator<{ path: string; headerLines: string }> {
+  const path = reencode(request.rawPath, { keepSlash: true, plusIsSpace: false });
+  const headers = headersAsSigned(request.headers, claim.signedHeaders);
+  const headerLines = canonicalHeaders(headers, claim.signedHeaders);
+  yield { path, headerLines };
+  if (path !== request.rawPath) yield { path: request.rawPath, headerLines };
+  const joined = headerLines.replaceAll(', ', ',');
+  if (joined === headerLines) return;
+  yield { path, headerLines: joined };
+  if (path !== request.rawPath) yield { path: request.rawPath, headerLines: joined };
+}
+
+/** `Expect` is hop-by-hop: a proxy that answers it strips it, and its value is known. */
+function headersAsSigned(headers: RequestHeaders, signed: readonly string[]): RequestHeaders {
+  return signed.includes('expect') && headers['expect'] === undefined
+    ? { ...headers, expect: '100-continue' }
+    : headers;
+}
+
+function checkSignedHeaders(headers: RequestHeaders, claim: SignatureClaim): void {
+  const unsigned = Object.keys(headers).filter(
+    (name) =>
+      (name === 'host' || (name.startsWith('x-amz-') && !maybeUnsigned.has(name))) &&
+      !claim.signedHeaders.includes(name),
+  );
+  if (!claim.signedHeaders.includes('host') && !unsigned.includes('host')) unsigned.push('host');
+  if (unsigned.length === 0) return;
+  const names = unsigned.join(', ');
+  throw new S3Error('AccessDenied', `There were headers present in the request which were not signed: ${names}.`, {
+    details: { HeadersNotSigned: names },
+  });
 }

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { hmac, formatScope } from './signing-key.ts';
+import type { RequestHeaders, SignatureScope } from './signed-request.ts';
+
+export interface CanonicalParts {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Names in lower case, sorted by the caller's order of `signedHeaders`. */
+  readonly headerLines: string;
+  readonly signedHeaders: readonly string[];
+  readonly payloadHash: string;
+}
+
+/**
+ * One line per signed header: value trimmed, runs of white space made one space, repeated values joined by `,`.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ */
+export function canonicalHeaders(headers: RequestHeaders, signed: readonly string[]): string {
+  let lines = '';
+  for (const name of signed) {
+    const value = headers[name] ?? '';
+    const text = typeof value === 'string' ? value : value.map((one) => one.trim()).join(',');
+    lines += `${name}:${text.trim().replaceAll(/\s+/g, ' ')}\n`;
+  }
+  return lines;
+}
+
+/** Hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http gives and takes them. */
+export function hashCanonicalRequest(parts: CanonicalParts): string {
+  const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
+  return createHash('sha256')
+    .update(`${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`, 'latin1')
+    .digest('hex');
+}
+
+export function computeSignature(
+  signingKey: Buffer,
+  timestamp: string,
+  scope: SignatureScope,
+  canonicalHash: string,
+): string {
+  return hmac(signingKey, `AWS4-HMAC-SHA256\n${timestamp}\n${formatScope(scope)}\n${canonicalHash}`).toString('hex');
+}

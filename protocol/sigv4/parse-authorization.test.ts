@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../s3/s3-error.ts';
+import { parseAuthorization } from './parse-authorization.ts';
+import type { SignatureClaim } from './signed-request.ts';
+
+const signature = 'a'.repeat(64);
+const good = `AWS4-HMAC-SHA256 Credential=user/20240229/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`;
+const presigned = [
+  ['X-Amz-Algorithm', 'AWS4-HMAC-SHA256'],
+  ['X-Amz-Credential', 'user%2F20240229%2Fus-east-1%2Fs3%2Faws4_request'],
+  ['X-Amz-Date', '20240229T120000Z'],
+  ['X-Amz-Expires', '60'],
+  ['X-Amz-SignedHeaders', 'host'],
+  ['X-Amz-Signature', signature],
+] as const;
+
+function byHeader(authorization: string, headers: Record<string, string> = {}): SignatureClaim | undefined {
+  return parseAuthorization({
+    method: 'GET',
+    rawPath: '/',
+    rawQuery: '',
+    headers: { host: 'h', 'x-amz-date': '20240229T120000Z', authorization, ...headers },
+  });
+}
+
+function byQuery(rawQuery: string, headers: Record<string, string> = {}): SignatureClaim | undefined {
+  return parseAuthorization({ method: 'GET', rawPath: '/', rawQuery, headers: { host: 'h', ...headers } });
+}
+
+function queryWith(name: string, value: string | undefined): string {
+  return presigned
+    .map(([known, good]) => [known, known === name ? value : good] as const)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+function codeOf(action: () => unknown): string {
+  try {
+    action();
+    return 'none';
+  } catch (error) {
+    if (error instanceof S3Error) return error.code;
+    throw error;
+  }
+}
+
+describe('by header', () => {
+  it('reads the parts of the claim', () => {
+    expect(byHeader(good, { 'x-amz-security-token': 't', 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })).toEqual({
+      kind: 'header',
+      accessKey: 'user',
+      scope: { date: '20240229', region: 'us-east-1', service: 's3' },
+      signedHeaders: ['host', 'x-amz-date'],
+      signature,
+      timestamp: new Date('2024-02-29T12:00:00Z'),
+      sessionToken: 't',
+      payloadHash: 'UNSIGNED-PAYLOAD',
+    });
+  });
+
+  it('reads fields that no space separates', () => {
+    expect(byHeader(good.replaceAll(', ', ','))?.signature).toBe(signature);
+  });
+
+  it('reads an access key with slashes', () => {
+    expect(byHeader(good.replace('=user/', '=team/a/user/'))?.accessKey).toBe('team/a/user');
+  });
+
+  it('reads the Date header where x-amz-date is absent', () => {
+    const claim = parseAuthorization({
+      method: 'GET',
+      rawPath: '/',
+      rawQuery: '',
+      headers: { date: 'Thu, 29 Feb 2024 12:00:00 GMT', authorization: good },
+    });
+    expect(claim?.timestamp).toEqual(new Date('2024-02-29T12:00:00Z'));
+  });
+
+  it.each([
+    ['no credential', good.replace(/Credential=[^,]*, /, '')],
+    ['a credential that is too short', good.replace('/s3/aws4_request', '')],
+    ['another terminator', good.replace('aws4_request', 'aws5_request')],
+    ['an empty access key', good.replace('=user/', '=/')],
+    ['a date that is none', good.replace('20240229', '2024-2-9')],
+    ['the date of another day', good.replace('20240229', '20240301')],
+    ['no signed headers', good.replace(/SignedHeaders=[^,]*, /, '')],
+    ['a signed header twice', good.replace('host;', 'host;host;')],
+    ['no signature', good.replace(/, Signature=.*/, '')],
+    ['a short signature', good.slice(0, -1)],
+    ['a field twice', `${good}, Signature=${signature}`],
+    ['nothing but the scheme', 'AWS4-HMAC-SHA256'],
+  ])('refuses %s', (_, authorization) => {
+    expect(codeOf(() => byHeader(authorization))).toBe('AuthorizationHeaderMalformed');
+  });
+
+  it.each(['AWS user:c2ln', 'AWS4-ECDSA-P256-SHA256 Credential=…'])(
+    'says that %s is not supported',
+    (authorization) => {
+      expect(codeOf(() => byHeader(authorization))).toBe('UnsupportedSignature');
+    },
+  );
+
+  it('refuses another scheme', () => {
+    expect(codeOf(() => byHeader('Bearer abc'))).toBe('InvalidArgument');
+  });
+
+  it.each(['', 'yesterday', '20240230T120000Z', '2024-02-29T12:00:00Z'])('refuses the date "%s"', (date) => {
+    expect(codeOf(() => byHeader(good, { 'x-amz-date': date }))).toBe('AccessDenied');
+  });
+});
+
+describe('by query', () => {
+  it('reads the parts of the claim', () => {
+    expect(byQuery(`${queryWith('', '')}&X-Amz-Security-Token=a%2Bb`)).toMatchObject({
+      kind: 'presigned',
+      accessKey: 'user',
+      expires: 60,
+      sessionToken: 'a+b',
+      payloadHash: 'UNSIGNED-PAYLOAD',
+    });
+  });
+
+  it.each(presigned.map(([name]) => name))('refuses to go without %s', (name) => {
+    expect(codeOf(() => byQuery(queryWith(name, undefined)))).toBe('AuthorizationQueryParametersError');
+  });
+
+  it.each(['0', '604801', '-1', '1.5', '', '1e3', '99999999999'])('refuses to expire after "%s" seconds', (expires) => {
+    expect(codeOf(() => byQuery(queryWith('X-Amz-Expires', expires)))).toBe('AuthorizationQueryParametersError');
+  });
+
+  it('takes a week', () => {
+    expect(byQuery(queryWith('X-Amz-Expires', '604800'))?.expires).toBe(604_800);
+  });
+
+  it('refuses a parameter twice', () => {
+    expect(codeOf(() => byQuery(`${queryWith('', '')}&X-Amz-Expires=10`))).toBe('AuthorizationQueryParametersError');
+  });
+
+  it('says that version 2 is not supported', () => {
+    expect(codeOf(() => byQuery('AWSAccessKeyId=user&Expires=1&Signature=x'))).toBe('UnsupportedSignature');
+  });
+
+  it('refuses both ways at once', () => {
+    expect(codeOf(() => byQuery(queryWith('', ''), { authorization: good }))).toBe('InvalidArgument');
+  });
+});
+
+it('takes a request without any for anonymous', () => {
+  expect(byQuery('list-type=2&prefix=X-Amz')).toBeUndefined();
+});
+
+it('refuses whatever comes with an S3Error', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (authorization, query) => {
+      codeOf(() => byHeader(`AWS4-HMAC-SHA256 ${authorization}`));
+      codeOf(() => byHeader(authorization));
+      codeOf(() => byQuery(`X-Amz-Signature=${query}`));
+      codeOf(() => byQuery(queryWith('X-Amz-Credential', query)));
+    }),
+  );
+});

@@ -1,0 +1,15 @@
+import type { S3Error } from '../s3/s3-error.ts';
+
+/** Names in lower case, at least one, each once. */
+export function parseSignedHeaders(text: string, fail: (why: string) => S3Error): string[] {
+  const names = text.toLowerCase().split(';');
+  if (names.length > 100 || new Set(names).size !== names.length || !names.every((name) => /^[!-9<-~]+$/.test(name))) {
+    throw fail('SignedHeaders must be a list of header names separated by semicolons, each once');
+  }
+  return names;
+}
+
+export function parseSignature(text: string, fail: (why: string) => S3Error): string {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw fail('Signature must be 64 hexadecimal digits in lower case');
+  return text;
+}
