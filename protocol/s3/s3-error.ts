@@ -46,6 +46,7 @@ export const s3ErrorCodes = {
   NoSuchCORSConfiguration: [404, 'The CORS configuration does not exist.'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchLifecycleConfiguration: [404, 'The lifecycle configuration does not exist.'],
+  NoSuchObjectLockConfiguration: [404, 'The specified object does not have an Object Lock configuration.'],
   NoSuchPublicAccessBlockConfiguration: [404, 'The public access block configuration was not found.'],
   NoSuchTagSet: [404, 'The TagSet does not exist.'],
   NoSuchUpload: [404, 'The specified multipart upload does not exist. It may have been aborted or completed.'],
