@@ -1,5 +1,6 @@
-import { OpenIdProblem } from './openid-problem.ts';
 import { explainFailure } from './explain-failure.ts';
+import { parseJsonObject } from './json-object.ts';
+import { OpenIdProblem } from './openid-problem.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
 
@@ -74,7 +75,7 @@ async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Re
     );
   }
   if (response.status !== 200) throw unexpected(configUrl, response);
-  const document = parseObject(await response.text());
+  const document = parseJsonObject(await response.text());
   if (document === undefined) {
     throw new OpenIdProblem(
       'NotJson',
@@ -133,17 +134,6 @@ function transportWarnings(issuer: string): string[] {
   return protocol === 'https:' || loopback
     ? []
     : [`The issuer ${issuer} is reached without TLS: whoever sits between can read tokens and replace its keys.`];
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function strings(value: unknown, otherwise: string[] = []): string[] {

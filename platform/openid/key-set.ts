@@ -1,4 +1,115 @@
-import type { CryptoKey, JWK, JWSHeaderParameters } from 'jose';
+import { createLocalJWKSet, errors } from 'jose';
+import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import { explainFailure } from './explain-failure.ts';
+import { IdentityProblem } from './identity-problem.ts';
+import { parseJsonObject } from './json-object.ts';
+import { OpenIdProblem } from './openid-problem.ts';
+import type { ProviderFetch } from './provider-fetch.ts';
 
-/** The provider's signing keys. Rejects with `OpenIdProblem` KeysUnreachable, or `IdentityProblem` UnknownKey. */
-export type KeySet = (header: JWSHeaderParameters) => Promise<CryptoKey | JWK | Uint8Array>;
+/** The provider's signing keys. Rejects with `OpenIdProblem` KeysUnreachable, or `IdentityProblem` KeyUnknown. */
+export interface KeySet {
+  /** Reads the keys anew. */
+  load(): Promise<void>;
+  /** The key that a token's header names; keys are read again, at most every few seconds, for one that is not known. */
+  find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey>;
+}
+
+export interface KeySetOptions {
+  readonly fetch: ProviderFetch;
+  readonly clock?: () => Date;
+  /** Tokens with made-up key ids cause no more than one request in this time. Milliseconds. */
+  readonly cooldownMs?: number;
+  /** Keys older than this are read again before use, so that one that was withdrawn is forgotten. Milliseconds. */
+  readonly maxAgeMs?: number;
+  /** How long keys are used past `maxAgeMs` while the provider cannot be reached. Milliseconds. */
+  readonly graceMs?: number;
+}
+
+const minute = 60_000;
+const defaults = { cooldownMs: 5_000, maxAgeMs: 10 * minute, graceMs: 60 * minute };
+
+/** @see https://www.rfc-editor.org/rfc/rfc7517 */
+export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
+  const { fetch, cooldownMs, maxAgeMs, graceMs } = { ...defaults, ...options };
+  const clock = options.clock ?? (() => new Date());
+  let keys: ReturnType<typeof createLocalJWKSet> | undefined;
+  let loadedAt = 0;
+  let triedAt = -Infinity;
+  let loading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    triedAt = clock().getTime();
+    keys = createLocalJWKSet(await readKeys(jwksUri, fetch));
+    loadedAt = clock().getTime();
+  }
+
+  function load(): Promise<void> {
+    loading ??= read().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
+  const age = () => clock().getTime() - loadedAt;
+  const cooledDown = () => clock().getTime() - triedAt >= cooldownMs;
+
+  async function refreshWhenOld(): Promise<void> {
+    if (keys !== undefined && (age() < maxAgeMs || (age() < maxAgeMs + graceMs && !cooledDown()))) return;
+    try {
+      await load();
+    } catch (error) {
+      if (keys === undefined || age() >= maxAgeMs + graceMs) throw error;
+    }
+  }
+
+  async function match(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey | undefined> {
+    try {
+      return await keys?.(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+      if (error instanceof errors.JWKSMultipleMatchingKeys) {
+        throw new IdentityProblem('KeyUnknown', 'The token names no key (kid) and the provider has several that fit.');
+      }
+      throw error;
+    }
+  }
+
+  return {
+    load,
+    async find(header, token) {
+      await refreshWhenOld();
+      let found = await match(header, token);
+      if (found === undefined && cooledDown()) {
+        await load();
+        found = await match(header, token);
+      }
+      if (found !== undefined) return found;
+      throw new IdentityProblem(
+        'KeyUnknown',
+        `The token is signed by the key ${JSON.stringify(header.kid ?? null)} (${header.alg}), which the provider does not publish at ${jwksUri}.`,
+      );
+    },
+  };
+}
+
+async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {
+  let response: Response;
+  try {
+    response = await fetch(jwksUri, { headers: { accept: 'application/json' } });
+  } catch (error) {
+    throw explainFailure('KeysUnreachable', "the provider's key document", jwksUri, error);
+  }
+  const document = response.status === 200 ? parse(await response.text()) : undefined;
+  if (document === undefined) {
+    throw new OpenIdProblem(
+      'KeysUnreachable',
+      `the provider's key document at ${jwksUri} answered ${response.status}, and not a JSON Web Key Set; see the log of the provider.`,
+    );
+  }
+  return document;
+}
+
+function parse(text: string): JSONWebKeySet | undefined {
+  const { keys } = parseJsonObject(text) ?? {};
+  return Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null) ? { keys } : undefined;
+}

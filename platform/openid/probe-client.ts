@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ProviderMetadata } from './discovery.ts';
 import { explainFailure } from './explain-failure.ts';
+import { parseJsonObject } from './json-object.ts';
 import { OpenIdProblem } from './openid-problem.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
@@ -96,15 +97,9 @@ function judge(endpoint: string, clientId: string, status: number, body: string)
 }
 
 function oauthError(body: string): { error?: string; description?: string } {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value !== 'object' || value === null) return {};
-    const { error, error_description: description } = value as Record<string, unknown>;
-    return {
-      ...(typeof error === 'string' ? { error: error.slice(0, 100) } : {}),
-      ...(typeof description === 'string' ? { description: description.slice(0, 300) } : {}),
-    };
-  } catch {
-    return {};
-  }
+  const { error, error_description: description } = parseJsonObject(body) ?? {};
+  return {
+    ...(typeof error === 'string' ? { error: error.slice(0, 100) } : {}),
+    ...(typeof description === 'string' ? { description: description.slice(0, 300) } : {}),
+  };
 }

@@ -1,0 +1,227 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { sealedKey, sealedWithin } from '../encryption/sealed-records.ts';
+import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { decodeKey } from '../store/keys.ts';
+import type { Key } from '../store/record-store.ts';
+import { readSessionToken, signSessionToken } from './session-token.ts';
+import {
+  decodeTemporaryCredentials,
+  encodeTemporaryCredentials,
+  temporaryCredentials,
+} from './temporary-credentials-record.ts';
+import type { TemporaryCredentials, TemporaryCredentialsRecord } from './temporary-credentials-record.ts';
+
+export interface NewTemporaryCredentials {
+  readonly parent: string;
+  readonly provider: string;
+  readonly displayName: string;
+  readonly policies: readonly string[];
+  readonly roleArn?: string;
+  /** JSON, already found to be a valid document. */
+  readonly sessionPolicy?: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly expiration: Date;
+}
+
+/** Credentials with an end, kept as sealed records: a commit that removes one is obeyed at once by every thread. */
+export interface TemporaryCredentialsStore {
+  create(request: NewTemporaryCredentials): Promise<TemporaryCredentials>;
+  /** Undefined when there are none, they expired, or the root password they were made under has changed. */
+  find(accessKey: string): Promise<TemporaryCredentials | undefined>;
+  /** Whether the token was issued here for this access key and has expired. */
+  issuedButExpired(accessKey: string, sessionToken: string): Promise<boolean>;
+  revoke(accessKey: string): Promise<void>;
+  /** All of a person's; how many there were. */
+  revokeAllOf(parent: string): Promise<number>;
+  /** Removes what expired; how many there were. For the background thread. */
+  sweep(): Promise<number>;
+}
+
+export interface TemporaryCredentialsOptions {
+  readonly records: SealedRecordStore;
+  /** Signs session tokens. */
+  readonly tokenKey: Uint8Array;
+  readonly clock: () => Date;
+}
+
+/** How many parsed records are kept; each is some KiB. */
+const cacheLimit = 5_000;
+
+export function createTemporaryCredentials(options: TemporaryCredentialsOptions): TemporaryCredentialsStore {
+  const { records, tokenKey, clock } = options;
+  // By revision: the record is read for each request, only taking it apart is saved.
+  const parsed = new Map<
+    string,
+    { readonly revision: number; readonly credentials: TemporaryCredentials | undefined }
+  >();
+
+  async function parse(value: Buffer): Promise<TemporaryCredentials | undefined> {
+    const credentials = decodeTemporaryCredentials(value);
+    const token = await readSessionToken(tokenKey, credentials.sessionToken, clock());
+    return token.kind === 'issued' ? credentials : undefined;
+  }
+
+  async function read(accessKey: string): Promise<TemporaryCredentials | undefined> {
+    const entry = await records.get(recordKey(accessKey));
+    if (entry === undefined) {
+      parsed.delete(accessKey);
+      return undefined;
+    }
+    const known = parsed.get(accessKey);
+    if (known?.revision === entry.revision) return known.credentials;
+    const credentials = await parse(entry.value);
+    for (const oldest of parsed.keys()) {
+      if (parsed.size < cacheLimit) break;
+      parsed.delete(oldest);
+    }
+    parsed.set(accessKey, { revision: entry.revision, credentials });
+    return credentials;
+  }
+
+  async function remove(accessKey: string): Promise<boolean> {
+    const entry = await records.get(recordKey(accessKey));
+    if (entry === undefined) return false;
+    const { principal } = decodeTemporaryCredentials(entry.value);
+    await commit(records, { delete: keysOf(accessKey, principal.parent, principal.expiration) });
+    return true;
+  }
+
+  return {
+    async create(request) {
+      const accessKey = newAccessKey();
+      const { policies, claims, parent, expiration, roleArn, sessionPolicy } = request;
+      const optional = {
+        ...(roleArn === undefined ? {} : { roleArn }),
+        ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
+      };
+      const sessionToken = await signSessionToken(tokenKey, {
+        accessKey,
+        parent,
+        policies,
+        claims,
+        expiration,
+        ...optional,
+      });
+      const record: TemporaryCredentialsRecord = {
+        version: 1,
+        accessKey,
+        secretKey: newSecretKey(),
+        sessionToken,
+        parent,
+        provider: request.provider,
+        displayName: request.displayName,
+        policies: [...policies],
+        ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
+        claims,
+        expiration: expiration.getTime(),
+      };
+      const [main, ...indexes] = keysOf(accessKey, parent, expiration);
+      await commit(records, {
+        expect: [{ kind: 'absent', key: main }],
+        put: [
+          { key: main, value: encodeTemporaryCredentials(record) },
+          ...indexes.map((key) => ({ key, value: Buffer.from(parent) })),
+        ],
+      });
+      return temporaryCredentials(record);
+    },
+
+    async find(accessKey) {
+      if (!accessKeyForm.test(accessKey)) return undefined;
+      const credentials = await read(accessKey);
+      return credentials !== undefined && credentials.principal.expiration > clock() ? credentials : undefined;
+    },
+
+    async issuedButExpired(accessKey, sessionToken) {
+      const token = await readSessionToken(tokenKey, sessionToken, clock());
+      return token.kind === 'issued' && token.expired && token.accessKey === accessKey;
+    },
+
+    async revoke(accessKey) {
+      await remove(accessKey);
+    },
+
+    async revokeAllOf(parent) {
+      const accessKeys: string[] = [];
+      for await (const entry of records.scan(sealedWithin('sts-parent', parent))) {
+        accessKeys.push(lastPart(entry.key).toString());
+      }
+      let removed = 0;
+      for (const accessKey of accessKeys) if (await remove(accessKey)) removed += 1;
+      return removed;
+    },
+
+    async sweep() {
+      const { start } = sealedWithin('sts-expiry');
+      const end = sealedKey('sts-expiry', time(clock()));
+      let removed = 0;
+      for (;;) {
+        const page = await expiredKeys(records, { start, end, limit: 100 });
+        if (page.length === 0) return removed;
+        await commit(records, { delete: page.flat() });
+        removed += page.length;
+      }
+    },
+  };
+}
+
+const accessKeyForm = /^[0-9A-Z]{20}$/;
+
+/** 20 of 36 characters: 103 random bits. */
+function newAccessKey(): string {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  return Array.from({ length: 20 }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
+}
+
+/** 40 characters of base64; without `/`, which some clients forget to escape. */
+function newSecretKey(): string {
+  return randomBytes(30).toString('base64').replaceAll('/', '+');
+}
+
+function recordKey(accessKey: string): Key {
+  return sealedKey('sts', accessKey);
+}
+
+/** The record, then what finds it by person and by expiry. */
+function keysOf(accessKey: string, parent: string, expiration: Date): [Key, Key, Key] {
+  return [
+    recordKey(accessKey),
+    sealedKey('sts-parent', parent, accessKey),
+    sealedKey('sts-expiry', time(expiration), accessKey),
+  ];
+}
+
+/** Milliseconds in 8 bytes, so that keys sort by time. */
+function time(date: Date): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(Math.max(0, date.getTime())));
+  return bytes;
+}
+
+/** The keys of each of the credentials in this range of `sts-expiry`, told by the index alone. */
+async function expiredKeys(
+  records: SealedRecordStore,
+  range: { readonly start: Buffer; readonly end: Buffer; readonly limit: number },
+): Promise<Key[][]> {
+  const found: Key[][] = [];
+  for await (const entry of records.scan(range)) {
+    const accessKey = lastPart(entry.key).toString();
+    found.push([recordKey(accessKey), sealedKey('sts-parent', entry.value, accessKey), entry.key]);
+  }
+  return found;
+}
+
+function lastPart(key: Key): Buffer {
+  return decodeKey(key).at(-1) ?? Buffer.alloc(0);
+}
+
+async function commit(
+  records: SealedRecordStore,
+  batch: Omit<Parameters<SealedRecordStore['commit']>[0], 'id'>,
+): Promise<void> {
+  const id = randomBytes(16).toString('hex');
+  const outcome = await records.commit({ id, ...batch });
+  if (outcome.kind === 'committed') return;
+  if (outcome.kind === 'unknown' && (await records.outcome(id)) === 'committed') return;
+  throw new Error('the change of temporary credentials was not committed');
+}
