@@ -1,0 +1,164 @@
+import type { Database, RootDatabase } from 'lmdb';
+import { decodeCounter, encodeCounter } from '../counter.ts';
+import type { Batch, CommitId, Key, Outcome } from '../record-store.ts';
+import { causeOf, unavailable } from './lmdb-errors.ts';
+import { RecentCommits } from './recent-commits.ts';
+import { decodeStored, revisionOf, roomFor, setRevision } from './stored-value.ts';
+
+/** Bytes of values that share one transaction: more would make its pages spill and the others wait. */
+const GROUP_BYTES = 16 * 1024 * 1024;
+
+/** Revisions come from one sequence, so that a key's revision grows across its deletion without a tombstone. */
+const SEQUENCE = Buffer.from('sequence');
+
+interface Waiting {
+  readonly batch: Batch;
+  readonly puts: readonly { readonly key: Key; readonly stored: Buffer }[];
+  readonly bytes: number;
+  readonly settle: PromiseWithResolvers<Outcome>;
+}
+
+/**
+ * Group commit: the batches that arrive while one transaction is being flushed are the next transaction. Flushing costs the same
+ * for one batch and for a hundred.
+ */
+export class CommitQueue {
+  readonly #root: RootDatabase<Buffer, Buffer>;
+  readonly #records: Database<Buffer, Buffer>;
+  readonly #recent = new RecentCommits();
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+
+  constructor(root: RootDatabase<Buffer, Buffer>, records: Database<Buffer, Buffer>) {
+    this.#root = root;
+    this.#records = records;
+  }
+
+  commit(batch: Batch): Promise<Outcome> {
+    const settle = Promise.withResolvers<Outcome>();
+    this.#recent.begin(batch.id, settle.promise);
+    const puts = (batch.put ?? []).map(({ key, value }) => ({ key, stored: roomFor(value) }));
+    const bytes = puts.reduce((sum, { stored }) => sum + stored.length, 0);
+    this.#waiting.push({ batch, puts, bytes, settle });
+    this.#schedule();
+    return settle.promise;
+  }
+
+  async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
+    // A commit on its way is answered when it has arrived: saying no now could turn out wrong.
+    await this.#recent.arrival(id);
+    return this.#recent.settle(id);
+  }
+
+  /** Resolves when every commit taken so far is answered. */
+  drained(): Promise<void> {
+    return this.#recent.arrivals();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // Answers the batches, whatever happens, and so never rejects itself.
+    void this.#transact();
+  }
+
+  async #transact(): Promise<void> {
+    let group: readonly Waiting[] = [];
+    let decided: readonly Decided[] = [];
+    try {
+      // A child, because only a child is undone when a write in the middle fails.
+      await this.#root.childTransaction(() => {
+        group = this.#nextGroup();
+        decided = this.#apply(group);
+      });
+    } catch (error) {
+      const cause = unavailable(await causeOf(error));
+      // A transaction that never began has taken none of its batches yet.
+      for (const waiting of group.length > 0 ? group : this.#nextGroup()) {
+        this.#recent.end(waiting.batch.id, false);
+        waiting.settle.reject(cause);
+      }
+      return;
+    }
+    // Conflicts are answered only now too: they may rest on batches that share the transaction.
+    for (const { waiting, outcome, error } of decided) {
+      this.#recent.end(waiting.batch.id, outcome?.kind === 'committed');
+      if (outcome === undefined) waiting.settle.reject(error);
+      else waiting.settle.resolve(outcome);
+    }
+  }
+
+  #nextGroup(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#waiting.length && (count === 0 || bytes < GROUP_BYTES)) {
+      bytes += this.#waiting[count]?.bytes ?? 0;
+      count += 1;
+    }
+    const group = this.#waiting.splice(0, count);
+    this.#scheduled = false;
+    if (this.#waiting.length > 0) setImmediate(() => this.#schedule());
+    return group;
+  }
+
+  #apply(group: readonly Waiting[]): Decided[] {
+    const before = this.#root.getBinary(SEQUENCE)?.readBigUInt64BE() ?? 0n;
+    let revision = Number(before);
+    const decided = group.map((waiting): Decided => {
+      const conflict = this.#conflictOf(waiting.batch);
+      if (conflict !== undefined) return { waiting, outcome: { kind: 'conflict', key: conflict } };
+      let added: Added[];
+      try {
+        added = this.#addedOf(waiting.batch);
+      } catch (error) {
+        // Nothing of this batch is written yet, so the others of the group go on.
+        return { waiting, outcome: undefined, error };
+      }
+      revision += 1;
+      for (const { key, stored } of waiting.puts) this.#write(key, setRevision(stored, revision));
+      for (const key of waiting.batch.delete ?? []) void this.#records.remove(key);
+      for (const { key, stored } of added) this.#write(key, setRevision(stored, revision));
+      return { waiting, outcome: { kind: 'committed', revision } };
+    });
+    if (revision > Number(before)) {
+      const sequence = Buffer.alloc(8);
+      sequence.writeBigUInt64BE(BigInt(revision));
+      void this.#root.put(SEQUENCE, sequence);
+    }
+    return decided;
+  }
+
+  /** Inside a transaction lmdb-js writes at once and throws what goes wrong; its promise says nothing more. */
+  #write(key: Key, stored: Buffer): void {
+    void this.#records.put(key, stored);
+  }
+
+  #conflictOf(batch: Batch): Key | undefined {
+    for (const expectation of batch.expect ?? []) {
+      const stored = this.#records.getBinary(expectation.key);
+      const revision = stored === undefined ? undefined : revisionOf(stored);
+      const expected = expectation.kind === 'absent' ? undefined : expectation.revision;
+      if (revision !== expected) return expectation.key;
+    }
+    return undefined;
+  }
+
+  #addedOf(batch: Batch): Added[] {
+    return (batch.add ?? []).map(({ key, delta }) => {
+      const stored = this.#records.getBinary(key);
+      const value = decodeCounter(stored === undefined ? undefined : decodeStored(stored).value);
+      return { key, stored: roomFor(encodeCounter(value + delta)) };
+    });
+  }
+}
+
+interface Added {
+  readonly key: Key;
+  readonly stored: Buffer;
+}
+
+interface Decided {
+  readonly waiting: Waiting;
+  readonly outcome: Outcome | undefined;
+  readonly error?: unknown;
+}
