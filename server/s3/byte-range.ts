@@ -1,0 +1,42 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ByteRange } from '../objects/object-layer.ts';
+
+/**
+ * `Range: bytes=…` with one range. Anything else (several ranges, another unit, an end before the start) counts as absent, as
+ * RFC 9110 wants it.
+ */
+export function parseRange(text: string | undefined): ByteRange | undefined {
+  const match = text === undefined ? null : /^bytes=\s*([0-9]{0,16})-([0-9]{0,16})\s*$/.exec(text);
+  const [, first = '', last = ''] = match ?? [];
+  if (first === '') return last === '' ? undefined : { kind: 'last', bytes: Number(last) };
+  const start = Number(first);
+  if (last === '') return { kind: 'from', start };
+  const endInclusive = Number(last);
+  return endInclusive < start ? undefined : { kind: 'from', start, endInclusive };
+}
+
+/**
+ * The bytes of an object of this size, end exclusive.
+ *
+ * @throws S3Error InvalidRange when not one of them exists
+ */
+export function resolveRange(range: ByteRange, size: number): { readonly start: number; readonly end: number } {
+  const start = range.kind === 'from' ? range.start : Math.max(0, size - range.bytes);
+  const end = range.kind === 'from' ? Math.min(size, (range.endInclusive ?? size) + 1) : size;
+  if (start < end) return { start, end };
+  throw new S3Error('InvalidRange', 'The requested range is not satisfiable.', {
+    details: { ActualObjectSize: String(size) },
+  });
+}
+
+/** `x-amz-copy-source-range`, which must name both ends. */
+export function parseCopyRange(text: string | undefined): (ByteRange & { readonly kind: 'from' }) | undefined {
+  if (text === undefined) return undefined;
+  const range = parseRange(text);
+  if (range?.kind === 'from' && range.endInclusive !== undefined) return range;
+  throw new S3Error(
+    'InvalidArgument',
+    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy.',
+    { details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: text.slice(0, 100) } },
+  );
+}

@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ObjectInfo, ReadConditions, WriteConditions } from '../objects/object-layer.ts';
+import { header } from './header.ts';
+
+/** `If-Match` and its kin; `prefix` is `x-amz-copy-source-` for the source of a copy. */
+export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadConditions {
+  const ifModifiedSince = httpDate(header(headers, `${prefix}if-modified-since`));
+  const ifUnmodifiedSince = httpDate(header(headers, `${prefix}if-unmodified-since`));
+  return {
+    ...etagConditions(headers, prefix),
+    ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
+    ...(ifUnmodifiedSince === undefined ? {} : { ifUnmodifiedSince }),
+  };
+}
+
+/** The conditions of a write. S3 knows `*` alone for If-None-Match. */
+export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
+  const conditions = etagConditions(headers, '');
+  if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
+    throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.');
+  }
+  return conditions;
+}
+
+function etagConditions(headers: IncomingHttpHeaders, prefix: string): WriteConditions {
+  const ifMatch = etags(header(headers, `${prefix}if-match`));
+  const ifNoneMatch = etags(header(headers, `${prefix}if-none-match`));
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
+  };
+}
+
+/** ETags of a list, with or without quotes and `W/`. */
+function etags(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  return text
+    .split(',')
+    .map((part) =>
+      part
+        .trim()
+        .replace(/^W\//, '')
+        .replace(/^"(.*)"$/, '$1'),
+    )
+    .filter((etag) => etag !== '');
+}
+
+/** A date of HTTP; one that cannot be read is as good as absent (RFC 9110, 13.1.3). */
+function httpDate(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : new Date(time);
+}
+
+/**
+ * Whether `If-Range` (an ETag or a date) still holds; without it, ranges always do.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5
+ */
+export function ifRangeHolds(headers: IncomingHttpHeaders, info: ObjectInfo): boolean {
+  const text = header(headers, 'if-range');
+  if (text === undefined) return true;
+  if (text.startsWith('"')) return text === `"${info.etag}"`;
+  const date = httpDate(text);
+  return date !== undefined && Math.floor(info.lastModified.getTime() / 1_000) === Math.floor(date.getTime() / 1_000);
+}

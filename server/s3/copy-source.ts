@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { checkBucketName, checkObjectKey } from '../../protocol/s3/names.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { CopySource } from '../objects/object-layer.ts';
+import { readConditions } from './conditions.ts';
+import { header } from './header.ts';
+import { checkVersion } from './version-id.ts';
+
+const name = 'x-amz-copy-source';
+
+/**
+ * `x-amz-copy-source: [/]bucket/key[?versionId=null]`, percent-encoded, with its conditions.
+ *
+ * @throws S3Error InvalidArgument where it is no such thing
+ */
+export function copySource(headers: IncomingHttpHeaders): CopySource {
+  const text = header(headers, name) ?? '';
+  const versionAt = text.indexOf('?versionId=');
+  const path = versionAt < 0 ? text : text.slice(0, versionAt);
+  if (versionAt >= 0) checkVersion(text.slice(versionAt + '?versionId='.length));
+  const decoded = decodePath(path).replace(/^\//, '');
+  const slash = decoded.indexOf('/');
+  const bucket = decoded.slice(0, slash);
+  const key = decoded.slice(slash + 1);
+  if (slash < 1 || key === '') throw invalid('must be bucket/key, percent-encoded');
+  checkBucketName(bucket);
+  checkObjectKey(key);
+  return { bucket, key, conditions: readConditions(headers, `${name}-`) };
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw invalid('is not valid percent-encoded UTF-8');
+  }
+}
+
+function invalid(problem: string): S3Error {
+  return new S3Error('InvalidArgument', `${name} ${problem}.`, { details: { ArgumentName: name } });
+}

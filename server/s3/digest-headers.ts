@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { AuthenticatedRequest } from '../access/incoming-request.ts';
+import type { Checksum, ExpectedDigests } from '../objects/object-layer.ts';
+import { header } from './header.ts';
+
+type Algorithm = Checksum['algorithm'];
+
+/** Bytes of each checksum. */
+const lengths: Readonly<Record<Algorithm, number>> = { CRC32: 4, CRC32C: 4, CRC64NVME: 8, SHA1: 20, SHA256: 32 };
+const algorithms = Object.keys(lengths) as readonly Algorithm[];
+
+/**
+ * What the headers of an upload say its body must be.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
+ */
+export function expectedDigests(
+  headers: IncomingHttpHeaders,
+  trailing: AuthenticatedRequest['trailing'],
+): ExpectedDigests {
+  const md5 = contentMd5(headers);
+  const checksum = givenChecksum(headers);
+  const compute = announcedAlgorithm(headers);
+  return {
+    ...(md5 === undefined ? {} : { md5 }),
+    ...(checksum === undefined ? {} : { checksum }),
+    ...(trailing === undefined ? {} : { trailing }),
+    ...(checksum === undefined && trailing === undefined && compute !== undefined ? { compute } : {}),
+  };
+}
+
+/** Content-MD5 as sent. @throws S3Error InvalidDigest where it is not base64 of 16 bytes */
+export function contentMd5(headers: IncomingHttpHeaders): string | undefined {
+  const md5 = header(headers, 'content-md5');
+  if (md5 === undefined || isBase64(md5, 16)) return md5;
+  throw new S3Error('InvalidDigest', 'The Content-MD5 that you specified is not the base64 form of 16 bytes.');
+}
+
+function givenChecksum(headers: IncomingHttpHeaders): ExpectedDigests['checksum'] {
+  let found: ExpectedDigests['checksum'];
+  for (const algorithm of algorithms) {
+    const value = header(headers, checksumHeader(algorithm));
+    if (value === undefined) continue;
+    if (found !== undefined) {
+      throw new S3Error(
+        'InvalidRequest',
+        'Expecting a single x-amz-checksum- header. Multiple checksums are not allowed.',
+      );
+    }
+    if (!isBase64(value, lengths[algorithm])) {
+      throw new S3Error('InvalidRequest', `Value for ${checksumHeader(algorithm)} header is invalid.`);
+    }
+    found = { algorithm, value };
+  }
+  return found;
+}
+
+/** `x-amz-checksum-algorithm` (CreateMultipartUpload, CopyObject) or the SDKs' `x-amz-sdk-checksum-algorithm`. */
+export function announcedAlgorithm(headers: IncomingHttpHeaders): Algorithm | undefined {
+  const name = header(headers, 'x-amz-checksum-algorithm') ?? header(headers, 'x-amz-sdk-checksum-algorithm');
+  if (name === undefined) return undefined;
+  const found = algorithms.find((algorithm) => algorithm === name.toUpperCase());
+  if (found !== undefined) return found;
+  throw new S3Error(
+    'InvalidRequest',
+    `The checksum algorithm "${name.slice(0, 40)}" is not supported; use one of ${algorithms.join(', ')}.`,
+  );
+}
+
+/** The header and answer name of a checksum, e.g. `x-amz-checksum-crc32`. */
+export function checksumHeader(algorithm: Algorithm): string {
+  return `x-amz-checksum-${algorithm.toLowerCase()}`;
+}
+
+/** The element of a checksum in XML answers, e.g. `ChecksumCRC32`. */
+export function checksumElement(algorithm: Algorithm): string {
+  return `Checksum${algorithm}`;
+}
+
+/** The headers that tell a checksum; none where there is none. */
+export function checksumHeaders(checksum: Checksum | undefined): Record<string, string> {
+  if (checksum === undefined) return {};
+  return { [checksumHeader(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };
+}
+
+function isBase64(text: string, bytes: number): boolean {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return false;
+  const decoded = Buffer.from(text, 'base64');
+  return decoded.length === bytes && decoded.toString('base64') === text;
+}

@@ -1,0 +1,104 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ObjectHeaders, ObjectInfo } from '../objects/object-layer.ts';
+import { checksumHeaders } from './digest-headers.ts';
+import { encryptionHeaders } from './encryption-headers.ts';
+import { header } from './header.ts';
+
+const metadataPrefix = 'x-amz-meta-';
+/** Names and values together, as AWS counts. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html */
+const maxMetadataBytes = 2_048;
+const defaultContentType = 'binary/octet-stream';
+
+/** Each field of `ObjectHeaders` that is one header, with the header's name. */
+const plain = [
+  ['contentType', 'content-type'],
+  ['contentDisposition', 'content-disposition'],
+  ['contentLanguage', 'content-language'],
+  ['cacheControl', 'cache-control'],
+  ['expires', 'expires'],
+] as const;
+
+/** Headers whose meaning would be lost if they were stored unread: refused, never ignored. */
+const notImplemented = [
+  'x-amz-tagging',
+  'x-amz-object-lock-mode',
+  'x-amz-object-lock-retain-until-date',
+  'x-amz-object-lock-legal-hold',
+  'x-amz-website-redirect-location',
+  'x-amz-write-offset-bytes',
+] as const;
+
+/** What an upload's headers say to store with the object. */
+export function storedHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
+  for (const name of notImplemented) {
+    if (headers[name] !== undefined) throw new S3Error('NotImplemented', `The header ${name} is not implemented.`);
+  }
+  const stored: Record<string, string> = {};
+  for (const [field, name] of plain) {
+    const value = header(headers, name);
+    if (value !== undefined && value !== '') stored[field] = value;
+  }
+  const contentEncoding = withoutChunking(header(headers, 'content-encoding'));
+  if (contentEncoding !== undefined) stored['contentEncoding'] = contentEncoding;
+  const storageClass = checkStorageClass(header(headers, 'x-amz-storage-class'));
+  if (storageClass !== undefined) stored['storageClass'] = storageClass;
+  return { ...stored, metadata: userMetadata(headers) };
+}
+
+/** `aws-chunked` is the framing of the request, not a property of the object. */
+function withoutChunking(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const rest = text
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked');
+  return rest.length === 0 ? undefined : rest.join(',');
+}
+
+function checkStorageClass(name: string | undefined): string | undefined {
+  if (name === undefined || name === 'STANDARD') return undefined;
+  if (name === 'REDUCED_REDUNDANCY') return name;
+  throw new S3Error(
+    'InvalidStorageClass',
+    `The storage class "${name.slice(0, 40)}" is not offered; use STANDARD or REDUCED_REDUNDANCY.`,
+  );
+}
+
+function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  let bytes = 0;
+  for (const name of Object.keys(headers)) {
+    if (!name.startsWith(metadataPrefix)) continue;
+    const value = header(headers, name) ?? '';
+    bytes += name.length - metadataPrefix.length + value.length;
+    // Own property even for a name like __proto__.
+    Object.defineProperty(metadata, name.slice(metadataPrefix.length), { value, enumerable: true, configurable: true });
+  }
+  if (bytes > maxMetadataBytes) {
+    throw new S3Error('MetadataTooLarge', undefined, {
+      details: { Size: String(bytes), MaxSizeAllowed: String(maxMetadataBytes) },
+    });
+  }
+  return metadata;
+}
+
+/** The headers that describe an object in answers to GET and HEAD. */
+export function describingHeaders(info: ObjectInfo, options: { readonly checksum: boolean }): Record<string, string> {
+  const headers: Record<string, string> = {
+    etag: `"${info.etag}"`,
+    'last-modified': info.lastModified.toUTCString(),
+    'content-type': info.contentType ?? defaultContentType,
+    'accept-ranges': 'bytes',
+  };
+  for (const [field, name] of plain) {
+    const value = info[field];
+    if (value !== undefined) headers[name] = value;
+  }
+  if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
+  if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
+  for (const name of Object.keys(info.metadata)) headers[metadataPrefix + name] = info.metadata[name] ?? '';
+  Object.assign(headers, encryptionHeaders(info.encryption));
+  if (options.checksum) Object.assign(headers, checksumHeaders(info.checksum));
+  return headers;
+}

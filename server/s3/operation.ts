@@ -1,0 +1,29 @@
+import type { Answer } from '../access/answer.ts';
+import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { Query } from './query.ts';
+
+/** One operation of the S3 API: what a row of the route table points to. */
+export interface Operation {
+  /** The name in the S3 documentation, e.g. `PutObject`. */
+  readonly name: string;
+  /** Needed on the addressed bucket or object before `handle` runs; undefined where the operation asks for itself. */
+  readonly action: string | undefined;
+  handle(call: S3Call): Promise<Answer>;
+}
+
+/** A request whose signature holds, on its way into an operation. */
+export interface S3Call {
+  readonly request: IncomingRequest;
+  readonly auth: AuthenticatedRequest;
+  readonly query: Query;
+  /** '' where the path names none. */
+  readonly bucket: string;
+  readonly key: string;
+  readonly objects: ObjectLayer;
+  readonly region: string;
+  /** Whether the caller may do this on `bucket` or `bucket/key`. */
+  allows(action: string, resource: string): Promise<boolean>;
+  /** @throws S3Error AccessDenied where the caller may not */
+  require(action: string, resource: string): Promise<void>;
+}

@@ -1,0 +1,62 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
+import { xmlAnswer } from '../answers.ts';
+import { announcedAlgorithm } from '../digest-headers.ts';
+import { encryptionHeaders, requestedEncryption } from '../encryption-headers.ts';
+import { header } from '../header.ts';
+import { storedHeaders } from '../object-headers.ts';
+import type { Operation, S3Call } from '../operation.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
+export const createMultipartUpload: Operation = {
+  name: 'CreateMultipartUpload',
+  action: 's3:PutObject',
+  async handle(call) {
+    const encryption = requestedEncryption(call.request.headers);
+    const checksum = uploadChecksum(call);
+    const upload = await call.objects.createMultipartUpload({
+      bucket: call.bucket,
+      key: call.key,
+      headers: storedHeaders(call.request.headers),
+      ...(encryption === undefined ? {} : { encryption }),
+      ...(checksum === undefined ? {} : { checksum }),
+    });
+    return xmlAnswer(
+      xmlDocument('InitiateMultipartUploadResult', [
+        element('Bucket', call.bucket),
+        element('Key', call.key),
+        element('UploadId', upload.uploadId),
+      ]),
+      {
+        ...encryptionHeaders(upload.encryption),
+        ...(checksum === undefined
+          ? {}
+          : { 'x-amz-checksum-algorithm': checksum.algorithm, 'x-amz-checksum-type': checksum.type }),
+      },
+    );
+  },
+};
+
+/** CRC-64 exists over the whole alone, SHA over the parts' digests alone; the others default to the latter. */
+function uploadChecksum(call: S3Call): CreateMultipartUpload['checksum'] {
+  const { headers } = call.request;
+  const algorithm = announcedAlgorithm(headers);
+  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
+  if (algorithm === undefined) {
+    if (type === undefined) return undefined;
+    throw new S3Error('InvalidRequest', 'x-amz-checksum-type needs x-amz-checksum-algorithm.');
+  }
+  const chosen = type ?? (algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE');
+  if (isType(chosen) && offers(algorithm, chosen)) return { algorithm, type: chosen };
+  throw new S3Error('InvalidRequest', `The ${chosen.slice(0, 40)} checksum type cannot be used with ${algorithm}.`);
+}
+
+function isType(text: string): text is Checksum['type'] {
+  return text === 'FULL_OBJECT' || text === 'COMPOSITE';
+}
+
+function offers(algorithm: Checksum['algorithm'], type: Checksum['type']): boolean {
+  if (type === 'FULL_OBJECT') return algorithm.startsWith('CRC');
+  return algorithm !== 'CRC64NVME';
+}

@@ -1,0 +1,59 @@
+import { parseDeleteObjects } from '../../../protocol/s3/delete-objects-request.ts';
+import { checkObjectKey } from '../../../protocol/s3/names.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Xml } from '../../../protocol/s3/xml-writer.ts';
+import { xmlAnswer } from '../answers.ts';
+import { asS3Error } from '../as-s3-error.ts';
+import type { Operation, S3Call } from '../operation.ts';
+import { readDocument } from '../request-body.ts';
+import { checkVersion } from '../version-id.ts';
+
+/** 1,000 keys of 1,024 bytes, each byte escaped, with room for the markup. */
+const maxDocument = 8 * 1024 * 1024;
+/** Deletes at a time: commits are grouped, so that more at once cost less each. */
+const concurrency = 32;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
+export const deleteObjects: Operation = {
+  name: 'DeleteObjects',
+  // Each key is authorized by itself.
+  action: undefined,
+  async handle(call) {
+    const { objects, quiet } = parseDeleteObjects(await readDocument(call, maxDocument));
+    await call.objects.headBucket(call.bucket);
+    const results: (Xml | undefined)[] = Array.from({ length: objects.length });
+    let next = 0;
+    await Promise.all(Array.from({ length: Math.min(concurrency, objects.length) }, worker));
+    return xmlAnswer(xmlDocument('DeleteResult', results));
+
+    async function worker(): Promise<void> {
+      for (let at = next++; at < objects.length; at = next++) {
+        const object = objects[at];
+        if (object !== undefined) results[at] = await deleteOne(call, object, quiet);
+      }
+    }
+  },
+};
+
+async function deleteOne(
+  call: S3Call,
+  { key, versionId }: { readonly key: string; readonly versionId?: string },
+  quiet: boolean,
+): Promise<Xml | undefined> {
+  const version = versionId === undefined ? undefined : element('VersionId', versionId);
+  try {
+    checkObjectKey(key);
+    checkVersion(versionId);
+    await call.require('s3:DeleteObject', `${call.bucket}/${key}`);
+    await call.objects.deleteObject(call.bucket, key);
+    return quiet ? undefined : element('Deleted', [element('Key', key), version]);
+  } catch (error) {
+    const refusal = asS3Error(error);
+    return element('Error', [
+      element('Key', key),
+      version,
+      element('Code', refusal.wireCode),
+      element('Message', refusal.message),
+    ]);
+  }
+}

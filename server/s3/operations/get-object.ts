@@ -1,0 +1,18 @@
+import { readConditions } from '../conditions.ts';
+import type { Operation } from '../operation.ts';
+import { answerRead, prepareRead } from '../reading.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
+export const getObject: Operation = {
+  name: 'GetObject',
+  action: 's3:GetObject',
+  async handle(call) {
+    const planFor = prepareRead(call);
+    return answerRead(call, async () => {
+      const object = await call.objects.getObject(call.bucket, call.key, readConditions(call.request.headers));
+      const { status, headers, start, end } = planFor(object.info);
+      if (start === end) return { status, headers, body: { kind: 'empty' } };
+      return { status, headers, body: { kind: 'stream', size: end - start, stream: object.open({ start, end }) } };
+    });
+  },
+};

@@ -1,0 +1,54 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import { xmlAnswer } from '../answers.ts';
+import { commonPrefixes, keyElement, keyEncoding, objectElement, pageSize } from '../listing.ts';
+import type { Operation } from '../operation.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
+export const listObjectsV2: Operation = {
+  name: 'ListObjectsV2',
+  action: 's3:ListBucket',
+  async handle(call) {
+    const { query } = call;
+    const encoding = keyEncoding(call);
+    const limit = pageSize(call, 'max-keys');
+    const prefix = query.get('prefix') ?? '';
+    const delimiter = query.get('delimiter') ?? '';
+    const startAfter = query.get('start-after') ?? '';
+    const token = query.get('continuation-token');
+    const after = token === undefined ? startAfter : readToken(token);
+    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit });
+    const next = limit === 0 ? undefined : listing.next;
+    const withOwner = query.get('fetch-owner') === 'true';
+    return xmlAnswer(
+      xmlDocument('ListBucketResult', [
+        element('Name', call.bucket),
+        element('Prefix', encoding.encode(prefix)),
+        token === undefined ? undefined : element('ContinuationToken', token),
+        next === undefined ? undefined : element('NextContinuationToken', makeToken(next)),
+        keyElement('StartAfter', startAfter, encoding),
+        element('KeyCount', listing.objects.length + listing.commonPrefixes.length),
+        element('MaxKeys', limit),
+        keyElement('Delimiter', delimiter, encoding),
+        encoding.told,
+        element('IsTruncated', next !== undefined),
+        ...listing.objects.map((info) => objectElement(info, { name: 'Contents', encoding, owner: withOwner })),
+        ...commonPrefixes(listing.commonPrefixes, encoding),
+      ]),
+    );
+  },
+};
+
+/** Opaque to clients, and safe in any URL: keys may hold what a query string cannot. */
+export function makeToken(after: string): string {
+  return Buffer.from(after, 'utf8').toString('base64url');
+}
+
+/** @throws S3Error InvalidArgument for what `makeToken` did not make */
+export function readToken(token: string): string {
+  const after = Buffer.from(token, 'base64url').toString('utf8');
+  if (token !== '' && makeToken(after) === token) return after;
+  throw new S3Error('InvalidArgument', 'The continuation token provided is incorrect.', {
+    details: { ArgumentName: 'continuation-token' },
+  });
+}

@@ -1,0 +1,116 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { S3ErrorCode } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Xml } from '../../../protocol/s3/xml-writer.ts';
+import { xmlAnswer } from '../answers.ts';
+import type { Operation, S3Call } from '../operation.ts';
+import { owner, ownerId, ownerName } from '../owner.ts';
+
+/**
+ * What a bucket or object of this store never has yet. Clients ask for all of it when they show a bucket, and need 'none', told by
+ * the answer or error that S3 has for it, instead of 'not implemented'.
+ */
+function bucketHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
+  return unconfigured(name, action, (call) => call.objects.headBucket(call.bucket), none);
+}
+
+function objectHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
+  return unconfigured(name, action, (call) => call.objects.headObject(call.bucket, call.key), none);
+}
+
+function unconfigured(
+  name: string,
+  action: string,
+  exists: (call: S3Call) => Promise<unknown>,
+  none: S3ErrorCode | (() => string),
+): Operation {
+  return {
+    name,
+    action,
+    async handle(call) {
+      await exists(call);
+      if (typeof none === 'string') throw new S3Error(none);
+      return xmlAnswer(none());
+    },
+  };
+}
+
+const empty = (root: string, children: readonly Xml[] = []) => xmlDocument(root, children);
+
+/** The owner may do everything; access is decided by policies. */
+function privateAcl(): string {
+  const grantee = element('Grantee', [element('ID', ownerId), element('DisplayName', ownerName)], {
+    'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
+    'xsi:type': 'CanonicalUser',
+  });
+  const grant = element('Grant', [grantee, element('Permission', 'FULL_CONTROL')]);
+  return xmlDocument('AccessControlPolicy', [owner('Owner'), element('AccessControlList', [grant])]);
+}
+
+export const getBucketVersioning = bucketHasNone('GetBucketVersioning', 's3:GetBucketVersioning', () =>
+  empty('VersioningConfiguration'),
+);
+export const getBucketPolicy = bucketHasNone('GetBucketPolicy', 's3:GetBucketPolicy', 'NoSuchBucketPolicy');
+export const getBucketPolicyStatus = bucketHasNone('GetBucketPolicyStatus', 's3:GetBucketPolicyStatus', () =>
+  empty('PolicyStatus', [element('IsPublic', 'false')]),
+);
+export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
+export const getBucketTagging = bucketHasNone('GetBucketTagging', 's3:GetBucketTagging', 'NoSuchTagSet');
+export const getBucketCors = bucketHasNone('GetBucketCors', 's3:GetBucketCORS', 'NoSuchCORSConfiguration');
+export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
+export const getBucketLifecycle = bucketHasNone(
+  'GetBucketLifecycleConfiguration',
+  's3:GetLifecycleConfiguration',
+  'NoSuchLifecycleConfiguration',
+);
+export const getBucketReplication = bucketHasNone(
+  'GetBucketReplication',
+  's3:GetReplicationConfiguration',
+  'ReplicationConfigurationNotFoundError',
+);
+export const getObjectLockConfiguration = bucketHasNone(
+  'GetObjectLockConfiguration',
+  's3:GetBucketObjectLockConfiguration',
+  'ObjectLockConfigurationNotFoundError',
+);
+export const getBucketNotification = bucketHasNone(
+  'GetBucketNotificationConfiguration',
+  's3:GetBucketNotification',
+  () => empty('NotificationConfiguration'),
+);
+export const getBucketLogging = bucketHasNone('GetBucketLogging', 's3:GetBucketLogging', () =>
+  empty('BucketLoggingStatus'),
+);
+export const getBucketAccelerate = bucketHasNone(
+  'GetBucketAccelerateConfiguration',
+  's3:GetAccelerateConfiguration',
+  () => empty('AccelerateConfiguration'),
+);
+export const getBucketRequestPayment = bucketHasNone('GetBucketRequestPayment', 's3:GetBucketRequestPayment', () =>
+  empty('RequestPaymentConfiguration', [element('Payer', 'BucketOwner')]),
+);
+export const getPublicAccessBlock = bucketHasNone(
+  'GetPublicAccessBlock',
+  's3:GetBucketPublicAccessBlock',
+  'NoSuchPublicAccessBlockConfiguration',
+);
+export const getBucketOwnershipControls = bucketHasNone(
+  'GetBucketOwnershipControls',
+  's3:GetBucketOwnershipControls',
+  'OwnershipControlsNotFoundError',
+);
+
+export const getObjectAcl = objectHasNone('GetObjectAcl', 's3:GetObjectAcl', privateAcl);
+export const getObjectTagging = objectHasNone('GetObjectTagging', 's3:GetObjectTagging', () =>
+  empty('Tagging', [element('TagSet', [])]),
+);
+export const getObjectRetention = objectHasNone(
+  'GetObjectRetention',
+  's3:GetObjectRetention',
+  'NoSuchObjectLockConfiguration',
+);
+export const getObjectLegalHold = objectHasNone(
+  'GetObjectLegalHold',
+  's3:GetObjectLegalHold',
+  'NoSuchObjectLockConfiguration',
+);

@@ -1,0 +1,31 @@
+import { emptyAnswer, quoted } from '../answers.ts';
+import { checksumHeader, expectedDigests } from '../digest-headers.ts';
+import { encryptionHeaders, refuseCustomerKeys } from '../encryption-headers.ts';
+import { partNumberOf, uploadIdOf } from '../multipart-parameters.ts';
+import type { Operation } from '../operation.ts';
+import { uploadSize } from '../upload-size.ts';
+
+const maxPart = 5 * 1024 ** 3;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPart.html */
+export const uploadPart: Operation = {
+  name: 'UploadPart',
+  action: 's3:PutObject',
+  async handle(call) {
+    refuseCustomerKeys(call.request.headers);
+    const part = await call.objects.putPart({
+      bucket: call.bucket,
+      key: call.key,
+      uploadId: uploadIdOf(call),
+      partNumber: partNumberOf(call),
+      size: uploadSize(call, maxPart),
+      digests: expectedDigests(call.request.headers, call.auth.trailing),
+      body: call.auth.body,
+    });
+    return emptyAnswer(200, {
+      etag: quoted(part.etag),
+      ...encryptionHeaders(part.encryption),
+      ...(part.checksum === undefined ? {} : { [checksumHeader(part.checksum.algorithm)]: part.checksum.value }),
+    });
+  },
+};

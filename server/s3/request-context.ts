@@ -1,0 +1,41 @@
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import { header } from './header.ts';
+import type { Query } from './query.ts';
+
+/** Query parameters that policies may test, with their condition keys. */
+const fromQuery = [
+  ['prefix', 's3:prefix'],
+  ['delimiter', 's3:delimiter'],
+  ['max-keys', 's3:max-keys'],
+  ['versionId', 's3:versionid'],
+] as const;
+
+/**
+ * The condition keys of a request that policies may test.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html
+ */
+export function requestContext(
+  request: IncomingRequest,
+  query: Query,
+  now: Date,
+): Readonly<Record<string, readonly string[]>> {
+  const context: Record<string, readonly string[]> = {
+    'aws:SourceIp': [request.remoteAddress],
+    'aws:SecureTransport': [String(request.secure)],
+    'aws:CurrentTime': [now.toISOString()],
+    'aws:EpochTime': [String(Math.floor(now.getTime() / 1_000))],
+  };
+  const userAgent = header(request.headers, 'user-agent');
+  if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
+  const referer = header(request.headers, 'referer');
+  if (referer !== undefined) context['aws:Referer'] = [referer];
+  for (const [parameter, key] of fromQuery) {
+    const value = query.get(parameter);
+    if (value !== undefined) context[key] = [value];
+  }
+  for (const name of Object.keys(request.headers)) {
+    if (name.startsWith('x-amz-')) context[`s3:${name}`] = [header(request.headers, name) ?? ''];
+  }
+  return context;
+}
