@@ -1,5 +1,25 @@
 import type { RequestListener } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import express from 'express';
+import { Gate } from './api/authorize.ts';
+import { bucketRoutes } from './api/bucket-routes.ts';
+import { ConsoleError, errorHandler } from './api/console-error.ts';
+import { contentRoutes } from './api/content-routes.ts';
+import { sweeping } from './api/expired-records.ts';
+import { objectRoutes } from './api/object-routes.ts';
+import { pendingRoom } from './api/pending-sign-ins.ts';
+import { refuseCrossSite } from './api/same-origin.ts';
+import { securityHeaders } from './api/security-headers.ts';
+import { sessionRoutes } from './api/session-routes.ts';
+import { signInRoutes } from './api/sign-in-routes.ts';
+import { sessionRoom, SignInSessions } from './api/sign-in-sessions.ts';
+import { singleSignOnRoutes } from './api/single-sign-on-routes.ts';
+import { requireSignIn } from './api/visitor.ts';
+import { webFiles } from './api/web-files.ts';
 import type { ConsoleServices } from './services.ts';
+
+/** Where `build.ts` puts the web application. */
+export const builtWebFolder = fileURLToPath(new URL('../../dist/console', import.meta.url));
 
 /**
  * The console: its HTTP API, the way through single sign-on, and the web application.
@@ -7,6 +27,44 @@ import type { ConsoleServices } from './services.ts';
  * It needs a listener of its own whose server has `requestTimeout` 0, because an upload may take hours; `headersTimeout` still
  * bounds slow clients, and the bodies of everything else are small and bounded here.
  */
-export function createConsole(_services: ConsoleServices): RequestListener {
-  throw new Error('not yet');
+export function createConsole(services: ConsoleServices): RequestListener {
+  const { settings, objects, access, log } = services;
+  const sessions = new SignInSessions({
+    records: services.records,
+    access,
+    clock: services.clock,
+    durationMs: settings.sessionDurationMs,
+  });
+  const gate = new Gate(access, log);
+
+  const sweep = sweeping(services.records, [sessionRoom, pendingRoom], services.clock, (error) => {
+    log.error({ err: error }, 'expired sessions of the console could not be removed');
+  });
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.use(securityHeaders);
+  app.use(singleSignOnRoutes(services, sessions, sweep));
+
+  const api = express.Router();
+  api.use((_request, response, next) => {
+    response.set('cache-control', 'no-store');
+    next();
+  });
+  api.use(refuseCrossSite(settings.browserUrl));
+  api.use(signInRoutes(services, sessions, sweep));
+  api.use(requireSignIn(sessions));
+  api.use(sessionRoutes(services, sessions));
+  api.use(bucketRoutes(services, gate));
+  api.use(objectRoutes(objects, gate));
+  api.use(contentRoutes(objects, gate, log));
+  api.use((request) => {
+    throw new ConsoleError('NotFound', `The console has no ${request.method} ${request.baseUrl}${request.path}.`);
+  });
+  app.use('/api', api);
+  app.use(webFiles(settings.webFolder ?? builtWebFolder));
+  app.use(errorHandler(log));
+  return app;
 }

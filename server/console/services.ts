@@ -1,8 +1,9 @@
 import type { OpenIdProviders } from '../access/openid-providers.ts';
 import type { PolicySource } from '../access/policy-source.ts';
-import type { Access, StoredCredentials } from '../access/principal.ts';
+import type { Access } from '../access/principal.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 
 /** What the console needs of the other rooms. It calls them in this process and never speaks HTTP to its own server. */
 export interface ConsoleServices {
@@ -11,7 +12,7 @@ export interface ConsoleServices {
   readonly policies: PolicySource;
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId'>;
   /** `AssumeRoleWithWebIdentity` of the sts room: its refusals have a message that a person can act on. */
-  readonly assumeRoleWithWebIdentity: BuyCredentials;
+  readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   /** Sealed: sign-in sessions and sign-ins under way are secrets. */
   readonly records: ConsoleRecords;
   readonly settings: ConsoleSettings;
@@ -19,14 +20,7 @@ export interface ConsoleServices {
   readonly log: ConsoleLog;
 }
 
-export type ConsoleRecords = Pick<RecordStore, 'get' | 'scan' | 'commit'>;
-
-export type BuyCredentials = (request: {
-  readonly token: string;
-  readonly providerId: string;
-  readonly accessToken?: string;
-  readonly durationSeconds?: number;
-}) => Promise<{ readonly credentials: StoredCredentials }>;
+export type ConsoleRecords = Pick<SealedRecordStore, 'get' | 'scan' | 'put' | 'delete'>;
 
 export interface ConsoleSettings {
   /** `SVC_BROWSER_REDIRECT_URL`: where browsers reach the console behind a proxy. */

@@ -15,8 +15,19 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
   'server/sts': ['server/access', 'server/encryption', 'platform', 'protocol'],
   'server/admin': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
-  'server/console': ['server/sts', 'server/access', 'server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
-  'server/console/web': [],
+  'server/console': [
+    'server/console/contract',
+    'server/sts',
+    'server/access',
+    'server/objects',
+    'server/encryption',
+    'server/store',
+    'platform',
+    'protocol',
+  ],
+  // What the console's API answers: types for both ends.
+  'server/console/contract': [],
+  'server/console/web': ['server/console/contract'],
   'server/http': ['server/s3', 'server/sts', 'server/admin', 'server/console', 'server/access', 'platform', 'protocol'],
   server: [
     ...['http', 's3', 'sts', 'admin', 'console', 'access', 'objects', 'encryption', 'store'].map(

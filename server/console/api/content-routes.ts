@@ -1,0 +1,91 @@
+import { pipeline } from 'node:stream/promises';
+import { Router } from 'express';
+import type { Request, Response } from 'express';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ConsoleLog } from '../services.ts';
+import type { Gate } from './authorize.ts';
+import { resolveByteRange } from './byte-range.ts';
+import { attachment, fileNameOf } from './content-disposition.ts';
+import { objectPlace } from './object-place.ts';
+import { detailsOf } from './object-routes.ts';
+import { objectSecurityPolicy } from './security-headers.ts';
+
+/** Types that an image element may show; everything else is only ever saved, never rendered. */
+const longestType = 255;
+
+/** The bytes of objects, streamed in both directions: memory does not grow with their size. */
+export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog): Router {
+  const router = Router();
+
+  router.get('/buckets/:bucket/content', async (request: Request, response: Response) => {
+    const { bucket, key, resource } = objectPlace(request);
+    await gate.require({ request, response }, 's3:GetObject', resource);
+    const object = await objects.getObject(bucket, key);
+    const { info } = object;
+    const range = resolveByteRange(ifRangeHolds(request, info.etag) ? request.get('range') : undefined, info.size);
+    response.status(range.partial ? 206 : 200).set({
+      'content-type': info.contentType ?? 'application/octet-stream',
+      'content-disposition': attachment(fileNameOf(key)),
+      'content-length': String(range.end - range.start),
+      'accept-ranges': 'bytes',
+      etag: `"${info.etag}"`,
+      'last-modified': info.lastModified.toUTCString(),
+      'cache-control': 'private, no-store',
+      'content-security-policy': objectSecurityPolicy,
+      ...(info.contentEncoding === undefined ? {} : { 'content-encoding': info.contentEncoding }),
+      ...(range.partial ? { 'content-range': `bytes ${range.start}-${range.end - 1}/${info.size}` } : {}),
+    });
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    try {
+      await pipeline(object.open(range), response);
+    } catch (error) {
+      // Cut, so that nobody takes a part for the whole. A person who cancels is no fault of ours.
+      response.destroy();
+      if (!isPrematureClose(error)) log.error({ err: error, resource }, 'a download through the console broke off');
+    }
+  });
+
+  router.put('/buckets/:bucket/content', async (request: Request, response: Response) => {
+    const { bucket, key, resource } = objectPlace(request);
+    const size = declaredSize(request);
+    await gate.require({ request, response }, 's3:PutObject', resource);
+    const info = await objects.putObject({
+      bucket,
+      key,
+      body: request,
+      size,
+      digests: {},
+      headers: { contentType: contentTypeOf(request), metadata: {} },
+      ...(request.get('if-none-match') === '*' ? { conditions: { ifNoneMatch: ['*'] } } : {}),
+    });
+    response.status(201).json(detailsOf(info));
+  });
+
+  return router;
+}
+
+function declaredSize(request: Request): number {
+  const length = request.get('content-length');
+  if (length === undefined || !/^\d{1,15}$/.test(length)) throw new S3Error('MissingContentLength');
+  return Number(length);
+}
+
+function contentTypeOf(request: Request): string {
+  const type = request.get('content-type');
+  return type === undefined || type.length > longestType ? 'application/octet-stream' : type;
+}
+
+/** A resumed download goes on only in the same object. @see https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5 */
+function ifRangeHolds(request: Request, etag: string): boolean {
+  const header = request.get('if-range');
+  return header === undefined || header === `"${etag}"`;
+}
+
+function isPrematureClose(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+}

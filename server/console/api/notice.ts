@@ -1,0 +1,26 @@
+import type { Request, Response } from 'express';
+import { parseCookies, serializeCookie } from './cookies.ts';
+
+const noticeCookie = 'coffer_notice';
+const longest = 1500;
+const lifetimeSeconds = 120;
+
+/**
+ * Why a sign-in failed, carried from the provider's answer to the sign-in page in a cookie: in the address, anybody could put
+ * words of their own on that page.
+ */
+export function setNotice(response: Response, message: string, secure: boolean): void {
+  const value = Buffer.from(message.slice(0, longest)).toString('base64url');
+  response.append('set-cookie', serializeCookie(noticeCookie, value, { maxAge: lifetimeSeconds, path: '/', secure }));
+}
+
+export function clearNotice(response: Response, secure: boolean): void {
+  response.append('set-cookie', serializeCookie(noticeCookie, '', { maxAge: 0, path: '/', secure }));
+}
+
+export function readNotice(request: Request): string | undefined {
+  const value = parseCookies(request.headers.cookie).get(noticeCookie);
+  return value === undefined || value === ''
+    ? undefined
+    : Buffer.from(value, 'base64url').toString('utf8').slice(0, longest);
+}

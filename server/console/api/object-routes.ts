@@ -1,0 +1,124 @@
+import { Router } from 'express';
+import type { Request } from 'express';
+import { z } from 'zod';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../contract/answers.ts';
+import type { Gate, Visit } from './authorize.ts';
+import { bucketOf } from './bucket-routes.ts';
+import { ConsoleError } from './console-error.ts';
+import { inTurns } from './in-turns.ts';
+import { objectPlace } from './object-place.ts';
+
+const listQuery = z.object({
+  prefix: z.string().max(1024).default(''),
+  after: z.string().max(1024).default(''),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+});
+
+const deletionQuery = z.object({
+  prefix: z.string().min(1, 'name the folder: an empty prefix would mean the whole bucket').max(1024),
+  after: z.string().max(1024).default(''),
+});
+
+/** Deletions in one call: the browser comes back for more, so no request runs for minutes. */
+const deletionsPerCall = 500;
+const breadth = 8;
+const refusalsShown = 20;
+
+/** Objects: listing, looking at one, deleting. Their bytes go by `content-routes`. */
+export function objectRoutes(objects: ObjectLayer, gate: Gate): Router {
+  const router = Router();
+
+  router.get('/buckets/:bucket/objects', async (request, response) => {
+    const bucket = bucketOf(request);
+    const { prefix, after, limit } = listQuery.parse(request.query);
+    await gate.require({ request, response }, 's3:ListBucket', bucket, {
+      's3:prefix': [prefix],
+      's3:delimiter': ['/'],
+      's3:max-keys': [String(limit)],
+    });
+    const page = await objects.listObjects({ bucket, prefix, delimiter: '/', after, limit });
+    response.json({
+      folders: page.commonPrefixes,
+      // The object that stands for the folder itself is the page the person is on.
+      objects: page.objects.filter((info) => info.key !== prefix).map(rowOf),
+      ...(page.next === undefined ? {} : { next: page.next }),
+    } satisfies ObjectPage);
+  });
+
+  router.get('/buckets/:bucket/object', async (request, response) => {
+    const { bucket, key, resource } = objectPlace(request);
+    await gate.require({ request, response }, 's3:GetObject', resource);
+    response.json(detailsOf(await objects.headObject(bucket, key)));
+  });
+
+  router.delete('/buckets/:bucket/object', async (request, response) => {
+    const { bucket, key, resource } = objectPlace(request);
+    await gate.require({ request, response }, 's3:DeleteObject', resource);
+    await objects.deleteObject(bucket, key);
+    response.status(204).end();
+  });
+
+  router.delete('/buckets/:bucket/objects', async (request: Request, response) => {
+    const bucket = bucketOf(request);
+    const { prefix, after } = deletionQuery.parse(request.query);
+    const visit = { request, response };
+    await gate.require(visit, 's3:ListBucket', bucket, { 's3:prefix': [prefix] });
+    const page = await objects.listObjects({ bucket, prefix, delimiter: '', after, limit: deletionsPerCall });
+    const messages = await inTurns(page.objects, breadth, ({ key }) => tryDelete(objects, gate, visit, bucket, key));
+    const refused = page.objects.flatMap(({ key }, index) => {
+      const message = messages[index];
+      return message === undefined ? [] : [{ key, message }];
+    });
+    response.json({
+      deleted: page.objects.length - refused.length,
+      refused: refused.slice(0, refusalsShown),
+      ...(page.next === undefined ? {} : { next: page.next }),
+    } satisfies PrefixDeletion);
+  });
+
+  return router;
+}
+
+/** The message of a refusal; undefined when the object is gone. */
+async function tryDelete(
+  objects: ObjectLayer,
+  gate: Gate,
+  visit: Visit,
+  bucket: string,
+  key: string,
+): Promise<string | undefined> {
+  try {
+    await gate.require(visit, 's3:DeleteObject', `${bucket}/${key}`);
+    await objects.deleteObject(bucket, key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof S3Error || error instanceof ConsoleError) return error.message;
+    throw error;
+  }
+}
+
+function rowOf(info: ObjectInfo): ObjectRow {
+  return {
+    key: info.key,
+    size: info.size,
+    lastModified: info.lastModified.toISOString(),
+    etag: info.etag,
+    encrypted: info.encryption !== undefined,
+  };
+}
+
+export function detailsOf(info: ObjectInfo): ObjectDetails {
+  const { bucket: _bucket, lastModified: _lastModified, encryption, checksum, ...rest } = info;
+  return {
+    ...rest,
+    ...rowOf(info),
+    ...(encryption === undefined ? {} : { encryption: schemeOf(encryption) }),
+    ...(checksum === undefined ? {} : { checksum: { algorithm: checksum.algorithm, value: checksum.value } }),
+  };
+}
+
+function schemeOf(encryption: NonNullable<ObjectInfo['encryption']>): NonNullable<ObjectDetails['encryption']> {
+  return encryption.scheme === 'SSE-S3' ? { scheme: 'SSE-S3' } : { scheme: 'SSE-KMS', keyName: encryption.keyName };
+}

@@ -1,0 +1,39 @@
+export interface RedirectChoice {
+  /** `redirect_uri_dynamic` of the provider. */
+  readonly dynamic: boolean;
+  /** `redirect_uri` of the provider. */
+  readonly fixed: string | undefined;
+  /** `SVC_BROWSER_REDIRECT_URL`. */
+  readonly browserUrl: string | undefined;
+  /** The address the console listens on, where that is one. */
+  readonly ownUrl: string | undefined;
+  /** The address that the browser used, e.g. `https://console.example`. */
+  readonly usedUrl: string;
+}
+
+/**
+ * The address that the identity provider sends the browser back to. The provider compares it with those registered for the client,
+ * so a Host header that somebody made up ends there.
+ */
+export function redirectUri(choice: RedirectChoice): string {
+  if (choice.dynamic) return callbackOf(choice.usedUrl);
+  if (choice.fixed !== undefined) return choice.fixed;
+  return callbackOf(choice.browserUrl ?? choice.ownUrl ?? choice.usedUrl);
+}
+
+function callbackOf(base: string): string {
+  return `${base.replace(/\/+$/, '')}/oauth_callback`;
+}
+
+/** The origin that a request was sent to as the browser sees it; a proxy that ends TLS says so by `X-Forwarded-Proto`. */
+export function usedUrl(request: {
+  readonly host: string | undefined;
+  readonly forwardedProto: string | undefined;
+  readonly encrypted: boolean;
+}): string {
+  const forwarded = request.forwardedProto?.split(',')[0]?.trim().toLowerCase();
+  const scheme = forwarded === 'https' || (forwarded !== 'http' && request.encrypted) ? 'https' : 'http';
+  const host = request.host ?? '';
+  // Letters, digits and what addresses and ports need: nothing that could end the authority of a URL.
+  return `${scheme}://${/^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
+}

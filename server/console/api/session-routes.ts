@@ -1,0 +1,48 @@
+import { Router } from 'express';
+import type { PolicyDocument } from '../../../protocol/policy/document.ts';
+import type { PolicyInForce, SessionAnswer, Statement } from '../contract/answers.ts';
+import type { ConsoleServices } from '../services.ts';
+import { isSecure } from './secure.ts';
+import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
+import { clearSessionCookie, visitorOf } from './visitor.ts';
+
+/** Who is signed in, and the end of it. Behind `requireSignIn`, as all that follows. */
+export function sessionRoutes(services: ConsoleServices, sessions: SignInSessions): Router {
+  const router = Router();
+  router.get('/session', async (_request, response) => {
+    response.json(await describeSession(services, visitorOf(response)));
+  });
+  router.post('/sign-out', async (request, response) => {
+    await sessions.end(visitorOf(response).id);
+    clearSessionCookie(response, isSecure(request, services.settings));
+    response.status(204).end();
+  });
+  return router;
+}
+
+/** The session in the terms of the person: their name, where they came from, and the policies that decide for them. */
+export async function describeSession(services: ConsoleServices, session: SignInSession): Promise<SessionAnswer> {
+  const { principal, accessKey } = session.credentials;
+  const { s3Url } = services.settings;
+  const temporary = principal.kind === 'temporary' ? principal : undefined;
+  return {
+    name: temporary?.displayName ?? accessKey,
+    kind: temporary === undefined ? 'root' : 'temporary',
+    signedInBy: session.signedInBy,
+    accessKey,
+    signedInAt: session.signedInAt.toISOString(),
+    expires: session.expires.toISOString(),
+    policies: await Promise.all((temporary?.policies ?? []).map((name) => inForce(services, name))),
+    ...(temporary?.sessionPolicy === undefined ? {} : { sessionPolicy: statementsOf(temporary.sessionPolicy) }),
+    ...(s3Url === undefined ? {} : { s3Url }),
+  };
+}
+
+async function inForce(services: ConsoleServices, name: string): Promise<PolicyInForce> {
+  const document = await services.policies.get(name);
+  return document === undefined ? { name } : { name, statements: statementsOf(document) };
+}
+
+function statementsOf(document: PolicyDocument): readonly Statement[] {
+  return document.statements;
+}

@@ -1,0 +1,45 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { ConsoleError } from './console-error.ts';
+import { parseCookies, serializeCookie } from './cookies.ts';
+import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
+
+const sessionCookie = 'coffer_session';
+
+/** What the request carries of a session; undefined when the browser never signed in. */
+export function sessionSecret(request: Request): string | undefined {
+  const value = parseCookies(request.headers.cookie).get(sessionCookie);
+  return value === undefined || value.length > 200 ? undefined : value;
+}
+
+export function setSessionCookie(response: Response, secret: string, maxAgeSeconds: number, secure: boolean): void {
+  response.append('set-cookie', serializeCookie(sessionCookie, secret, { maxAge: maxAgeSeconds, path: '/', secure }));
+}
+
+export function clearSessionCookie(response: Response, secure: boolean): void {
+  response.append('set-cookie', serializeCookie(sessionCookie, '', { maxAge: 0, path: '/', secure }));
+}
+
+/** Lets only people through who are signed in, and keeps their session for `visitorOf`. */
+export function requireSignIn(sessions: SignInSessions): RequestHandler {
+  return async (request, response, next) => {
+    const secret = sessionSecret(request);
+    const session = secret === undefined ? undefined : await sessions.find(secret);
+    if (session === undefined) {
+      const message = secret === undefined ? 'Sign in first.' : 'Your session has ended. Sign in again.';
+      throw new ConsoleError('NotSignedIn', message);
+    }
+    visitors(response).session = session;
+    next();
+  };
+}
+
+/** The session behind a request that `requireSignIn` let through. */
+export function visitorOf(response: Response): SignInSession {
+  const { session } = visitors(response);
+  if (session === undefined) throw new Error('a route that needs a session is not behind requireSignIn');
+  return session;
+}
+
+function visitors(response: Response): { session?: SignInSession } {
+  return response.locals;
+}
