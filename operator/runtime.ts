@@ -1,3 +1,4 @@
+import type { Secret } from './api/object.ts';
 import type { CertificateNeed, IssuedCertificate, RestartInput, Workload } from './workload.ts';
 
 /**
@@ -10,9 +11,9 @@ export interface Runtime {
   observe(): Promise<readonly RunningWorkload[]>;
   /**
    * Makes what runs equal to the workload: starts it, rewrites files that reload, and restarts it where its recorded inputs
-   * differ. Resolves once that is under way, not when it is ready.
+   * differ. Resolves once that is under way, not when it is ready. `secrets` has every Secret that its files name.
    */
-  apply(workload: Workload): Promise<void>;
+  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
   /** Stops the workload. Its data stay. */
   remove(name: string): Promise<void>;
   /** Calls when a workload's phase changes. */
@@ -24,6 +25,8 @@ export interface RunningWorkload {
   /** Of the workload as it was applied last; what is rendered now is compared with them. */
   readonly inputs: readonly RestartInput[];
   readonly state: WorkloadState;
+  /** What the runtime cannot give; beside it an earlier version may run on. */
+  readonly refused?: { readonly reason: RefusalReason; readonly message: string };
   /** HOST:PORT by port name. */
   readonly addresses: Readonly<Record<string, string>>;
 }
@@ -31,12 +34,9 @@ export interface RunningWorkload {
 export type WorkloadState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'ready' }
-  /** Runs and does not answer as ready. */
+  /** Runs, and stopped answering as ready. */
   | { readonly kind: 'not-ready'; readonly message: string }
   | { readonly kind: 'crash-loop'; readonly restarts: number; readonly message: string }
-  /** Cannot run here: a port is taken, several replicas on one machine. */
-  | {
-      readonly kind: 'blocked';
-      readonly reason: 'PortInUse' | 'ReplicasUnsupported' | 'StartFailed';
-      readonly message: string;
-    };
+  | { readonly kind: 'stopped' };
+
+export type RefusalReason = 'PortInUse' | 'ReplicasUnsupported' | 'StartFailed';

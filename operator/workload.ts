@@ -101,27 +101,32 @@ export type Probe =
   /** A TLS handshake, or a connection, succeeds. */
   | { readonly kind: 'connect'; readonly port: string };
 
+/** One thing whose change needs a restart. What is at its default is left out, so that a field new to the schema changes nothing. */
 export interface RestartInput {
   readonly reason: RestartReason;
-  /** `spec.scopes of IdentityProvider primary-iam`. */
+  /** `spec.scopes`, `key client-secret`. */
   readonly field: string;
+  /** What the field belongs to. */
+  readonly of: { readonly kind: 'Tenant' | 'IdentityProvider' | 'KMSConfig' | 'Secret'; readonly name: string };
   /** Keyed digest of the value: two values can be compared, and none can be guessed from it. */
   readonly fingerprint: string;
 }
 
-export const restartReasons = [
-  'ImageChanged',
-  'IdentityProviderAdded',
-  'IdentityProviderRemoved',
-  'IdentityProviderChanged',
-  'KMSConfigChanged',
-  'SecretChanged',
-  'SettingsChanged',
-  'TenantChanged',
-  'CertificateIdentityChanged',
-  'RestartRequested',
-] as const;
-export type RestartReason = (typeof restartReasons)[number];
+export type RestartReason =
+  | 'ImageChanged'
+  | 'IdentityProviderAdded'
+  | 'IdentityProviderRemoved'
+  | 'IdentityProviderChanged'
+  | 'KMSConfigAdded'
+  | 'KMSConfigRemoved'
+  | 'KMSConfigChanged'
+  | 'TenantAdded'
+  | 'TenantRemoved'
+  | 'TenantChanged'
+  | 'SettingsChanged'
+  | 'SecretChanged'
+  | 'CertificateIdentityChanged'
+  | 'RestartRequested';
 
 /** A certificate that workloads need. The runtime makes and keeps it, and tells its identity before anything is rendered. */
 export interface CertificateNeed {

@@ -1,0 +1,68 @@
+import type { ResourceReference, RestartInput, RestartReason } from '../workload.ts';
+
+/** Why a workload must restart, and the field that a person changed. */
+export interface Restart {
+  readonly reason: RestartReason;
+  /** `spec.scopes of IdentityProvider primary-iam`. */
+  readonly field: string;
+}
+
+/**
+ * Every reason to restart: what runs (the inputs recorded when it was started) against what is rendered now. Empty when nothing
+ * that needs a restart has changed. A resource that came or went is one reason, not one for each of its fields.
+ */
+export function restartReasons(
+  recorded: readonly RestartInput[],
+  rendered: readonly RestartInput[],
+  owner: ResourceReference,
+): readonly Restart[] {
+  const before = new Map(recorded.map((input) => [keyOf(input), input]));
+  const after = new Map(rendered.map((input) => [keyOf(input), input]));
+  const cameOrWent = resourcesThatCameOrWent(recorded, rendered, owner);
+  const reasons: Restart[] = [...cameOrWent.values()];
+  for (const key of new Set([...after.keys(), ...before.keys()])) {
+    const now = after.get(key);
+    const old = before.get(key);
+    const input = now ?? old;
+    if (input === undefined || now?.fingerprint === old?.fingerprint) continue;
+    if (cameOrWent.has(resourceOf(input))) continue;
+    // A Secret that is named or no longer named goes with the field that names it.
+    if (input.of.kind === 'Secret' && (now === undefined || old === undefined)) continue;
+    reasons.push({ reason: input.reason, field: describe(input) });
+  }
+  return reasons;
+}
+
+/** `IdentityProviderChanged: spec.scopes of IdentityProvider primary-iam`. */
+export function describeRestarts(restarts: readonly Restart[]): string {
+  return restarts.map(({ reason, field }) => `${reason}: ${field}`).join('; ');
+}
+
+function resourcesThatCameOrWent(
+  recorded: readonly RestartInput[],
+  rendered: readonly RestartInput[],
+  owner: ResourceReference,
+): ReadonlyMap<string, Restart> {
+  const own = resourceOf({ of: owner });
+  const before = new Map(recorded.map((input) => [resourceOf(input), input.of]));
+  const after = new Map(rendered.map((input) => [resourceOf(input), input.of]));
+  const found = new Map<string, Restart>();
+  for (const [resource, of] of new Map([...before, ...after])) {
+    if (of.kind === 'Secret' || resource === own || (before.has(resource) && after.has(resource))) continue;
+    const came = after.has(resource);
+    found.set(resource, { reason: `${of.kind}${came ? 'Added' : 'Removed'}`, field: `${of.kind} ${of.name}` });
+  }
+  return found;
+}
+
+function keyOf(input: RestartInput): string {
+  return `${input.field} ${resourceOf(input)}`;
+}
+
+function resourceOf({ of }: Pick<RestartInput, 'of'>): string {
+  return `${of.kind}/${of.name}`;
+}
+
+function describe({ field, of }: RestartInput): string {
+  return `${field} of ${of.kind} ${of.name}`;
+}

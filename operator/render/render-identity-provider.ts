@@ -1,0 +1,86 @@
+import { identityProviderSpec, providerId } from '../api/identity-provider.ts';
+import type { IdentityProvider } from '../api/object.ts';
+import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../workload.ts';
+import { secretFileVariable, variable } from './environment.ts';
+import { secretValue, type RenderContext } from './render-context.ts';
+import { secretInput, specInputs } from './restart-inputs.ts';
+
+/** What a provider adds to the server of a tenant. */
+export interface RenderedProvider {
+  readonly environment: readonly EnvironmentVariable[];
+  readonly files: readonly MountedFile[];
+  readonly inputs: readonly RestartInput[];
+}
+
+/** A provider that was checked, with the Secret in which its client secret of that moment is kept. */
+export interface AcceptedProvider {
+  readonly provider: IdentityProvider;
+  /** The operator's own copy: a secret that fails its check must not reach a server that starts again by itself. */
+  readonly kept: { readonly name: string; readonly key: string };
+}
+
+/** `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `RenderProblem`. */
+export function renderIdentityProvider(
+  { provider, kept }: AcceptedProvider,
+  mount: string,
+  context: Pick<RenderContext, 'secrets' | 'fingerprint'>,
+): RenderedProvider {
+  const { metadata, spec } = provider;
+  const suffix = `_${providerId(metadata.name)}`;
+  const secretPath = `${metadata.name}-client-secret`;
+  const caPath = `${metadata.name}-ca.crt`;
+  const of = { kind: 'IdentityProvider', name: metadata.name } as const;
+  const secret = secretValue(
+    context.secrets,
+    spec.clientSecretRef,
+    `spec.clientSecretRef of IdentityProvider ${of.name}`,
+  );
+
+  const values: readonly (readonly [string, string | undefined])[] = [
+    ['CONFIG_URL', spec.configUrl],
+    ['CLIENT_ID', spec.clientId],
+    ['DISPLAY_NAME', spec.displayName],
+    ['SCOPES', list(spec.scopes)],
+    ['CLAIM_NAME', spec.claimName],
+    ['CLAIM_USERINFO', onOff(spec.claimUserinfo)],
+    ['ROLE_POLICY', list(spec.rolePolicy)],
+    ['REDIRECT_URI', spec.redirectUri],
+    ['REDIRECT_URI_DYNAMIC', onOff(spec.redirectUriDynamic)],
+    ['VENDOR', spec.vendor],
+    ['IDP_ADMIN_URL', spec.adminUrl],
+    ['IDP_REALM', spec.realm],
+  ];
+  const environment = values.flatMap(([part, value]) =>
+    value === undefined ? [] : [variable(`SVC_IDENTITY_OPENID_${part}`, value, suffix)],
+  );
+  environment.push(
+    secretFileVariable('SVC_IDENTITY_OPENID_CLIENT_SECRET', text`${mounted(mount, secretPath)}`, suffix),
+  );
+  const files: MountedFile[] = [
+    {
+      path: secretPath,
+      content: { kind: 'secret', secret: kept.name, key: kept.key },
+      reloads: false,
+    },
+  ];
+  if (spec.caBundle !== undefined) {
+    environment.push(variable('SVC_IDENTITY_OPENID_CA_FILE', text`${mounted(mount, caPath)}`, suffix));
+    files.push({ path: caPath, content: { kind: 'text', text: spec.caBundle }, reloads: false });
+  }
+  return {
+    environment,
+    files,
+    inputs: [
+      ...specInputs(identityProviderSpec, spec, of, () => 'IdentityProviderChanged', context),
+      secretInput(spec.clientSecretRef, secret, context),
+    ],
+  };
+}
+
+function list(values: readonly string[] | undefined): string | undefined {
+  return values === undefined || values.length === 0 ? undefined : values.join(',');
+}
+
+function onOff(value: boolean): string {
+  return value ? 'on' : 'off';
+}

@@ -1,0 +1,69 @@
+import { settings } from '../../protocol/settings/table.ts';
+import type { Setting } from '../../protocol/settings/setting.ts';
+import { parseValue, ValueError } from '../../platform/settings/parse-value.ts';
+import type { Tenant } from '../api/object.ts';
+import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../workload.ts';
+import { secretFileVariable, variable } from './environment.ts';
+import { RenderProblem, secretValue, type RenderContext } from './render-context.ts';
+import { canonical, secretInput } from './restart-inputs.ts';
+
+type TenantSetting = NonNullable<Tenant['spec']['settings']>[number];
+
+export interface RenderedSettings {
+  readonly environment: readonly EnvironmentVariable[];
+  readonly files: readonly MountedFile[];
+  readonly inputs: readonly RestartInput[];
+}
+
+/**
+ * `spec.settings` of a tenant, checked against the settings table. `reserved` are the names that the operator renders from other
+ * fields. Errors with a `RenderProblem` that lists everything wrong.
+ */
+export function renderSettings(
+  tenant: Tenant,
+  reserved: ReadonlySet<string>,
+  mount: string,
+  context: Pick<RenderContext, 'secrets' | 'fingerprint'>,
+): RenderedSettings {
+  const given = tenant.spec.settings ?? [];
+  const problems = given.flatMap((row) => problemOf(row, reserved) ?? []);
+  if (problems.length > 0) throw new RenderProblem('InvalidSettings', problems.join('; '));
+  const environment: EnvironmentVariable[] = [];
+  const files: MountedFile[] = [];
+  const inputs: RestartInput[] = [];
+  for (const { name, value, valueFrom } of given) {
+    const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
+    inputs.push({
+      reason: 'SettingsChanged',
+      field: `setting ${name}`,
+      of,
+      fingerprint: context.fingerprint(canonical([value, valueFrom])),
+    });
+    if (valueFrom === undefined) {
+      environment.push(variable(name, value ?? ''));
+      continue;
+    }
+    const ref = valueFrom.secretKeyRef;
+    inputs.push(secretInput(ref, secretValue(context.secrets, ref, `setting ${name} of Tenant ${of.name}`), context));
+    environment.push(secretFileVariable(name, text`${mounted(mount, name)}`));
+    files.push({ path: name, content: { kind: 'secret', secret: ref.name, key: ref.key }, reloads: false });
+  }
+  return { environment, files, inputs };
+}
+
+function problemOf({ name, value, valueFrom }: TenantSetting, reserved: ReadonlySet<string>): string | undefined {
+  const row: Setting | undefined = settings.find((candidate) => candidate.name === name);
+  if (row === undefined) return `${name} is no setting of the server`;
+  if (row.scope === 'per-provider') return `${name} belongs to an IdentityProvider`;
+  if (reserved.has(name)) return `${name} is made by the operator from other fields of the Tenant`;
+  if (row.secret && valueFrom === undefined) return `${name} is a secret: give it by valueFrom.secretKeyRef`;
+  if (!row.secret && valueFrom !== undefined) return `${name} is no secret: give it as value`;
+  if (value === undefined) return undefined;
+  try {
+    parseValue(value, row.type);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ValueError) return `${name} is "${value}": ${error.message}`;
+    throw error;
+  }
+}
