@@ -182,7 +182,7 @@ async function send(
     return await exchange(url, method, payload, agent, timeoutMs);
   } catch (error) {
     if (!(error instanceof StaleConnection)) throw error;
-    return await exchange(url, method, payload, agent, timeoutMs);
+    return exchange(url, method, payload, agent, timeoutMs);
   }
 }
 

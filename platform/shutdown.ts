@@ -43,16 +43,18 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
       log.error({ timeoutMs }, `stopping took longer than ${timeoutMs} ms: exiting`);
       self.exit(1);
     }, timeoutMs).unref();
-    stop(reason).then(
-      () => {
-        log.info('stopped');
-        self.exit(0);
-      },
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        self.exit(1);
-      },
-    );
+    void run(reason);
+  };
+  const run = async (reason: string) => {
+    try {
+      await stop(reason);
+    } catch (error) {
+      log.error({ err: error }, 'stopping failed');
+      self.exit(1);
+      return;
+    }
+    log.info('stopped');
+    self.exit(0);
   };
 
   for (const [signal, number] of Object.entries(signals) as [StopSignal, number][]) {

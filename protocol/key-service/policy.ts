@@ -59,12 +59,13 @@ function compile(pattern: string, reading: Reading): RegExp {
       while (pattern.charAt(i + 1) === '*') i++;
       source += reading === 'any tail' && i === pattern.length - 1 ? '.*' : '[^/]*';
     } else if (char === '?') {
-      source += '[^/]';
+      // Not `*`, which stands in the path of a list call: `?` must not let the pattern of all names through.
+      source += '[^/*]';
     } else if (char === '[') {
       const end = pattern.indexOf(']', i + 2);
       if (end < 0) throw new SyntaxError('no ]');
       const set = pattern.slice(i + 1, end).replace(/[\\\]]/g, '\\$&');
-      source += `(?!/)[${set}]`;
+      source += `(?![/*])[${set}]`;
       i = end;
     } else {
       source += char.replace(/[\\^$.|+(){}\]/]/g, '\\$&');

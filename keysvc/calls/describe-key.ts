@@ -1,0 +1,14 @@
+import { json } from './call.ts';
+import type { Answer, Call } from './call.ts';
+import { orRefuse } from './key-store-refusal.ts';
+
+export async function describeKey({ service, argument }: Call): Promise<Answer> {
+  const key = await orRefuse(service.keyring.get(argument), 'accessFailed');
+  return json({
+    name: argument,
+    id: key.id,
+    algorithm: key.algorithm,
+    created_at: key.createdAt?.toISOString(),
+    created_by: key.createdBy,
+  });
+}

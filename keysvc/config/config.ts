@@ -1,0 +1,171 @@
+import { isIdentity } from '../../protocol/key-service/identity.ts';
+import type { Identity } from '../../protocol/key-service/identity.ts';
+import type { KeyServicePolicy } from '../../protocol/key-service/policy.ts';
+import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
+import { parseAddress } from '../../platform/listen.ts';
+import type { ListenAddress } from '../../platform/listen.ts';
+import type { TlsFiles } from '../../platform/tls/tls-files.ts';
+import type { CacheExpiry } from '../keys/keyring.ts';
+import { ConfigError } from './config-error.ts';
+import { filesKeyStoreSettings } from './schema.ts';
+import type { ConfigFile } from './schema.ts';
+import { describeIssues } from './describe-issues.ts';
+
+/** What the key service runs by. */
+export interface Config {
+  readonly address: ListenAddress;
+  /** The superuser; undefined where there is none. */
+  readonly admin: Identity | undefined;
+  readonly tls: TlsFiles;
+  /** Whether client certificates must come from a trusted authority. */
+  readonly verifyClients: boolean;
+  readonly policies: readonly NamedPolicy[];
+  readonly keys: readonly string[];
+  readonly keyStore: KeyStoreSettings;
+  readonly cache: CacheExpiry;
+  /** Paths that need no certificate. */
+  readonly skipAuth: ReadonlySet<string>;
+  readonly logErrors: boolean;
+  readonly logAudit: boolean;
+}
+
+export interface NamedPolicy extends KeyServicePolicy {
+  readonly name: string;
+  readonly identities: readonly Identity[];
+}
+
+export type KeyStoreSettings = { readonly kind: 'files'; readonly path: string };
+
+/** What the command line says instead of the file. */
+export interface ConfigOverrides {
+  readonly addr?: string;
+  readonly key?: string;
+  readonly cert?: string;
+  readonly auth?: 'on' | 'off';
+}
+
+/** Key stores that the protocol's configuration knows; they come with the key-service issue. */
+const laterKeyStores = ['azure', 'vault', 'aws', 'gcp', 'kes', 'fortanix', 'gemalto', 'entrust', 'generic'];
+
+/** Makes the configuration from its file. Errors with a `ConfigError`. */
+export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Config {
+  const admin = adminOf(file);
+  const policies = policiesOf(file, admin);
+  const expiry = file.cache?.expiry;
+  return {
+    address: addressOf(overrides.addr ?? file.address ?? `0.0.0.0:${keyServiceLimits.defaultPort}`),
+    admin,
+    tls: tlsOf(file, overrides),
+    verifyClients: (overrides.auth ?? file.tls?.auth ?? 'on') === 'on',
+    policies,
+    keys: keysOf(file),
+    keyStore: keyStoreOf(file),
+    cache: { any: expiry?.any ?? 300_000, unused: expiry?.unused ?? 30_000, offline: expiry?.offline ?? 0 },
+    skipAuth: new Set(
+      Object.entries(file.api ?? {})
+        .filter(([, settings]) => settings.skip_auth === true)
+        .map(([path]) => path),
+    ),
+    logErrors: file.log?.error !== 'off',
+    logAudit: file.log?.audit === 'on',
+  };
+}
+
+function adminOf(file: ConfigFile): Identity | undefined {
+  const { root } = file;
+  const identity = file.admin?.identity;
+  if (root !== undefined && identity !== undefined && root !== identity) {
+    throw new ConfigError(
+      `root is "${root}" and admin.identity is "${identity}": they mean the same, so write only one`,
+    );
+  }
+  const word = root ?? identity;
+  const where = root === undefined ? 'admin.identity' : 'root';
+  if (word === undefined)
+    throw new ConfigError('root is missing: write "root: disabled", or the identity of the superuser');
+  if (isIdentity(word)) return word;
+  // Any other word switches the superuser off; a hash that was cut or written in capitals is a mistake.
+  if (/^[0-9a-fA-F]{32,}$/.test(word)) {
+    throw new ConfigError(
+      `${where}: "${word}" is neither "disabled" nor an identity of 64 lower-case hexadecimal digits`,
+    );
+  }
+  return undefined;
+}
+
+function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[] {
+  const owner = new Map<string, string>();
+  return Object.entries(file.policy ?? {}).map(([name, policy]) => {
+    const identities = (policy.identities ?? []) as Identity[];
+    for (const identity of identities) {
+      const other = owner.get(identity);
+      if (other !== undefined) {
+        throw new ConfigError(
+          other === name
+            ? `policy.${name}.identities lists ${identity} twice`
+            : `the identity ${identity} is in two policies, "${other}" and "${name}": an identity has one policy`,
+        );
+      }
+      if (identity === admin) {
+        throw new ConfigError(`policy.${name}.identities lists the superuser ${identity}, who needs no policy`);
+      }
+      owner.set(identity, name);
+    }
+    return { name, allow: policy.allow ?? [], deny: policy.deny ?? [], identities };
+  });
+}
+
+function addressOf(text: string): ListenAddress {
+  try {
+    return parseAddress(text);
+  } catch (error) {
+    throw new ConfigError(`address: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function tlsOf(file: ConfigFile, overrides: ConfigOverrides): TlsFiles {
+  const keyFile = overrides.key ?? file.tls?.key;
+  const certFile = overrides.cert ?? file.tls?.cert;
+  if (keyFile === undefined || keyFile === '') throw new ConfigError('tls.key is missing: the path of the private key');
+  if (certFile === undefined || certFile === '')
+    throw new ConfigError('tls.cert is missing: the path of the certificate');
+  const proxies = (file.tls?.proxy?.identities ?? []).filter((identity) => identity !== '');
+  if (proxies.length > 0) {
+    throw new ConfigError('tls.proxy.identities is not supported yet: it comes with the key-service issue');
+  }
+  const password = file.tls?.password;
+  const caFile = file.tls?.ca;
+  return {
+    keyFile,
+    certFile,
+    ...(caFile === undefined || caFile === '' ? {} : { caFile }),
+    ...(password === undefined || password === '' ? {} : { password }),
+  };
+}
+
+function keysOf(file: ConfigFile): string[] {
+  const names = (file.keys ?? []).map((key) => key.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new ConfigError(`keys lists "${twice}" twice`);
+  return names;
+}
+
+function keyStoreOf(file: ConfigFile): KeyStoreSettings {
+  const kinds = Object.keys(file.keystore ?? {});
+  const [kind] = kinds;
+  if (kind === undefined)
+    throw new ConfigError('keystore is missing: for example keystore.fs.path, the folder of the keys');
+  if (kinds.length > 1)
+    throw new ConfigError(`keystore names ${kinds.join(' and ')}: keys are kept in one place, so write one`);
+  if (laterKeyStores.includes(kind)) {
+    throw new ConfigError(`keystore.${kind} comes with the key-service issue; what works now is keystore.fs`);
+  }
+  if (kind !== 'fs') {
+    throw new ConfigError(
+      `keystore.${kind} is unknown; known are fs and, with the key-service issue, ${laterKeyStores.join(', ')}`,
+    );
+  }
+  const settings = filesKeyStoreSettings.safeParse(file.keystore?.['fs']);
+  if (!settings.success) throw new ConfigError(describeIssues(settings.error, file.keystore?.['fs'], 'keystore.fs'));
+  return { kind: 'files', path: settings.data.path };
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { policyPatternProblem } from '../../protocol/key-service/policy.ts';
+import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
+import { parseDuration } from './duration.ts';
+
+/** The configuration file as it is written, after `${NAME}` is replaced. What it means is in `config.ts`. */
+
+const text = z.string();
+/** An empty value in YAML is null: nothing was written. */
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+const onOff = z.enum(['on', 'off']);
+
+const duration = z.string().transform((value, context) => {
+  const milliseconds = parseDuration(value);
+  if (milliseconds === undefined) {
+    context.addIssue({ code: 'custom', message: `"${value}" is no duration; write for example 30s, 5m or 1h30m` });
+    return z.NEVER;
+  }
+  return milliseconds;
+});
+
+const pattern = text.superRefine((value, context) => {
+  const problem = policyPatternProblem(value);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: `"${value}" ${problem}` });
+});
+
+const identity = text.regex(/^[0-9a-f]{64}$/, {
+  error: (issue) =>
+    `"${String(issue.input)}" is no identity: 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
+});
+
+const keyName = text.superRefine((value, context) => {
+  const problem = keyNameProblem(value);
+  if (problem !== undefined) {
+    const message = `"${value}" is no key name (${problem}): 1 to 80 letters, digits, "_" or "-"`;
+    context.addIssue({ code: 'custom', message });
+  }
+});
+
+const policy = z.strictObject({
+  allow: optional(z.array(pattern).max(1000)),
+  deny: optional(z.array(pattern).max(1000)),
+  identities: optional(z.array(identity).max(10_000)),
+});
+
+const api = z.strictObject({ skip_auth: optional(z.boolean()), timeout: optional(duration) });
+
+export const configFile = z.strictObject({
+  version: optional(z.literal('v1')),
+  address: optional(text),
+  root: optional(text),
+  admin: optional(z.strictObject({ identity: optional(text) })),
+  tls: optional(
+    z.strictObject({
+      key: optional(text),
+      cert: optional(text),
+      password: optional(text),
+      ca: optional(text),
+      auth: optional(onOff),
+      proxy: optional(
+        z.strictObject({
+          identities: optional(z.array(text).max(1000)),
+          header: optional(z.strictObject({ cert: optional(text) })),
+        }),
+      ),
+    }),
+  ),
+  policy: optional(z.record(text, policy)),
+  cache: optional(
+    z.strictObject({
+      expiry: optional(
+        z.strictObject({ any: optional(duration), unused: optional(duration), offline: optional(duration) }),
+      ),
+    }),
+  ),
+  api: optional(
+    z.partialRecord(
+      z.enum(pathsThatMaySkipAuth, {
+        error: (issue) => `"${String(issue.input)}" cannot be set; only ${pathsThatMaySkipAuth.join(', ')} can`,
+      }),
+      api,
+    ),
+  ),
+  log: optional(z.strictObject({ error: optional(onOff), audit: optional(onOff) })),
+  keys: optional(z.array(z.strictObject({ name: keyName })).max(10_000)),
+  keystore: optional(z.record(text, z.unknown())),
+});
+
+export const filesKeyStoreSettings = z.strictObject({ path: text.min(1, 'the path is empty') });
+
+export type ConfigFile = z.infer<typeof configFile>;

@@ -1,0 +1,33 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** The ciphers that keys are made for, by their names in key records. */
+export const keyAlgorithms = ['AES256-GCM_SHA256', 'XCHACHA20-POLY1305'] as const;
+export type KeyAlgorithm = (typeof keyAlgorithms)[number];
+
+/** A named key of the service. Its bytes never leave the process but for the key store. */
+export interface Key {
+  readonly bytes: Buffer;
+  readonly algorithm: KeyAlgorithm;
+  /** Hex of the first 16 bytes of SHA-256 of the key's bytes: the key's version in the protocol. */
+  readonly id: string;
+  readonly createdAt?: Date;
+  /** The identity that made it; absent where the service did. */
+  readonly createdBy?: string;
+}
+
+export const keyBytes = 32;
+
+/** A fresh AES-256 key: what every processor the service runs on does in hardware. */
+export function makeKey(createdAt: Date, createdBy?: string): Key {
+  return keyFrom(randomBytes(keyBytes), 'AES256-GCM_SHA256', createdAt, createdBy);
+}
+
+export function keyFrom(bytes: Buffer, algorithm: KeyAlgorithm, createdAt?: Date, createdBy?: string): Key {
+  return {
+    bytes,
+    algorithm,
+    id: createHash('sha256').update(bytes).digest('hex').slice(0, 32),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(createdBy === undefined || createdBy === '' ? {} : { createdBy }),
+  };
+}
