@@ -1,6 +1,7 @@
 /** Why a provider cannot be used. Stable: conditions, logs and the console show them, and tests compare them. */
 export type OpenIdProblemCode =
   | 'ConfigUrlInvalid'
+  | 'CaUnusable'
   | 'Unreachable'
   | 'NotFound'
   | 'UnexpectedStatus'

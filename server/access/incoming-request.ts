@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { ExpectedDigests } from '../objects/object-layer.ts';
 import type { Principal } from './principal.ts';
 
@@ -13,7 +12,8 @@ export interface IncomingRequest {
   readonly rawQuery: string;
   /** Names in lower case; values joined with `, ` where a header repeats. */
   readonly headers: IncomingHttpHeaders;
-  readonly body: Readable;
+  /** Read at most once. Reading it tells a client that waits with `Expect: 100-continue` to go on; leaving it unread is fine. */
+  readonly body: AsyncIterable<Buffer>;
   readonly secure: boolean;
   readonly remoteAddress: string;
 }

@@ -1,8 +1,13 @@
-import type { ProviderMetadata } from '../../platform/openid/discovery.ts';
-import type { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import type { ProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { readFile } from 'node:fs/promises';
+import { createKeySet } from '../../platform/openid/key-set.ts';
 import type { KeySet } from '../../platform/openid/key-set.ts';
+import { discover } from '../../platform/openid/discovery.ts';
+import type { ProviderMetadata } from '../../platform/openid/discovery.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import type { ProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
+import { roleArn } from './role-arn.ts';
 
 export type ProviderStatus =
   | { readonly kind: 'ready'; readonly metadata: ProviderMetadata; readonly keys: KeySet }
@@ -15,7 +20,7 @@ export interface OpenIdProvider {
   readonly settings: OpenIdProviderSettings;
   /** Label of the sign-in button. */
   readonly displayName: string;
-  /** `arn:minio:iam:<region>:role/…`, where the provider has a role policy. */
+  /** `arn:minio:iam:<region>::role/…`, where the provider has a role policy. */
   readonly roleArn: string | undefined;
   readonly status: ProviderStatus;
   /** Bounded, and trusting the provider's CA: for every other call to this provider (code exchange, userinfo). */
@@ -29,4 +34,154 @@ export interface OpenIdProviders {
   /** Resolves when each provider was tried once; never rejects. Goes on retrying those that failed, until `close`. */
   start(): Promise<void>;
   close(): void;
+}
+
+export interface OpenIdProvidersOptions {
+  readonly settings: readonly OpenIdProviderSettings[];
+  /** '' where none was set. */
+  readonly region: string;
+  readonly log: ProvidersLog;
+  readonly clock?: () => Date;
+  /** Milliseconds before the nth try after a failure, n from 1. */
+  readonly retryDelay?: (attempt: number) => number;
+  /** Of one call to a provider. Milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** The part of the logger that is used here. */
+export interface ProvidersLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** 1 s, 2 s, 4 s, … up to a minute: a provider that starts beside the server is found soon, one that is gone is not pestered. */
+function backoff(attempt: number): number {
+  return Math.min(60_000, 1_000 * 2 ** (attempt - 1));
+}
+
+/** The configured providers. The server runs without those that cannot be reached: they cost their users, nobody else. */
+export function createOpenIdProviders(options: OpenIdProvidersOptions): OpenIdProviders {
+  const list = options.settings.filter(({ enabled }) => enabled).map((settings) => new Provider(settings, options));
+  return {
+    list,
+    byId: (id) => list.find((provider) => provider.id === id),
+    async start() {
+      await Promise.all(list.map((provider) => provider.start()));
+    },
+    close() {
+      for (const provider of list) provider.close();
+    },
+  };
+}
+
+class Provider implements OpenIdProvider {
+  readonly settings: OpenIdProviderSettings;
+  readonly roleArn: string | undefined;
+  readonly #options: OpenIdProvidersOptions;
+  readonly #closed = new AbortController();
+  #status: ProviderStatus = { kind: 'unavailable', problem: undefined };
+  #fetch: ProviderFetch | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(settings: OpenIdProviderSettings, options: OpenIdProvidersOptions) {
+    this.settings = settings;
+    this.#options = options;
+    this.roleArn = settings.rolePolicy.length === 0 ? undefined : roleArn(options.region, settings.clientId);
+  }
+
+  get id(): string {
+    return this.settings.id;
+  }
+
+  get displayName(): string {
+    const { displayName, id } = this.settings;
+    return displayName ?? (id === '_' ? 'Login with SSO' : `Login with SSO (${id})`);
+  }
+
+  get status(): ProviderStatus {
+    return this.#status;
+  }
+
+  readonly fetch: ProviderFetch = async (url, init) => {
+    this.#fetch ??= await this.#createFetch();
+    return this.#fetch(url, init);
+  };
+
+  start(): Promise<void> {
+    return this.#try(1);
+  }
+
+  close(): void {
+    this.#closed.abort(new Error('the server is stopping'));
+    clearTimeout(this.#timer);
+  }
+
+  async #try(attempt: number): Promise<void> {
+    try {
+      const { metadata, keys } = await this.#open();
+      this.#status = { kind: 'ready', metadata, keys };
+      this.#logReady(metadata);
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      const problem =
+        error instanceof OpenIdProblem ? error : new OpenIdProblem('Unreachable', String(error), { cause: error });
+      this.#failed(problem, attempt);
+    }
+  }
+
+  async #open(): Promise<{ metadata: ProviderMetadata; keys: KeySet }> {
+    const metadata = await discover(this.settings.configUrl, { fetch: this.fetch });
+    const { clock } = this.#options;
+    const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch, ...(clock === undefined ? {} : { clock }) });
+    await keys.load();
+    return { metadata, keys };
+  }
+
+  #failed(problem: OpenIdProblem, attempt: number): void {
+    const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
+    this.#status = { kind: 'unavailable', problem };
+    // Once for each reason: retries would fill the log.
+    if (before?.message !== problem.message) {
+      const fields = { provider: this.id, code: problem.code };
+      this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${problem.message}`);
+    }
+    const delay = (this.#options.retryDelay ?? backoff)(attempt);
+    this.#timer = setTimeout(() => void this.#try(attempt + 1), delay);
+    this.#timer.unref();
+  }
+
+  #logReady({ issuer, warnings }: ProviderMetadata): void {
+    const { log } = this.#options;
+    const { rolePolicy, claimName } = this.settings;
+    const rights = this.roleArn === undefined ? `claim "${claimName}"` : `role policy ${rolePolicy.join(', ')}`;
+    const fields = { provider: this.id, issuer, ...(this.roleArn === undefined ? {} : { roleArn: this.roleArn }) };
+    log.info(fields, `OpenID provider ${this.id} is ready: issuer ${issuer}, policies by ${rights}`);
+    for (const warning of warnings) log.warn({ provider: this.id }, `OpenID provider ${this.id}: ${warning}`);
+  }
+
+  async #createFetch(): Promise<ProviderFetch> {
+    const { caFile } = this.settings;
+    const { timeoutMs } = this.#options;
+    const fetch = createProviderFetch({
+      ...(caFile === undefined ? {} : { ca: await readCa(caFile) }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    const closed = this.#closed.signal;
+    return (url, init = {}) =>
+      fetch(url, { ...init, signal: init.signal ? AbortSignal.any([closed, init.signal]) : closed });
+  }
+}
+
+async function readCa(file: string): Promise<string> {
+  let pem: string;
+  try {
+    pem = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new OpenIdProblem('CaUnusable', `CA_FILE ${file} cannot be read (${String(error)}).`, { cause: error });
+  }
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new OpenIdProblem('CaUnusable', `CA_FILE ${file} holds no certificate in PEM form.`);
+  }
+  return pem;
 }

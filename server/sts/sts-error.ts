@@ -1,0 +1,35 @@
+/**
+ * Codes of the STS API with their status.
+ *
+ * @see https://docs.aws.amazon.com/STS/latest/APIReference/CommonErrors.html
+ */
+export const stsErrorCodes = {
+  AccessDenied: 403,
+  ExpiredToken: 400,
+  IDPCommunicationError: 503,
+  InternalError: 500,
+  InvalidAction: 400,
+  InvalidParameterValue: 400,
+  InvalidIdentityToken: 400,
+  MalformedPolicyDocument: 400,
+  MissingParameter: 400,
+  NotImplemented: 501,
+  ServiceUnavailable: 503,
+} as const;
+
+export type StsErrorCode = keyof typeof stsErrorCodes;
+
+/** A refusal in the protocol's own terms; `message` is shown to the caller: it names claims and values, never a token or secret. */
+export class StsError extends Error {
+  override readonly name = 'StsError';
+  readonly code: StsErrorCode;
+
+  constructor(code: StsErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  get status(): number {
+    return stsErrorCodes[this.code];
+  }
+}
