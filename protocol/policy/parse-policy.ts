@@ -1,9 +1,61 @@
+import { S3Error } from '../s3/s3-error.ts';
 import type { PolicyDocument } from './document.ts';
+import { parseStatement } from './parse-statement.ts';
+import { onlyFields, optionalText, readObject, refuse } from './policy-fields.ts';
 
-/** Throws S3Error MalformedPolicy that names the offending field and value. */
+const versions = ['2012-10-17', '2008-10-17'] as const;
+
+/**
+ * Reads a policy document strictly: what is not understood is refused, since a statement that silently says less, or more, than
+ * its author meant is worse than none.
+ *
+ * @throws S3Error `MalformedPolicy` that names the offending field and its value
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
+ */
 export function parsePolicyDocument(
-  _json: string | Record<string, unknown>,
-  _limits: { readonly maxBytes: number } = { maxBytes: 20_480 },
+  json: unknown,
+  limits: { readonly maxBytes: number } = { maxBytes: 20_480 },
 ): PolicyDocument {
-  throw new Error('not yet');
+  const text = typeof json === 'string' ? json : (JSON.stringify(json) ?? '');
+  const bytes = Buffer.byteLength(text, 'utf8');
+  if (bytes > limits.maxBytes) {
+    throw new S3Error(
+      'MalformedPolicy',
+      `The policy document has ${bytes} bytes; at most ${limits.maxBytes} are allowed.`,
+    );
+  }
+  const document = readObject(parseJson(text), 'the policy document');
+  onlyFields(document, ['Version', 'Id', 'ID', 'Statement'], 'the policy document');
+  const id = optionalText(document, 'Id', 'Id') ?? optionalText(document, 'ID', 'ID');
+  return {
+    version: parseVersion(document['Version']),
+    ...(id === undefined ? {} : { id }),
+    statements: parseStatements(document['Statement']),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, 200) : 'not JSON';
+    throw new S3Error('MalformedPolicy', `The policy document is not valid JSON: ${why}.`);
+  }
+}
+
+function parseVersion(value: unknown): PolicyDocument['version'] {
+  // MinIO's own policies may leave it out, and use variables all the same.
+  if (value === undefined || value === '') return '2012-10-17';
+  return versions.find((known) => known === value) ?? refuse('Version', value, `must be "${versions.join('" or "')}"`);
+}
+
+function parseStatements(value: unknown): PolicyDocument['statements'] {
+  if (value === undefined) throw new S3Error('MalformedPolicy', 'The policy document has no Statement.');
+  const list = Array.isArray(value) ? (value as unknown[]) : [value];
+  if (list.length === 0) refuse('Statement', value, 'must hold at least one statement');
+  const statements = list.map((statement, index) => parseStatement(statement, `Statement[${index}]`));
+  const sids = statements.flatMap(({ sid }) => (sid === undefined ? [] : [sid]));
+  const repeated = sids.find((sid, index) => sids.indexOf(sid) !== index);
+  if (repeated !== undefined) refuse('Sid', repeated, 'is given to more than one statement');
+  return statements;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { ChunkSignatures } from './chunk-signatures.ts';

@@ -1,0 +1,119 @@
+import type { PolicyCondition, PolicyStatement } from './document.ts';
+import { conditionOperator, conditionOperators } from './conditions.ts';
+import { onlyFields, optionalText, readObject, refuse, textList, type PolicyObject } from './policy-fields.ts';
+
+const fields = ['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'];
+
+/** `path` is where the statement stands, for messages: `Statement[0]`. */
+export function parseStatement(value: unknown, path: string): PolicyStatement {
+  const statement = readObject(value, path);
+  for (const field of ['Principal', 'NotPrincipal']) {
+    if (field in statement)
+      refuse(`${path}.${field}`, statement[field], 'is not allowed: the policy is about whoever it is attached to');
+  }
+  onlyFields(statement, fields, path);
+  const sid = optionalText(statement, 'Sid', `${path}.Sid`);
+  const actions = parseActions(statement, path);
+  const resources = parseResources(statement, path);
+  if (resources === undefined && needsResource(actions)) {
+    refuse(`${path}.Resource`, undefined, 'is missing: actions on buckets and objects need a Resource or NotResource');
+  }
+  return {
+    ...(sid === undefined ? {} : { sid }),
+    effect: parseEffect(statement['Effect'], `${path}.Effect`),
+    actions,
+    ...(resources === undefined ? {} : { resources }),
+    conditions: parseConditions(statement['Condition'], `${path}.Condition`),
+  };
+}
+
+function parseEffect(value: unknown, path: string): PolicyStatement['effect'] {
+  return value === 'Allow' || value === 'Deny' ? value : refuse(path, value, 'must be "Allow" or "Deny"');
+}
+
+/** Exactly one of a field and its negation. */
+function oneOf(
+  statement: PolicyObject,
+  field: string,
+  path: string,
+): { kind: 'only' | 'all-but'; patterns: string[] } | undefined {
+  const negated = `Not${field}`;
+  const [value, negatedValue] = [statement[field], statement[negated]];
+  if (value !== undefined && negatedValue !== undefined)
+    refuse(`${path}.${negated}`, negatedValue, `excludes ${field}`);
+  if (value !== undefined) return { kind: 'only', patterns: textList(value, `${path}.${field}`) };
+  if (negatedValue !== undefined) return { kind: 'all-but', patterns: textList(negatedValue, `${path}.${negated}`) };
+  return undefined;
+}
+
+function parseActions(statement: PolicyObject, path: string): PolicyStatement['actions'] {
+  const actions = oneOf(statement, 'Action', path);
+  if (actions === undefined)
+    return refuse(`${path}.Action`, undefined, 'is missing: a statement needs an Action or NotAction');
+  for (const pattern of actions.patterns) {
+    if (!/^(\*|(s3|admin|kms|sts):[a-z0-9*?]+)$/i.test(pattern)) {
+      refuse(`${path}.Action`, pattern, 'must be "*" or an action of s3, admin, kms or sts such as "s3:GetObject"');
+    }
+  }
+  return actions;
+}
+
+const knownArns = ['arn:aws:s3:::', 'arn:minio:kms:::'];
+
+function parseResources(statement: PolicyObject, path: string): PolicyStatement['resources'] {
+  const resources = oneOf(statement, 'Resource', path);
+  for (const pattern of resources?.patterns ?? []) {
+    const prefix = knownArns.find((known) => pattern.startsWith(known));
+    if ((pattern.startsWith('arn:') && prefix === undefined) || pattern === prefix) {
+      refuse(`${path}.Resource`, pattern, 'must be "*" or like "arn:aws:s3:::bucket/key"');
+    }
+    if (pattern.length > 2_048) refuse(`${path}.Resource`, pattern, 'is longer than 2048 characters');
+    checkVariables(pattern, `${path}.Resource`);
+  }
+  return resources;
+}
+
+function needsResource(actions: PolicyStatement['actions']): boolean {
+  return actions.kind === 'all-but' || actions.patterns.some((pattern) => /^(\*|s3:)/i.test(pattern));
+}
+
+function parseConditions(value: unknown, path: string): PolicyCondition[] {
+  if (value === undefined) return [];
+  return Object.entries(readObject(value, path)).flatMap(([written, keys]) => {
+    const operator = conditionOperator(written);
+    if (operator === undefined) {
+      return refuse(
+        path,
+        written,
+        `is no condition operator; ${conditionOperators.join(', ')} are, also with IfExists`,
+      );
+    }
+    const entries = Object.entries(readObject(keys, `${path}.${written}`));
+    if (entries.length === 0) refuse(`${path}.${written}`, keys, 'must name a condition key');
+    return entries.map(([key, values]) => parseCondition(operator, key, values, `${path}.${written}.${key}`));
+  });
+}
+
+function parseCondition(operator: string, key: string, value: unknown, path: string): PolicyCondition {
+  if (!/^[a-z0-9]+:[!-~]+$/i.test(key)) refuse(path, key, 'is no condition key such as "s3:prefix" or "aws:username"');
+  // Booleans and numbers may be written without quotes.
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) refuse(path, value, 'must hold at least one value');
+  const values = list.map((one) =>
+    typeof one === 'string' || typeof one === 'boolean' || typeof one === 'number'
+      ? String(one)
+      : refuse(path, one, 'must be a string'),
+  );
+  for (const text of values) {
+    if (operator === 'Null' && !/^(true|false)$/i.test(text)) refuse(path, text, 'must be "true" or "false"');
+    checkVariables(text, path);
+  }
+  return { operator, key, values };
+}
+
+/** A `${` that ends nowhere would be taken literally and match nothing, which its author cannot have meant. */
+function checkVariables(text: string, path: string): void {
+  const rest = text.replaceAll(/\$\{([*?$]|[^${}*?,']+(,\s*'[^'{}]*'\s*)?)\}/g, '');
+  if (rest.includes('${'))
+    refuse(path, text, "holds a policy variable that is not of the form ${name} or ${name, 'default'}");
+}
