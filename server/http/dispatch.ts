@@ -1,0 +1,42 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Answer, RequestHandler } from '../access/answer.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import { answerHealth } from './health.ts';
+import type { Readiness } from './health.ts';
+
+/** The rooms behind the S3 port. */
+export interface Rooms {
+  readonly s3: RequestHandler;
+  readonly sts: RequestHandler;
+  readonly admin: RequestHandler;
+}
+
+export interface DispatchOptions {
+  readonly readiness: () => Readiness;
+  /** Undefined as long as the server is not ready. */
+  readonly rooms: () => Rooms | undefined;
+}
+
+/** Which room a request is for. */
+export function createDispatch({ readiness, rooms }: DispatchOptions): RequestHandler {
+  return async (request): Promise<Answer> => {
+    const now = readiness();
+    const health = answerHealth(request, now);
+    if (health !== undefined) return health;
+    const open = rooms();
+    if (now.kind === 'waiting' || open === undefined) throw new S3Error('ServiceUnavailable');
+    return open[roomOf(request)](request);
+  };
+}
+
+/** STS takes forms without a query, or its parameters in the query, on `POST /` alone. */
+export function roomOf({ method, rawPath, rawQuery, headers }: IncomingRequest): keyof Rooms {
+  if (isAdminPath(rawPath)) return 'admin';
+  if (method !== 'POST' || rawPath !== '/') return 's3';
+  const isForm = /^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '');
+  return (isForm && rawQuery === '') || /(?:^|&)Action=/.test(rawQuery) ? 'sts' : 's3';
+}
+
+export function isAdminPath(rawPath: string): boolean {
+  return rawPath.startsWith('/minio/admin/') || rawPath.startsWith('/minio/kms/');
+}

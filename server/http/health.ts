@@ -1,0 +1,39 @@
+import type { Answer } from '../access/answer.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+
+/** Whether this server can serve; `reason` says what it waits for. */
+export type Readiness = { readonly kind: 'ready' } | { readonly kind: 'waiting'; readonly reason: string };
+
+const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
+  live: 'live',
+  ready: 'ready',
+  cluster: 'cluster',
+  'cluster/read': 'cluster',
+};
+
+/**
+ * Answers the probes; undefined for any other request. Signed requests below `/health/` are for a bucket of that name.
+ *
+ * `live` is 200 as long as this process answers at all: a probe that fails restarts it, which never helps against a missing key
+ * service.
+ */
+export function answerHealth(request: IncomingRequest, readiness: Readiness): Answer | undefined {
+  const check = checkOf(request);
+  if (check === undefined) return undefined;
+  if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405);
+  if (check === 'live' || readiness.kind === 'ready') {
+    return answer(200, check === 'cluster' ? { 'x-minio-write-quorum': '1', 'x-minio-read-quorum': '1' } : {});
+  }
+  return answer(503, { 'retry-after': '5' });
+}
+
+function checkOf({ rawPath, rawQuery, headers }: IncomingRequest): 'live' | 'ready' | 'cluster' | undefined {
+  const path = /^(\/minio)?\/health\/([a-z/]+)$/.exec(rawPath);
+  if (path === null) return undefined;
+  if (path[1] === undefined && (headers.authorization !== undefined || /[?&]?X-Amz-/i.test(rawQuery))) return undefined;
+  return checks[path[2] ?? ''];
+}
+
+function answer(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers, body: { kind: 'empty' } };
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+
+/** What the rooms see of a message. `awaitsContinue`: the client holds its body back until it is told to send it. */
+export function toIncomingRequest(
+  message: IncomingMessage,
+  response: ServerResponse,
+  options: { readonly requestId: string; readonly secure: boolean; readonly awaitsContinue: boolean },
+): IncomingRequest {
+  const target = originForm(message.url ?? '/');
+  const question = target.indexOf('?');
+  return {
+    requestId: options.requestId,
+    method: message.method ?? 'GET',
+    rawPath: question < 0 ? target : target.slice(0, question),
+    rawQuery: question < 0 ? '' : target.slice(question + 1),
+    headers: message.headers,
+    body: {
+      [Symbol.asyncIterator]() {
+        if (options.awaitsContinue && !response.headersSent) response.writeContinue();
+        // Who stops reading must still be able to answer: destroying the message would cut the connection.
+        return message.iterator({ destroyOnReturn: false });
+      },
+    },
+    secure: options.secure,
+    remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
+  };
+}
+
+/** `GET http://host/path` is as good as `GET /path` (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
+  const rest = match?.[1] ?? '';
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** IPv4 clients of an IPv6 socket, as policies name them. */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+}

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '../../platform/logger.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Answer, RequestHandler } from '../access/answer.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import { asS3Error } from '../s3/as-s3-error.ts';
+import { answerError, hostId } from '../s3/error-answer.ts';
+import { answerAdminError } from './admin-error-answer.ts';
+import { isAdminPath } from './dispatch.ts';
+import { toIncomingRequest } from './incoming.ts';
+import { sendAnswer } from './send-answer.ts';
+
+export interface RequestListenerOptions {
+  readonly handle: RequestHandler;
+  readonly secure: boolean;
+  readonly nextRequestId: () => string;
+  /** Set while the server stops: connections then end with their answer. */
+  readonly stopping: () => boolean;
+  readonly log: Logger;
+}
+
+export type HttpListener = (message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+
+/** From a message of `node:http` to the rooms and back. Whatever fails in between is answered, and logged if it is a defect. */
+export function createRequestListener(options: RequestListenerOptions): HttpListener {
+  const { log, secure } = options;
+  const debug = log.isLevelEnabled('debug');
+
+  return (message, response, awaitsContinue) => {
+    const requestId = options.nextRequestId();
+    const request = toIncomingRequest(message, response, { requestId, secure, awaitsContinue });
+    if (debug) logAccess(request, response);
+    response.setHeader('server', 'Coffer');
+    response.setHeader('x-amz-request-id', requestId);
+    response.setHeader('x-amz-id-2', hostId);
+    response.setHeader('x-content-type-options', 'nosniff');
+    if (options.stopping()) response.setHeader('connection', 'close');
+    void serve(message, response, request);
+  };
+
+  async function serve(message: IncomingMessage, response: ServerResponse, request: IncomingRequest): Promise<void> {
+    try {
+      await sendAnswer(message, response, await answerOf(message, request));
+    } catch (error) {
+      await sendFailure(message, response, request, error);
+    }
+  }
+
+  async function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
+    // HTTP/1.1 asks for it, and signatures cover it.
+    if (message.headers.host === undefined && message.httpVersionMinor > 0) {
+      throw new S3Error('InvalidRequest', 'Missing required header for this request: Host');
+    }
+    return options.handle(request);
+  }
+
+  async function sendFailure(
+    message: IncomingMessage,
+    response: ServerResponse,
+    request: IncomingRequest,
+    error: unknown,
+  ): Promise<void> {
+    logFailure(request, message, error);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    try {
+      const answer = isAdminPath(request.rawPath) ? answerAdminError(error, request) : answerError(error, request);
+      await sendAnswer(message, response, answer);
+    } catch (second) {
+      log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');
+      response.destroy();
+    }
+  }
+
+  /** What a client did wrong is worth a line only when looking for it; what went wrong here always is. */
+  function logFailure(request: IncomingRequest, message: IncomingMessage, error: unknown): void {
+    const refusal = asS3Error(error);
+    const fields = {
+      requestId: request.requestId,
+      method: request.method,
+      path: request.rawPath,
+      code: refusal.code,
+    };
+    if (message.destroyed && !message.complete) log.debug(fields, 'the client went away before its request was whole');
+    else if (refusal.status >= 500 && refusal.code !== 'NotImplemented') {
+      log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
+    } else if (debug) {
+      log.debug({ ...fields, reason: reasonOf(refusal) }, `request refused: ${refusal.message}`);
+    }
+  }
+
+  function logAccess(request: IncomingRequest, response: ServerResponse): void {
+    const began = performance.now();
+    response.on('close', () => {
+      log.debug(
+        {
+          requestId: request.requestId,
+          method: request.method,
+          path: request.rawPath,
+          status: response.statusCode,
+          whole: response.writableFinished,
+          ms: Math.round(performance.now() - began),
+          remoteAddress: request.remoteAddress,
+        },
+        'request',
+      );
+    });
+  }
+}
+
+/** Why a policy refused: for the log alone. */
+function reasonOf(refusal: S3Error): string | undefined {
+  if (typeof refusal.cause === 'string') return refusal.cause;
+  return refusal.cause instanceof Error ? refusal.cause.message : undefined;
+}

@@ -1,0 +1,68 @@
+import { createServer as createHttpServer } from 'node:http';
+import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
+import type { HttpListener } from './request-listener.ts';
+import { malformedAnswer } from './malformed-request.ts';
+
+/** Milliseconds. Uploads may take hours, so that only silence ends them; a head must come soon. */
+const limits = { headers: 60_000, silence: 120_000, keepAlive: 75_000 } as const;
+
+/** Bytes of a request's head: a presigned URL of the longest key with a session token, and 2 KiB of metadata, fit. */
+const maxHeaderSize = 32 * 1024;
+
+const serverOptions: ServerOptions = {
+  maxHeaderSize,
+  joinDuplicateHeaders: true,
+  requireHostHeader: false,
+  requestTimeout: 0,
+  headersTimeout: limits.headers,
+  keepAliveTimeout: limits.keepAlive,
+};
+
+/** A server for the S3 port, not yet listening. */
+export function createS3Server(options: {
+  readonly listener: HttpListener;
+  readonly nextRequestId: () => string;
+  readonly tls?: TlsMaterial;
+}): Server | HttpsServer {
+  const inFlight = new WeakMap<Socket, ServerResponse>();
+  const onRequest =
+    (awaitsContinue: boolean): RequestListener =>
+    (message, response) => {
+      inFlight.set(message.socket, response);
+      options.listener(message, response, awaitsContinue);
+    };
+  const server: Server | HttpsServer =
+    options.tls === undefined
+      ? createHttpServer(serverOptions, onRequest(false))
+      : createHttpsServer({ ...serverOptions, ...options.tls }, onRequest(false));
+  server.on('checkContinue', onRequest(true));
+  // Any other expectation: the body is simply read.
+  server.on('checkExpectation', onRequest(false));
+  server.setTimeout(limits.silence);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const busy = inFlight.get(socket as Socket);
+    const answering = busy !== undefined && busy.headersSent && !busy.writableFinished;
+    // In the middle of an answer, bytes of another would be taken for its content.
+    if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
+    else socket.end(malformedAnswer(error.code, options.nextRequestId()), () => socket.destroy());
+  });
+  return server;
+}
+
+/** Stops accepting, lets requests in flight end for so many milliseconds, then cuts them. */
+export async function stopServer(server: Server | HttpsServer, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeIdleConnections();
+  // A connection becomes idle with its answer.
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(cut);
+}

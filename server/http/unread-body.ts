@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */
+const drainLimit = { bytes: 256 * 1024 * 1024, ms: 30_000 } as const;
+
+/** Whether some of the request's body was neither read nor has arrived whole. */
+export function hasUnreadBody(message: IncomingMessage): boolean {
+  if (message.complete || message.readableEnded) return false;
+  const { headers } = message;
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/**
+ * Sends the answer's bytes at once and ends the response only when the client has stopped sending: closing a connection on which
+ * bytes still arrive resets it, and the client may then lose the answer. The head must announce `connection: close`.
+ */
+export async function finishUnread(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
+  if (bytes.length > 0) response.write(bytes);
+  else response.flushHeaders();
+  await discard(message);
+  response.end();
+}
+
+function discard(message: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let bytes = 0;
+  const timer = setTimeout(resolve, drainLimit.ms);
+  message.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > drainLimit.bytes) resolve();
+  });
+  message.on('end', resolve);
+  message.on('close', resolve);
+  message.on('error', () => resolve());
+  message.resume();
+  return promise.finally(() => clearTimeout(timer));
+}
