@@ -1,7 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './bucket-encryption.ts';
+import { createBucket, headBucket, listBuckets } from './buckets.ts';
+import { deleteBucket } from './delete-bucket.ts';
+import { deleteObject } from './delete-object.ts';
+import type { Environment } from './environment.ts';
+import { getObject, headObject } from './get-object.ts';
+import { listObjects } from './list-objects.ts';
 import type { ObjectLayer } from './object-layer.ts';
+import { putObject } from './put-object.ts';
+import { type Reserve, spaceCheck } from './space-check.ts';
+import { translateFailure } from './translate-failure.ts';
 
 export interface ObjectLayerOptions {
   readonly records: RecordStore;
@@ -17,9 +28,62 @@ export interface ObjectLayerOptions {
   /** SSE-KMS under the default key where neither request nor bucket asks for encryption. */
   readonly autoEncryption?: boolean;
   /** Free space of the blobs below which writes are refused; none by default. */
-  readonly reserve?: { readonly bytes: number } | { readonly percent: number };
+  readonly reserve?: Reserve;
 }
 
-export function createObjectLayer(_options: ObjectLayerOptions): ObjectLayer {
+const INLINE_LIMIT = 128 * 1024;
+
+/** The table of operations; each is a file of its own. */
+export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
+  const clock = options.clock ?? Date.now;
+  const environment: Environment = {
+    records: options.records,
+    blobs: options.blobs,
+    keys: options.keys,
+    clock,
+    random: options.random ?? randomBytes,
+    inlineLimit: options.inlineLimit ?? INLINE_LIMIT,
+    autoEncryption: options.autoEncryption ?? false,
+    checkSpace: spaceCheck(options.blobs, options.reserve, clock),
+  };
+  return {
+    createBucket: operation(environment, createBucket),
+    headBucket: operation(environment, headBucket),
+    listBuckets: operation(environment, listBuckets),
+    deleteBucket: operation(environment, deleteBucket),
+    getBucketEncryption: operation(environment, getBucketEncryption),
+    putBucketEncryption: operation(environment, putBucketEncryption),
+    deleteBucketEncryption: operation(environment, deleteBucketEncryption),
+    putObject: operation(environment, putObject),
+    headObject: operation(environment, headObject),
+    getObject: operation(environment, getObject),
+    copyObject: operation(environment, notYet),
+    deleteObject: operation(environment, deleteObject),
+    listObjects: operation(environment, listObjects),
+    createMultipartUpload: operation(environment, notYet),
+    putPart: operation(environment, notYet),
+    copyPart: operation(environment, notYet),
+    completeMultipartUpload: operation(environment, notYet),
+    abortMultipartUpload: operation(environment, notYet),
+    listParts: operation(environment, notYet),
+    listMultipartUploads: operation(environment, notYet),
+  };
+}
+
+async function notYet(): Promise<never> {
   throw new Error('not yet');
+}
+
+/** An operation in the environment, its failures in the protocol's terms. */
+function operation<Arguments extends readonly unknown[], Result>(
+  environment: Environment,
+  run: (environment: Environment, ...given: Arguments) => Promise<Result>,
+): (...given: Arguments) => Promise<Result> {
+  return async (...given) => {
+    try {
+      return await run(environment, ...given);
+    } catch (error) {
+      throw translateFailure(error);
+    }
+  };
 }

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { KeyServiceCalls } from './key-service-keys.ts';
+
+class Failure extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(`the fake key service answers ${code}`);
+    this.code = code;
+  }
+}
+
+/** A key service in memory, for tests: real sealing, counted calls, failures on demand. */
+export class FakeKeyService implements KeyServiceCalls {
+  readonly keys = new Map<string, Buffer>([['default-key', randomBytes(32)]]);
+  readonly calls: string[] = [];
+  /** The code with which every call fails from now on. */
+  failing: string | undefined;
+
+  generateKey(name: string, context: Buffer): Promise<{ plaintext: Buffer; ciphertext: Buffer }> {
+    return this.#answer(`generate ${name}`, () => {
+      const plaintext = randomBytes(32);
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', this.#key(name), nonce).setAAD(context);
+      const sealed = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+      return { plaintext, ciphertext: Buffer.concat([nonce, cipher.getAuthTag(), sealed]) };
+    });
+  }
+
+  decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer> {
+    return this.#answer(`decrypt ${name}`, () => {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key(name), ciphertext.subarray(0, 12));
+      decipher.setAAD(context).setAuthTag(ciphertext.subarray(12, 28));
+      try {
+        return Buffer.concat([decipher.update(ciphertext.subarray(28)), decipher.final()]);
+      } catch {
+        throw new Failure('not-authentic');
+      }
+    });
+  }
+
+  createKey(name: string): Promise<void> {
+    return this.#answer(`create ${name}`, () => {
+      if (this.keys.has(name)) throw new Failure('key-exists');
+      this.keys.set(name, randomBytes(32));
+    });
+  }
+
+  async #answer<T>(call: string, answer: () => T): Promise<T> {
+    this.calls.push(call);
+    await Promise.resolve();
+    if (this.failing !== undefined) throw new Failure(this.failing);
+    return answer();
+  }
+
+  #key(name: string): Buffer {
+    const key = this.keys.get(name);
+    if (key === undefined) throw new Failure('key-not-found');
+    return key;
+  }
+}

@@ -1,0 +1,44 @@
+import { guardBucket } from './bucket-guard.ts';
+import { commitChange } from './commit-change.ts';
+import { dataKeyContext } from './decide-encryption.ts';
+import type { Environment } from './environment.ts';
+import type { BucketEncryption } from './object-layer.ts';
+import { type BucketRecord, encodeBucket, getBucket } from './records/bucket-record.ts';
+import { recordKeys } from './records/record-keys.ts';
+
+export async function getBucketEncryption(
+  environment: Environment,
+  bucket: string,
+): Promise<BucketEncryption | undefined> {
+  return (await getBucket(environment.records, bucket)).record.encryption;
+}
+
+/** For objects written afterwards. Throws `KMSNotFound` when the key does not exist, `NotImplemented` without a key service. */
+export async function putBucketEncryption(
+  environment: Environment,
+  bucket: string,
+  encryption: BucketEncryption,
+): Promise<void> {
+  await getBucket(environment.records, bucket);
+  const keyName = (encryption.scheme === 'SSE-KMS' ? encryption.keyName : undefined) ?? environment.keys.defaultKey;
+  // A data key is asked for to see that the key exists and may be used.
+  await environment.keys.generate(keyName, dataKeyContext(bucket, undefined));
+  await changeBucket(environment, bucket, (record) => ({ ...record, encryption }));
+}
+
+export async function deleteBucketEncryption(environment: Environment, bucket: string): Promise<void> {
+  await changeBucket(environment, bucket, ({ encryption: _encryption, ...record }) => record);
+}
+
+function changeBucket(
+  environment: Environment,
+  bucket: string,
+  change: (record: BucketRecord) => BucketRecord,
+): Promise<void> {
+  return commitChange(environment, async () => {
+    const stored = await getBucket(environment.records, bucket);
+    const { deleting: _deleting, ...record } = stored.record;
+    const put = [{ key: recordKeys.bucket(bucket), value: encodeBucket(change(record)) }];
+    return { batch: { expect: guardBucket(bucket, stored).expect, put }, result: undefined };
+  });
+}

@@ -1,0 +1,54 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { ReadConditions, WriteConditions } from './object-layer.ts';
+
+interface Current {
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+}
+
+/**
+ * Whether an object may be written over what is there. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where nothing is.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+ */
+export function checkWriteConditions(conditions: WriteConditions | undefined, current: Current | undefined): void {
+  if (conditions?.ifMatch !== undefined) {
+    if (current === undefined) throw new S3Error('NoSuchKey');
+    if (!matches(conditions.ifMatch, current.etag)) throw failed('If-Match');
+  }
+  if (conditions?.ifNoneMatch !== undefined && current !== undefined && matches(conditions.ifNoneMatch, current.etag)) {
+    throw failed('If-None-Match');
+  }
+}
+
+/**
+ * Whether an object may be read. Throws `PreconditionFailed` or `NotModified`. If-Match outranks If-Unmodified-Since, If-None-Match
+ * outranks If-Modified-Since.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
+ */
+export function checkReadConditions(conditions: ReadConditions | undefined, current: Current): void {
+  if (conditions === undefined) return;
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  // HTTP dates have whole seconds.
+  const modified = Math.floor(current.modified / 1000) * 1000;
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, current.etag)) throw failed('If-Match');
+  } else if (ifUnmodifiedSince !== undefined && modified > ifUnmodifiedSince.getTime()) {
+    throw failed('If-Unmodified-Since');
+  }
+  if (ifNoneMatch !== undefined) {
+    if (matches(ifNoneMatch, current.etag)) throw new S3Error('NotModified');
+  } else if (ifModifiedSince !== undefined && modified <= ifModifiedSince.getTime()) {
+    throw new S3Error('NotModified');
+  }
+}
+
+function matches(etags: readonly string[], current: string): boolean {
+  return etags.some((etag) => etag === '*' || etag === current);
+}
+
+function failed(condition: string): S3Error {
+  return new S3Error('PreconditionFailed', undefined, { details: { Condition: condition } });
+}

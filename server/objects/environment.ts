@@ -1,0 +1,16 @@
+import type { KeySource } from '../encryption/key-source.ts';
+import type { BlobStore } from '../store/blob-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+
+/** What every operation works with: `ObjectLayerOptions` with nothing left out. */
+export interface Environment {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly keys: KeySource;
+  readonly clock: () => number;
+  readonly random: (size: number) => Buffer;
+  readonly inlineLimit: number;
+  readonly autoEncryption: boolean;
+  /** Throws `XMinioStorageFull` when too little space is free to write. */
+  readonly checkSpace: () => Promise<void>;
+}

@@ -1,0 +1,29 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Revision } from '../store/record-store.ts';
+import type { Environment } from './environment.ts';
+import { getBucket } from './records/bucket-record.ts';
+import { decodeObject, type ObjectRecord } from './records/object-record.ts';
+import { recordKeys } from './records/record-keys.ts';
+
+export interface StoredObject {
+  readonly record: ObjectRecord;
+  readonly revision: Revision;
+}
+
+/** Undefined when there is no such object; the bucket is not looked at. */
+export async function findObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+): Promise<StoredObject | undefined> {
+  const entry = await environment.records.get(recordKeys.object(bucket, key));
+  return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
+}
+
+/** One read where the object exists. Throws `NoSuchKey` and `NoSuchBucket`. */
+export async function getObjectRecord(environment: Environment, bucket: string, key: string): Promise<ObjectRecord> {
+  const found = await findObject(environment, bucket, key);
+  if (found !== undefined) return found.record;
+  await getBucket(environment.records, bucket);
+  throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
+}

@@ -1,0 +1,55 @@
+import {
+  decodeKey,
+  decodePrefix,
+  endOf,
+  escape,
+  partialPrefix,
+  after as afterKey,
+  key as recordKey,
+} from '../store/keys.ts';
+import type { Environment } from './environment.ts';
+import type { ListObjects, ObjectInfo, ObjectListing } from './object-layer.ts';
+import { getBucket } from './records/bucket-record.ts';
+import { decodeObject, objectInfo } from './records/object-record.ts';
+
+/** Keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
+export async function listObjects(environment: Environment, request: ListObjects): Promise<ObjectListing> {
+  const { bucket, limit } = request;
+  await getBucket(environment.records, bucket);
+  const objects: ObjectInfo[] = [];
+  const commonPrefixes: string[] = [];
+  const range = scanRange(request);
+  if (limit <= 0 || range === undefined) return { objects, commonPrefixes };
+  let last = '';
+  // One more than asked for tells whether there is more.
+  for await (const item of environment.records.scan({ ...range, limit: limit + 1 })) {
+    if (objects.length + commonPrefixes.length === limit) return { objects, commonPrefixes, next: last };
+    if (item.kind === 'group') {
+      last = String(decodePrefix(item.prefix)[2]);
+      commonPrefixes.push(last);
+    } else {
+      last = String(decodeKey(item.key)[2]);
+      objects.push(objectInfo(bucket, last, decodeObject(item.value, bucket, last)));
+    }
+  }
+  return { objects, commonPrefixes };
+}
+
+/** Undefined when nothing can be after `after` that begins with the prefix. */
+function scanRange({ bucket, prefix, delimiter, after }: ListObjects) {
+  const bytes = partialPrefix('o', bucket, prefix);
+  const end = endOf(bytes);
+  const start = after === '' ? bytes : startAfter(bucket, prefix, delimiter, after);
+  const from = start.compare(bytes) > 0 ? start : bytes;
+  if (from.compare(end) >= 0) return undefined;
+  return { start: from, end, ...(delimiter !== '' && { collapse: { prefix: bytes, delimiter: escape(delimiter) } }) };
+}
+
+/** Where a listing goes on: after a group as a whole when `after` is its name or a key inside it, else after the key. */
+function startAfter(bucket: string, prefix: string, delimiter: string, after: string): Buffer {
+  if (delimiter !== '' && after.startsWith(prefix)) {
+    const at = after.indexOf(delimiter, prefix.length);
+    if (at >= 0) return endOf(partialPrefix('o', bucket, after.slice(0, at + delimiter.length)));
+  }
+  return afterKey(recordKey('o', bucket, after));
+}

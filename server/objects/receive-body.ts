@@ -1,0 +1,92 @@
+import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { BlobId } from '../store/blob-store.ts';
+import { type BodyDigests, DigestsInProgress } from './checksums/body-digests.ts';
+import type { Environment } from './environment.ts';
+import { newBlobId } from './new-id.ts';
+import type { ExpectedDigests } from './object-layer.ts';
+import type { Protection } from './records/object-record.ts';
+
+export interface IncomingBody {
+  readonly body: AsyncIterable<Buffer>;
+  readonly size: number;
+  readonly digests: ExpectedDigests;
+  /** Whether the ETag is to be the MD5. */
+  readonly md5: boolean;
+  /** Encrypts under a stream key of its own. */
+  readonly objectKey: Buffer | undefined;
+  /** Up to this size the bytes are given back instead of becoming a blob. */
+  readonly inlineLimit: number;
+}
+
+/** A body that came whole and was what the request said; nothing refers to it yet. */
+export interface ReceivedBody {
+  readonly digests: BodyDigests;
+  readonly protection: Protection;
+  readonly stored:
+    { readonly kind: 'inline'; readonly bytes: Buffer } | { readonly kind: 'blob'; readonly blob: BlobId };
+}
+
+/**
+ * Takes a body in: a large one is durable in the blob store when this resolves. Throws `IncompleteBody`, `BadDigest` and what the
+ * body throws; then nothing is left behind but what the sweeper removes.
+ */
+export async function receiveBody(environment: Environment, incoming: IncomingBody): Promise<ReceivedBody> {
+  const { random } = environment;
+  const digests = new DigestsInProgress(incoming.digests, { md5: incoming.md5, crc: incoming.objectKey === undefined });
+  const salt = incoming.objectKey && random(SALT_SIZE);
+  const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
+  const measured = measure(incoming, digests);
+
+  if (incoming.size <= incoming.inlineLimit) {
+    const plaintext = await collect(measured, incoming.size);
+    const result = digests.finish();
+    const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
+    return { digests: result, protection: protectionOf(salt, result), stored: { kind: 'inline', bytes } };
+  }
+
+  const blob = newBlobId(environment.clock(), random);
+  await environment.blobs.write(blob, key === undefined ? measured : encryptStream(measured, key, incoming.size));
+  try {
+    const result = digests.finish();
+    return { digests: result, protection: protectionOf(salt, result), stored: { kind: 'blob', blob } };
+  } catch (error) {
+    await discardBlob(environment, blob);
+    throw error;
+  }
+}
+
+/** Removes a blob that nothing refers to. */
+export async function discardBlob(environment: Environment, blob: BlobId): Promise<void> {
+  try {
+    await environment.blobs.remove(blob);
+  } catch {
+    // The request failed already and says why; the sweeper finds the blob, since it has no owner.
+  }
+}
+
+function protectionOf(salt: Buffer | undefined, digests: BodyDigests): Protection {
+  return salt === undefined ? { crc: digests.crc ?? 0 } : { salt: salt.toString('base64') };
+}
+
+async function* measure(incoming: IncomingBody, digests: DigestsInProgress): AsyncGenerator<Buffer> {
+  let total = 0;
+  for await (const chunk of incoming.body) {
+    total += chunk.length;
+    if (total > incoming.size) throw incomplete(incoming.size, `more than ${incoming.size}`);
+    digests.update(chunk);
+    yield chunk;
+  }
+  if (total !== incoming.size) throw incomplete(incoming.size, String(total));
+}
+
+function incomplete(announced: number, came: string): S3Error {
+  return new S3Error('IncompleteBody', `The request announced a body of ${announced} bytes; ${came} came.`);
+}
+
+async function collect(body: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size);
+}

@@ -1,0 +1,34 @@
+/**
+ * Records of the object layer: one byte of format version, then JSON. A server refuses what a newer one wrote instead of guessing.
+ */
+const FORMAT = 1;
+
+/** A record that this server cannot read. It is no refusal of a request: the caller sees an internal error, the log says this. */
+export class UnreadableRecord extends Error {
+  override readonly name = 'UnreadableRecord';
+}
+
+export function encodeRecord(record: object): Buffer {
+  const json = JSON.stringify(record);
+  const bytes = Buffer.allocUnsafe(1 + Buffer.byteLength(json));
+  bytes[0] = FORMAT;
+  bytes.write(json, 1);
+  return bytes;
+}
+
+/** `what` names the record in the message. The shape is trusted: only this server's formats carry its version byte. */
+export function decodeRecord<T extends object>(value: Buffer, what: string): T {
+  checkFormat(value, what);
+  try {
+    return JSON.parse(value.toString('utf8', 1)) as T;
+  } catch (error) {
+    throw new UnreadableRecord(`the record of ${what} is damaged`, { cause: error });
+  }
+}
+
+export function checkFormat(value: Buffer, what: string): void {
+  if (value[0] === FORMAT) return;
+  throw new UnreadableRecord(
+    `the record of ${what} has format ${value[0]}, this server knows ${FORMAT}: start the newer server that wrote it`,
+  );
+}

@@ -1,0 +1,26 @@
+import type { BlobId } from '../../store/blob-store.ts';
+import { key } from '../../store/keys.ts';
+import type { Key } from '../../store/record-store.ts';
+
+/**
+ * Which records the object layer keeps. Small ones under `b` and `o`, which are what HEAD and listings read; what may be large has
+ * keys of its own.
+ */
+export const recordKeys = {
+  bucket: (bucket: string): Key => key('b', bucket),
+  object: (bucket: string, objectKey: string): Key => key('o', bucket, objectKey),
+  /** The body of a small object. */
+  inline: (bucket: string, objectKey: string): Key => key('i', bucket, objectKey),
+  /** The parts of an object made by multipart upload. */
+  manifest: (bucket: string, objectKey: string): Key => key('m', bucket, objectKey),
+  upload: (bucket: string, objectKey: string, uploadId: string): Key => key('u', bucket, objectKey, uploadId),
+  part: (uploadId: string, partNumber: number): Key => key('p', uploadId, String(partNumber).padStart(5, '0')),
+  /** Parts that an aborted or completed upload left over. */
+  leftovers: (uploadId: string): Key => key('q', uploadId),
+  /** Who owns a blob. */
+  owner: (blob: BlobId): Key => key('r', blob),
+  /** A blob given up by the sweeper: its writer may no longer commit it. */
+  tombstone: (blob: BlobId): Key => key('t', blob),
+  /** A blob that nothing refers to any more, to be removed. */
+  removal: (blob: BlobId): Key => key('x', blob),
+} as const;

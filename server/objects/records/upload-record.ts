@@ -1,0 +1,113 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { BlobId } from '../../store/blob-store.ts';
+import { decodeKey, within } from '../../store/keys.ts';
+import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
+import type { Checksum, CreateMultipartUpload, ObjectHeaders } from '../object-layer.ts';
+import type { Protection, SealedKeys } from './object-record.ts';
+import { decodeRecord, encodeRecord } from './record-format.ts';
+import { recordKeys } from './record-keys.ts';
+
+/** A multipart upload under way; its id becomes that of the object. */
+export interface UploadRecord {
+  readonly initiated: number;
+  readonly headers: ObjectHeaders;
+  readonly sealed?: SealedKeys;
+  readonly checksum?: NonNullable<CreateMultipartUpload['checksum']>;
+}
+
+export interface StoredUpload {
+  readonly record: UploadRecord;
+  readonly revision: Revision;
+}
+
+export interface PartRecord {
+  readonly blob: BlobId;
+  readonly size: number;
+  readonly etag: string;
+  readonly modified: number;
+  readonly protection: Protection;
+  readonly checksum?: Checksum;
+}
+
+export interface StoredPart {
+  readonly number: number;
+  readonly record: PartRecord;
+  readonly key: Key;
+  readonly revision: Revision;
+}
+
+export async function findUpload(
+  records: RecordStore,
+  bucket: string,
+  key: string,
+  uploadId: string,
+): Promise<StoredUpload | undefined> {
+  // What the client sends as an id becomes part of a record's key: nothing else may.
+  if (!/^[0-9a-f]{32}$/.test(uploadId)) return undefined;
+  const entry = await records.get(recordKeys.upload(bucket, key, uploadId));
+  return entry && { record: decodeUpload(entry.value, uploadId), revision: entry.revision };
+}
+
+/** Throws `NoSuchUpload`. */
+export async function getUpload(
+  records: RecordStore,
+  bucket: string,
+  key: string,
+  uploadId: string,
+): Promise<StoredUpload> {
+  const found = await findUpload(records, bucket, key, uploadId);
+  if (found === undefined) throw noSuchUpload(uploadId);
+  return found;
+}
+
+export function noSuchUpload(uploadId: string): S3Error {
+  return new S3Error('NoSuchUpload', undefined, { details: { UploadId: uploadId.slice(0, 100) } });
+}
+
+export function decodeUpload(value: Buffer, uploadId: string): UploadRecord {
+  return decodeRecord<UploadRecord>(value, `upload ${uploadId}`);
+}
+
+/** The parts that were uploaded with numbers above `after`, in the order of their numbers. */
+export async function* partsOf(
+  records: RecordStore,
+  uploadId: string,
+  page: { readonly after?: number; readonly limit?: number } = {},
+): AsyncGenerator<StoredPart> {
+  const start = recordKeys.part(uploadId, (page.after ?? 0) + 1);
+  const limit = page.limit === undefined ? {} : { limit: page.limit };
+  for await (const item of records.scan({ ...within('p', uploadId), start, ...limit })) {
+    if (item.kind !== 'entry') continue;
+    const number = Number(decodeKey(item.key)[2]);
+    const record = decodeRecord<PartRecord>(item.value, `part ${number} of upload ${uploadId}`);
+    yield { number, record, key: item.key, revision: item.revision };
+  }
+}
+
+export interface ListedUpload {
+  readonly recordKey: Key;
+  readonly key: string;
+  readonly uploadId: string;
+}
+
+export async function* uploadsOfBucket(records: RecordStore, bucket: string): AsyncGenerator<ListedUpload> {
+  for await (const item of records.scan(within('u', bucket))) {
+    if (item.kind !== 'entry') continue;
+    const [, , key, uploadId] = decodeKey(item.key);
+    yield { recordKey: item.key, key: String(key), uploadId: String(uploadId) };
+  }
+}
+
+/**
+ * What ends an upload in a commit. Its parts are not touched: without the upload's record no further one is committed, and what is
+ * left of them is found by the sweeper under `q`.
+ */
+export function endUpload(upload: { readonly recordKey: Key; readonly uploadId: string }): {
+  readonly put: readonly { readonly key: Key; readonly value: Buffer }[];
+  readonly delete: readonly Key[];
+} {
+  return {
+    put: [{ key: recordKeys.leftovers(upload.uploadId), value: encodeRecord({}) }],
+    delete: [upload.recordKey],
+  };
+}
