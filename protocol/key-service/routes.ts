@@ -5,7 +5,7 @@ export interface Route {
   readonly methods: readonly Method[];
   /** The path, without the name that follows it where `argument` is set. */
   readonly path: string;
-  readonly argument: 'none' | 'name' | 'pattern' | 'identity';
+  readonly argument: 'none' | 'name' | 'pattern';
   /** Largest request body in bytes; 0 where there is none. */
   readonly maxBody: number;
   /** `policy`: a policy must allow the path. `certificate`: any client certificate will do. `none`: not even that. */

@@ -1,0 +1,74 @@
+import { constants } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { applyTlsMaterial } from '../../platform/tls/reloading-context.ts';
+import type { TlsChange } from '../../platform/tls/reloading-context.ts';
+import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
+import { createRequestListener } from './request-listener.ts';
+import type { ListenerOptions } from './request-listener.ts';
+
+/** Sessions are never resumed: who was let in under an authority that is no longer trusted must shake hands again. */
+const secureOptions = constants.SSL_OP_NO_TICKET;
+
+/** How long calls under way may take to finish once the service stops. */
+const drainMs = 10_000;
+
+export interface KeyServer {
+  readonly server: Server;
+  /** Takes new certificates and authorities into use. Connections made under old authorities end at once, or with their answer. */
+  reload(material: TlsMaterial, change: TlsChange): void;
+  /** Takes no further connections and resolves when the calls under way are answered. */
+  drain(): Promise<void>;
+}
+
+/** The HTTPS server of the key service, not yet listening. */
+export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOptions, 'closes'>): KeyServer {
+  let draining = false;
+  let outdated = new WeakSet<Socket>();
+  const connections = new Set<Socket>();
+  const closes = (socket: TLSSocket) => draining || outdated.has(socket);
+
+  const server = createServer(
+    {
+      ...material,
+      secureOptions,
+      requestCert: true,
+      // Where some calls need no certificate, the handshake only asks for one, and each call is checked.
+      rejectUnauthorized: options.verifyClients && options.skipAuth.size === 0,
+      handshakeTimeout: 10_000,
+      headersTimeout: 5000,
+      requestTimeout: options.timeoutMs,
+      keepAliveTimeout: 90_000,
+    },
+    createRequestListener({ ...options, closes }),
+  );
+  server.on('secureConnection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    // A probe that only connects and leaves is no event.
+    if (error.code === 'ECONNRESET') return;
+    options.log.warn({ ip: socket.remoteAddress, code: error.code }, `TLS handshake refused: ${error.message}`);
+  });
+
+  return {
+    server,
+    reload(next, change) {
+      applyTlsMaterial(server, next, { secureOptions });
+      if (!change.ca) return;
+      outdated = new WeakSet(connections);
+      server.closeIdleConnections();
+    },
+    async drain() {
+      draining = true;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+      await promise;
+      clearTimeout(timer);
+    },
+  };
+}

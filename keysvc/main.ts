@@ -1,0 +1,25 @@
+import { CommanderError } from 'commander';
+import { makeProgram } from './commands/program.ts';
+import { UsageError } from './commands/usage-error.ts';
+
+const usageExit = 2;
+
+try {
+  await makeProgram({
+    environment: process.env,
+    isTerminal: process.stdout.isTTY,
+    write: (text) => process.stdout.write(text),
+  }).parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+  // Commander has said its own part.
+  if (!(error instanceof CommanderError)) process.stderr.write(`Error: ${(error as Error).message}\n`);
+  // What a failed start has opened must not keep the process.
+  process.exit();
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return usageExit;
+  if (!(error instanceof CommanderError)) return 1;
+  return error.exitCode === 0 ? 0 : usageExit;
+}

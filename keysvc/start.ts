@@ -1,0 +1,78 @@
+import packageJson from '../package.json' with { type: 'json' };
+import { keyServiceLimits } from '../protocol/key-service/routes.ts';
+import { formatAddress, listen } from '../platform/listen.ts';
+import type { Logger } from '../platform/logger.ts';
+import { watchTlsFiles } from '../platform/tls/reloading-context.ts';
+import { Authorizer } from './access/authorizer.ts';
+import { AuditLog } from './audit/audit-log.ts';
+import type { Config } from './config/config.ts';
+import { createKeyServer } from './http/key-server.ts';
+import type { KeyServer } from './http/key-server.ts';
+import { ensureKeys } from './keys/ensure-keys.ts';
+import { Keyring } from './keys/keyring.ts';
+import type { KeyStore } from './keystore/keystore.ts';
+import { openKeyStore } from './keystore/open-keystore.ts';
+
+export interface KeyService {
+  /** Where it listens, `HOST:PORT`. */
+  readonly address: string;
+  readonly audit: AuditLog;
+  /** Answers the calls under way and stops. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly log: Logger;
+  /** Where audit lines go when the configuration switches them on. */
+  readonly writeAudit: (line: string) => void;
+  readonly openStore?: (config: Config) => Promise<KeyStore>;
+  readonly now?: () => number;
+}
+
+/**
+ * Starts the key service. Nothing listens before every key under `keys` is validated or created.
+ *
+ * Errors with `KeyStoreError`, `KeyNotEnsured`, `TlsFilesError` or `ListenError`.
+ */
+export async function startKeyService(config: Config, options: StartOptions): Promise<KeyService> {
+  const { log, now = Date.now } = options;
+  const store = await (options.openStore ?? ((config) => openKeyStore(config.keyStore)))(config);
+  const keyring = new Keyring(store, config.cache, now);
+  await ensureKeys(keyring, config.keys, log, () => new Date(now()));
+
+  let keyServer: KeyServer | undefined;
+  const tls = await watchTlsFiles({ ...config.tls, log }, (material, change) => keyServer?.reload(material, change));
+  const audit = new AuditLog(config.logAudit ? options.writeAudit : undefined);
+  const running = createKeyServer(tls.current, {
+    service: {
+      keyring,
+      authorizer: new Authorizer(config.admin, config.policies),
+      startedAt: now(),
+      version: packageJson.version,
+      commit: '',
+      now,
+    },
+    audit,
+    log,
+    logErrors: config.logErrors,
+    verifyClients: config.verifyClients,
+    skipAuth: config.skipAuth,
+    timeoutMs: keyServiceLimits.timeoutMs,
+  });
+  keyServer = running;
+  const bound = await listen(running.server, config.address, { setting: 'the setting "address" or --addr' });
+  const address = formatAddress(bound);
+  log.info(
+    { event: 'listening', address, admin: config.admin ?? 'disabled', verifyClients: config.verifyClients },
+    `listening on https://${address}`,
+  );
+  return {
+    address,
+    audit,
+    async stop() {
+      tls.close();
+      await running.drain();
+      await keyring.close();
+    },
+  };
+}
