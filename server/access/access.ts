@@ -33,7 +33,7 @@ export function createAccess(options: AccessOptions): AccessRoom {
     policies,
     temporary,
     credentials: (accessKey) => (accessKey === root.accessKey ? Promise.resolve(root) : temporary.find(accessKey)),
-    issuedButExpired: temporary.issuedButExpired,
+    issuedButExpired: (accessKey, sessionToken) => temporary.issuedButExpired(accessKey, sessionToken),
     authorize: (request) => authorize(request, policies),
   };
 }

@@ -52,7 +52,7 @@ function streaming(
     throw new S3Error('MissingContentLength', 'A streaming body needs the header x-amz-decoded-content-length.');
   }
   const announced = announcedTrailers(headers);
-  const body = decodeChunkedBody(request.body as AsyncIterable<Buffer>, {
+  const body = decodeChunkedBody(request.body, {
     ...(payload.signed && signature !== undefined ? { signature } : {}),
     trailer: payload.trailer,
     ...(announced === undefined ? {} : { announcedTrailers: announced }),

@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../store/record-store.ts';
 import type { RequestHandler } from '../access/answer.ts';
+import { isUnavailable } from '../access/is-unavailable.ts';
 import type { AssumeRoleWithWebIdentity, AssumedRole, WebIdentityRequest } from './assume-role-with-web-identity.ts';
 import { parseDuration } from './credential-lifetime.ts';
 import { assumedRoleAnswer, stsErrorAnswer } from './sts-documents.ts';
@@ -103,7 +103,7 @@ function described({ credentials, expiration, roleArn }: AssumedRole) {
 
 function asRefusal(error: unknown): StsError {
   if (error instanceof StsError) return error;
-  if (error instanceof StoreUnavailable) {
+  if (isUnavailable(error)) {
     return new StsError('ServiceUnavailable', 'The store cannot keep credentials now; try again.', { cause: error });
   }
   return new StsError('InternalError', 'We encountered an internal error. Please try again.', { cause: error });

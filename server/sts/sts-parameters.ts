@@ -4,12 +4,6 @@ import { StsError } from './sts-error.ts';
 /** A form of STS holds a token (20,000 characters), a policy and little else. Bytes. */
 const longestForm = 65_536;
 
-/** Whether a request is for the STS API, which shares its address with S3. */
-export function isStsRequest({ method, rawPath, rawQuery, headers }: IncomingRequest): boolean {
-  if (method !== 'POST' || rawPath !== '/') return false;
-  return isForm(headers['content-type']) || new URLSearchParams(rawQuery).has('Action');
-}
-
 /** The parameters, from the query where it names the action, otherwise from the form. None may come twice. */
 export async function stsParameters(request: IncomingRequest): Promise<ReadonlyMap<string, string>> {
   const query = new URLSearchParams(request.rawQuery);
@@ -30,7 +24,7 @@ function isForm(contentType: string | undefined): boolean {
 async function readForm({ body }: IncomingRequest): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
+  for await (const piece of body) {
     size += piece.length;
     if (size > longestForm) {
       throw new StsError('InvalidParameterValue', `The form is longer than ${longestForm} bytes.`);

@@ -41,7 +41,7 @@ export function grantFor(
   form: URLSearchParams,
 ): Grant {
   const client = authenticateClient(realm, headers, form);
-  switch (form.get('grant_type')) {
+  switch (form.get('grant_type') ?? '') {
     case 'password':
       return { ...passwordGrant(realm, client, form), scope: form.get('scope') ?? 'openid' };
     case 'client_credentials':

@@ -1,0 +1,82 @@
+import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { KeySourceError } from '../encryption/key-source.ts';
+import type { KeySource } from '../encryption/key-source.ts';
+import { AdminError } from './admin-error.ts';
+import type { KeyAdministration } from './services.ts';
+import type { KeyServiceState } from './server-info.ts';
+
+/** Whether the key service answers and has the default key. Never rejects: the state is the answer. */
+export async function keyServiceState(keys: KeyAdministration | undefined): Promise<KeyServiceState> {
+  if (keys === undefined) return 'disabled';
+  try {
+    await keys.source.check();
+    return 'online';
+  } catch {
+    return 'offline';
+  }
+}
+
+export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<string, unknown>> {
+  const state = await keyServiceState(keys);
+  return {
+    name: 'KES',
+    'default-key-id': keys.source.defaultKey,
+    endpoints: Object.fromEntries(keys.endpoints.map((endpoint) => [endpoint, state])),
+  };
+}
+
+/** Whether a key encrypts and decrypts; refusals are part of the answer, as `mc admin kms key status` shows them. */
+export async function keyStatus(source: KeySource, name: string): Promise<Record<string, string>> {
+  const context = { purpose: 'key-status' };
+  try {
+    const key = await source.generate(name, context);
+    try {
+      const opened = await source.unseal(key.sealed, context);
+      if (opened.equals(key.plaintext)) return { 'key-id': name };
+      return { 'key-id': name, 'decryption-error': 'the key decrypts to something else' };
+    } catch (error) {
+      return { 'key-id': name, 'decryption-error': reasonOf(error) };
+    }
+  } catch (error) {
+    return { 'key-id': name, 'encryption-error': reasonOf(error) };
+  }
+}
+
+/** Rejects with an `AdminError`. */
+export async function createKey(keys: KeyAdministration, name: string): Promise<void> {
+  const problem = keyNameProblem(name);
+  if (problem !== undefined) {
+    throw new AdminError(
+      'XMinioKMSInvalidKeyName',
+      `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`,
+    );
+  }
+  try {
+    await keys.createKey(name);
+  } catch (error) {
+    throw asAdminError(error, name);
+  }
+}
+
+function asAdminError(error: unknown, name: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const options = { cause: error };
+  switch (code) {
+    case 'key-exists':
+      return new AdminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
+    case 'not-permitted':
+      return new AdminError(
+        'KMSNotPermitted',
+        `The key service does not let this server create the key ${name}; allow /v1/key/create/${name} in its policy.`,
+        options,
+      );
+    case 'unavailable':
+      return new AdminError('KMSUnavailable', 'The key service cannot be reached; try again.', options);
+    default:
+      return error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof KeySourceError ? error.message : 'the key service failed';
+}

@@ -1,0 +1,36 @@
+import type { Authenticate } from '../access/authenticate.ts';
+import type { Access } from '../access/principal.ts';
+import type { KeySource } from '../encryption/key-source.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+
+/** What the admin API needs of the other rooms. */
+export interface AdminServices {
+  readonly authenticate: Authenticate;
+  readonly access: Pick<Access, 'authorize'>;
+  readonly objects: Pick<ObjectLayer, 'listBuckets'>;
+  readonly server: ServerFacts;
+  /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
+  readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
+  /** Absent where no key service is configured. */
+  readonly keys?: KeyAdministration;
+  readonly clock?: () => Date;
+}
+
+export interface ServerFacts {
+  readonly deploymentId: string;
+  readonly version: string;
+  readonly commitId?: string;
+  readonly region: string;
+  /** `HOST:PORT` under which this server is known. */
+  readonly endpoint: string;
+  readonly dataFolder: string;
+  readonly startedAt: Date;
+}
+
+/** The key service as administrators use it. */
+export interface KeyAdministration {
+  readonly endpoints: readonly string[];
+  readonly source: KeySource;
+  /** Rejects with an error whose `code` is one of the key-service protocol (`key-exists`, `not-permitted`, …). */
+  createKey(name: string): Promise<void>;
+}
