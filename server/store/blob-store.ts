@@ -10,10 +10,13 @@ import type { Readable } from 'node:stream';
  * - `remove` of an absent blob is not an error: removal is repeated after a crash.
  */
 export interface BlobStore {
-  /** Streams a new blob in. Ids are never used twice. */
+  /** Streams a new blob in. Ids are never used twice. A chunk is the store's once yielded: it may be written after the next one came. */
   write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }>;
 
-  /** Bytes from `start` inclusive to `end` exclusive. Errors with `BlobMissing` when there is no such blob. */
+  /**
+   * Bytes from `start` inclusive to `end` exclusive. Errors with `BlobMissing` when there is no such blob,
+   * with `BlobTruncated` when it ends before the range does.
+   */
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable;
 
   remove(id: BlobId): Promise<void>;
@@ -32,5 +35,13 @@ export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';
   constructor(id: BlobId) {
     super(`blob ${id} is missing`);
+  }
+}
+
+/** Bytes that were written are gone: the disk lost them or somebody cut the file. */
+export class BlobTruncated extends Error {
+  override readonly name = 'BlobTruncated';
+  constructor(id: BlobId, at: number) {
+    super(`blob ${id} ends before byte ${at}, which was written`);
   }
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { type BlobId, BlobMissing, type BlobStore } from '../blob-store.ts';
+import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
+import { closed } from '../closed.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { Faults } from './faults.ts';
 
@@ -79,6 +80,7 @@ export class MemoryBlobStore implements BlobStore {
     await this.#begin();
     const blob = this.#blobs.get(id);
     if (blob?.whole !== true) throw new BlobMissing(id);
+    if (range.end > blob.bytes.length) throw new BlobTruncated(id, range.end);
     const bytes = Buffer.from(blob.bytes.subarray(range.start, range.end));
     const end = this.faults.strike(['blobRead']) === undefined ? undefined : this.faults.upTo(bytes.length);
     for (let at = 0; at < bytes.length; at += 65_536) {
@@ -100,7 +102,7 @@ export class MemoryBlobStore implements BlobStore {
   }
 
   #refuseWhenClosed(): void {
-    if (this.#closed) throw new StoreUnavailable('closed', 'the blob store is closed');
+    if (this.#closed) throw closed('blob');
   }
 }
 

@@ -1,4 +1,5 @@
 import { checkBatch } from '../batch.ts';
+import { closed } from '../closed.ts';
 import { groupOf } from '../collapse.ts';
 import { decodeCounter, encodeCounter } from '../counter.ts';
 import { endOf } from '../keys.ts';
@@ -82,7 +83,7 @@ export class MemoryRecordStore implements RecordStore {
     }
     const outcome = this.#takeEffect(own);
     await this.faults.delay();
-    if (this.#closed) throw closed();
+    if (this.#closed) throw closed('record');
     return fault === 'lostAfter' ? { kind: 'unknown' } : outcome;
   }
 
@@ -100,9 +101,9 @@ export class MemoryRecordStore implements RecordStore {
   }
 
   async #begin(): Promise<void> {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw closed('record');
     await this.faults.delay();
-    if (this.#closed) throw closed();
+    if (this.#closed) throw closed('record');
     if (this.faults.strike(['unavailable']) !== undefined) {
       throw new StoreUnavailable('unreachable', 'the record store cannot be reached (injected)');
     }
@@ -154,8 +155,4 @@ function copyOf(batch: Batch): Batch {
     delete: (batch.delete ?? []).map((key) => Buffer.from(key)),
     add: (batch.add ?? []).map(({ key, delta }) => ({ key: Buffer.from(key), delta })),
   };
-}
-
-function closed(): StoreUnavailable {
-  return new StoreUnavailable('closed', 'the record store is closed');
 }

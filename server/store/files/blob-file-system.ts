@@ -1,0 +1,41 @@
+/**
+ * What the files engine does to a file system, and nothing else: so that a test can watch the order of its writes and flushes, and
+ * cut the power between any two of them. Errors carry the system's `code` (`ENOENT`, `EEXIST`, `ENOSPC`, …).
+ */
+export interface BlobFileSystem {
+  /** A folder of this user only; one that is there is fine. */
+  makeFolder(path: string): Promise<void>;
+  /** A new file of this user only; `EEXIST` when there is one. */
+  create(path: string): Promise<NewFile>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** Makes the names in a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  open(path: string): Promise<OpenFile>;
+  /** Names in a folder; none when there is no such folder. */
+  names(path: string): AsyncIterable<string>;
+  stat(path: string): Promise<{ readonly size: number; readonly modifiedMs: number }>;
+  space(path: string): Promise<{ readonly free: number; readonly total: number }>;
+}
+
+export interface NewFile {
+  /** Appends all of these bytes. */
+  write(chunks: readonly Buffer[]): Promise<void>;
+  /** Makes the file's bytes and length durable, not its name. */
+  syncData(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenFile {
+  /** Fills the buffer from this position on; how many bytes there were, 0 at the end. */
+  read(into: Buffer, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function isNoSuchFile(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT';
+}
+
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
