@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { sealedKey, sealedWithin } from '../encryption/sealed-records.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { commitOnce } from '../store/commit-once.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
 import { readSessionToken, signSessionToken } from './session-token.ts';
@@ -82,7 +83,7 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
     const entry = await records.get(recordKey(accessKey));
     if (entry === undefined) return false;
     const { principal } = decodeTemporaryCredentials(entry.value);
-    await commit(records, { delete: keysOf(accessKey, principal.parent, principal.expiration) });
+    await commitOnce(records, { delete: keysOf(accessKey, principal.parent, principal.expiration) }, randomBytes);
     return true;
   }
 
@@ -116,13 +117,15 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
         expiration: expiration.getTime(),
       };
       const [main, ...indexes] = keysOf(accessKey, parent, expiration);
-      await commit(records, {
-        expect: [{ kind: 'absent', key: main }],
+      const batch = {
+        expect: [{ kind: 'absent' as const, key: main }],
         put: [
           { key: main, value: encodeTemporaryCredentials(record) },
           ...indexes.map((key) => ({ key, value: Buffer.from(parent) })),
         ],
-      });
+      };
+      const settled = await commitOnce(records, batch, randomBytes);
+      if (settled.kind === 'conflict') throw new Error(`the random access key ${accessKey} exists already`);
       return temporaryCredentials(record);
     },
 
@@ -158,7 +161,7 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
       for (;;) {
         const page = await expiredKeys(records, { start, end, limit: 100 });
         if (page.length === 0) return removed;
-        await commit(records, { delete: page.flat() });
+        await commitOnce(records, { delete: page.flat() }, randomBytes);
         removed += page.length;
       }
     },
@@ -213,15 +216,4 @@ async function expiredKeys(
 
 function lastPart(key: Key): Buffer {
   return decodeKey(key).at(-1) ?? Buffer.alloc(0);
-}
-
-async function commit(
-  records: SealedRecordStore,
-  batch: Omit<Parameters<SealedRecordStore['commit']>[0], 'id'>,
-): Promise<void> {
-  const id = randomBytes(16).toString('hex');
-  const outcome = await records.commit({ id, ...batch });
-  if (outcome.kind === 'committed') return;
-  if (outcome.kind === 'unknown' && (await records.outcome(id)) === 'committed') return;
-  throw new Error('the change of temporary credentials was not committed');
 }

@@ -17,7 +17,7 @@ const ATTEMPTS = 5;
  * when the store cannot tell either, `StoreUnavailable` when nothing was changed.
  */
 export async function commitOnce(
-  records: RecordStore,
+  records: Pick<RecordStore, 'commit' | 'outcome'>,
   batch: Omit<Batch, 'id'>,
   random: (size: number) => Buffer,
 ): Promise<Settled> {
@@ -30,7 +30,7 @@ export async function commitOnce(
   throw new StoreUnavailable('unreachable', `${ATTEMPTS} commits in a row were lost on their way to the record store`);
 }
 
-async function settle(records: RecordStore, id: string): Promise<'committed' | 'not-committed'> {
+async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promise<'committed' | 'not-committed'> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await records.outcome(id);
