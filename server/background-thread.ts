@@ -1,0 +1,118 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { Server as TlsServer } from 'node:tls';
+import { formatAddress, listen } from '../platform/listen.ts';
+import type { Logger } from '../platform/logger.ts';
+import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
+import { createConsole } from './console/create-console.ts';
+import { stopServer } from './http/s3-server.ts';
+import { reachKeyService } from './reach-key-service.ts';
+import { openServices } from './services.ts';
+import type { Services } from './services.ts';
+import type { Role, Tell } from './thread.ts';
+import type { ThreadOptions } from './thread-messages.ts';
+
+/** A slow client may take this long for a request's head, milliseconds. */
+const headersTimeout = 60_000;
+
+/**
+ * The one thread beside the HTTP threads: it waits for the key service on behalf of all, keeps the stores tidy, and serves the
+ * console, whose uploads then take no time from S3.
+ */
+export async function startBackground(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
+  const { settings } = options;
+  const services = await openServices(options, { main: log, providers: log });
+  const stopped = new AbortController();
+  let handleConsole: RequestListener | undefined;
+  let waitingFor = 'the server is starting';
+  const onRequest: RequestListener = (request, response) => {
+    if (handleConsole !== undefined) return handleConsole(request, response);
+    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
+    return response.end(`Coffer is not ready: ${waitingFor}\n`);
+  };
+  const tls =
+    options.tls === undefined
+      ? undefined
+      : await watchTlsFiles({ ...options.tls, log: log.child({}, { level: 'error' }) }, (material) => {
+          if (server instanceof TlsServer) applyTlsMaterial(server, material);
+        });
+  const timeouts = { requestTimeout: 0, headersTimeout };
+  const server: Server =
+    tls === undefined
+      ? createServer(timeouts, onRequest)
+      : createHttpsServer({ ...timeouts, ...tls.current }, onRequest);
+
+  void reachKeyService(services, {
+    keyServiceConfigured: settings.keyService !== undefined,
+    log,
+    signal: stopped.signal,
+    onWaiting(reason) {
+      waitingFor = `it waits for the key service: ${reason}`;
+      tell({ kind: 'waiting', reason });
+    },
+  }).then(
+    () => tell({ kind: 'reached' }),
+    (error: unknown) => {
+      if (stopped.signal.aborted) return;
+      log.error({ err: error }, 'the sealed records cannot be opened');
+      tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+    },
+  );
+
+  return {
+    async handle(message) {
+      switch (message.kind) {
+        case 'listen': {
+          const bound = await listen(server, message.address, { setting: '--console-address' });
+          return tell({ kind: 'listening', host: bound.address, port: bound.port });
+        }
+        case 'prepare':
+          void services.providers.start();
+          return tell({ kind: 'prepared' });
+        case 'serve':
+          if (settings.browser.enabled) handleConsole = openConsole(options, services, server, log);
+          return tell({ kind: 'serving' });
+        case 'waiting':
+        case 'announce':
+          return undefined;
+        case 'stop':
+          stopped.abort();
+          if (server.listening) await stopServer(server, message.drainMs);
+          tls?.close();
+          await services.close();
+          return tell({ kind: 'stopped' });
+        default:
+          return message satisfies never;
+      }
+    },
+  };
+}
+
+function openConsole(options: ThreadOptions, services: Services, server: Server, log: Logger): RequestListener {
+  const { settings, tls } = options;
+  const { browser } = settings;
+  const bound = server.address();
+  const everywhere = ['0.0.0.0', '::'];
+  const ownUrl =
+    bound === null || typeof bound === 'string' || everywhere.includes(bound.address)
+      ? undefined
+      : `${tls === undefined ? 'http' : 'https'}://${formatAddress(bound)}`;
+  return createConsole({
+    objects: services.objects,
+    access: services.access,
+    policies: services.policies,
+    providers: services.providers,
+    assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity,
+    records: services.sealed,
+    settings: {
+      ...(browser.redirectUrl === undefined ? {} : { browserUrl: browser.redirectUrl }),
+      ...(ownUrl === undefined ? {} : { ownUrl }),
+      sessionDurationMs: browser.sessionMs,
+      ...(settings.serverUrl === undefined ? {} : { s3Url: settings.serverUrl }),
+      region: settings.region,
+    },
+    clock: () => new Date(),
+    log,
+  });
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { Server as TlsServer } from 'node:tls';
+import { formatAddress, listen } from '../platform/listen.ts';
+import type { Logger } from '../platform/logger.ts';
+import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { createAdminHandler } from './admin/create-admin-handler.ts';
+import { createDispatch } from './http/dispatch.ts';
+import type { Rooms } from './http/dispatch.ts';
+import type { Readiness } from './http/health.ts';
+import { createRequestListener } from './http/request-listener.ts';
+import { requestIds } from './http/request-ids.ts';
+import { createS3Server, stopServer } from './http/s3-server.ts';
+import { createS3Api } from './s3/s3-api.ts';
+import { openServices } from './services.ts';
+import type { Services } from './services.ts';
+import { createStsHandler } from './sts/create-sts-handler.ts';
+import type { Role, Tell } from './thread.ts';
+import type { ThreadOptions } from './thread-messages.ts';
+
+/** A thread that serves S3, STS and the admin API on a listener of its own. */
+export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
+  const { first } = options;
+  // What every thread would say alike is said by the first, or by the background thread.
+  const quiet = log.child({}, { level: 'error' });
+  const services = await openServices(options, { main: first ? log : quiet, providers: quiet });
+  let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
+  let rooms: Rooms | undefined;
+  let stopping = false;
+  let endpoint = '';
+
+  const nextRequestId = requestIds(randomBytes);
+  const listener = createRequestListener({
+    handle: createDispatch({ readiness: () => readiness, rooms: () => rooms }),
+    secure: options.tls !== undefined,
+    nextRequestId,
+    stopping: () => stopping,
+    log,
+  });
+  const tls =
+    options.tls === undefined
+      ? undefined
+      : await watchTlsFiles({ ...options.tls, log: first ? log : quiet }, (material) => {
+          if (server instanceof TlsServer) applyTlsMaterial(server, material);
+        });
+  const server = createS3Server({ listener, nextRequestId, ...(tls === undefined ? {} : { tls: tls.current }) });
+
+  return {
+    async handle(message) {
+      switch (message.kind) {
+        case 'listen': {
+          const bound = await listen(server, message.address, { setting: '--address', reusePort: message.shared });
+          endpoint = formatAddress(bound);
+          return tell({ kind: 'listening', host: bound.address, port: bound.port });
+        }
+        case 'waiting':
+          readiness = { kind: 'waiting', reason: message.reason };
+          return undefined;
+        case 'prepare':
+          await services.sealed.start();
+          void services.providers.start();
+          return tell({ kind: 'prepared' });
+        case 'serve':
+          rooms = openRooms(options, services, endpoint, log);
+          return tell({ kind: 'serving' });
+        case 'announce':
+          readiness = { kind: 'ready' };
+          return undefined;
+        case 'stop':
+          stopping = true;
+          await stopServer(server, message.drainMs);
+          tls?.close();
+          await services.close();
+          return tell({ kind: 'stopped' });
+        default:
+          return message satisfies never;
+      }
+    },
+  };
+}
+
+function openRooms(options: ThreadOptions, services: Services, endpoint: string, log: Logger): Rooms {
+  const { settings, folder } = options;
+  return {
+    s3: createS3Api({
+      objects: services.objects,
+      access: services.access,
+      authenticate: services.authenticate,
+      region: settings.region,
+      clock: () => new Date(),
+    }),
+    sts: createStsHandler({ assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity, log }),
+    admin: createAdminHandler({
+      authenticate: services.authenticate,
+      access: services.access,
+      objects: services.objects,
+      server: {
+        deploymentId: folder.deploymentId,
+        version: packageJson.version,
+        region: settings.region,
+        endpoint,
+        dataFolder: folder.path,
+        startedAt: new Date(options.startedAt),
+      },
+      space: () => services.blobs.space(),
+      ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
+    }),
+  };
+}

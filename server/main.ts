@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
+import { createLogger } from '../platform/logger.ts';
+import type { Logger } from '../platform/logger.ts';
+import { loadSettings, SettingsError } from '../platform/settings/load-settings.ts';
+import type { ServerSettings } from '../platform/settings/server-settings.ts';
+import { onShutdown } from '../platform/shutdown.ts';
+import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
+import { claimPort } from './claim-port.ts';
+import { parseArguments } from './command-line.ts';
+import type { ServerArguments } from './command-line.ts';
+import { openDataFolder } from './store/data-folder.ts';
+import type { DataFolder } from './store/data-folder.ts';
+import { Thread } from './threads.ts';
+import type { ThreadOptions } from './thread-messages.ts';
+
+/** Milliseconds that requests in flight get when the server stops. */
+const drainMs = 10_000;
+
+/** A start that cannot be: the message says what to change. */
+class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+async function main(): Promise<void> {
+  const args = parseArguments(process.argv.slice(2));
+  const settings = loadSettings({ env: overlay(process.env, args) });
+  const path = args.folder ?? settings.dataFolder;
+  if (path === undefined) {
+    throw new StartError('no data folder is named: give it as an argument (coffer-server DIR) or in SVC_VOLUMES');
+  }
+  const log = createLogger({ name: 'coffer-server', level: settings.logLevel });
+  for (const warning of settings.warnings) log.warn(warning);
+  const tls = tlsFiles(args, settings);
+  if (tls !== undefined) await readTlsFiles(tls);
+  const folder = await openDataFolder(path);
+  try {
+    await run({ settings, path, folder, log, tls });
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+async function run({
+  settings,
+  path,
+  folder,
+  log,
+  tls,
+}: {
+  readonly settings: ServerSettings;
+  readonly path: string;
+  readonly folder: DataFolder;
+  readonly log: Logger;
+  readonly tls: ThreadOptions['tls'] | undefined;
+}): Promise<void> {
+  const address = parseAddress(settings.address);
+  const consoleAddress = parseAddress(settings.consoleAddress);
+  await claimPort(address, '--address');
+  const die = (message: string) => {
+    log.fatal(`stopping at once: ${message}`);
+    process.exit(1);
+  };
+  const options = {
+    settings,
+    folder: { path, records: folder.recordsFolder, blobs: folder.blobsFolder, deploymentId: folder.deploymentId },
+    ...(tls === undefined ? {} : { tls }),
+    terminal: process.stdout.isTTY,
+    startedAt: Date.now(),
+  };
+  const background = new Thread({ ...options, role: 'background', first: false }, die);
+  const http = Array.from(
+    { length: httpThreads(settings) },
+    (_, index) => new Thread({ ...options, role: 'http', first: index === 0 }, die),
+  );
+  const all = [background, ...http];
+  onShutdown({ log, timeoutMs: drainMs + 10_000 }, async () => {
+    await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
+    await folder.close();
+  });
+  const reached = background.next('reached');
+  background.on('waiting', ({ reason }) => {
+    for (const thread of http) thread.tell({ kind: 'waiting', reason });
+  });
+  await Promise.all(all.map((thread) => thread.next('started')));
+
+  const claimed = await claimPort(address, '--address');
+  const listening = await Promise.all(
+    http.map((thread) => thread.ask({ kind: 'listen', address: claimed, shared: http.length > 1 }, 'listening')),
+  );
+  const consoleListening = settings.browser.enabled
+    ? await background.ask({ kind: 'listen', address: consoleAddress, shared: false }, 'listening')
+    : undefined;
+  const scheme = tls === undefined ? 'http' : 'https';
+  const urlOf = (bound: { host: string; port: number } | undefined) =>
+    bound === undefined ? undefined : `${scheme}://${formatAddress(bound)}`;
+  const addresses = { s3: urlOf(listening[0]), console: urlOf(consoleListening) };
+  log.info(
+    { event: 'listening', ...addresses, threads: http.length, folder: path },
+    `S3 on ${addresses.s3}, console ${addresses.console === undefined ? 'off' : `on ${addresses.console}`}`,
+  );
+  log.info(
+    { encryption: settings.keyService !== undefined },
+    settings.keyService === undefined
+      ? 'encryption is off: no key service is set (SVC_KMS_KEYSVC_ENDPOINT)'
+      : `encryption is on: key ${settings.keyService.defaultKey} of ${settings.keyService.endpoints.join(', ')}`,
+  );
+
+  await reached;
+  await Promise.all(all.map((thread) => thread.ask({ kind: 'prepare' }, 'prepared')));
+  await Promise.all(all.map((thread) => thread.ask({ kind: 'serve' }, 'serving')));
+  for (const thread of all) thread.tell({ kind: 'announce' });
+  log.info({ event: 'ready' }, 'ready');
+}
+
+/** Several listeners on one port need `reusePort`, which only Linux balances. */
+function httpThreads(settings: ServerSettings): number {
+  return process.platform === 'linux' ? (settings.threads ?? availableParallelism()) : 1;
+}
+
+function overlay(env: NodeJS.ProcessEnv, args: ServerArguments): Record<string, string | undefined> {
+  return {
+    ...env,
+    ...(args.address === undefined ? {} : { SVC_ADDRESS: args.address }),
+    ...(args.consoleAddress === undefined ? {} : { SVC_CONSOLE_ADDRESS: args.consoleAddress }),
+  };
+}
+
+function tlsFiles(args: ServerArguments, settings: ServerSettings): ThreadOptions['tls'] | undefined {
+  if (args.certsDir === undefined) return settings.tls;
+  return { certFile: join(args.certsDir, 'public.crt'), keyFile: join(args.certsDir, 'private.key') };
+}
+
+/** Errors whose message is all a person needs. */
+function isExpected(error: unknown): error is Error {
+  return (
+    error instanceof StartError ||
+    error instanceof SettingsError ||
+    error instanceof ListenError ||
+    error instanceof TlsFilesError ||
+    (error instanceof Error && error.name === 'DataFolderError')
+  );
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(
+    isExpected(error)
+      ? `coffer-server: ${error.message}\n`
+      : `coffer-server failed to start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  process.exit(1);
+}

@@ -1,0 +1,126 @@
+import type { Logger } from '../platform/logger.ts';
+import { openKeyServiceClient } from '../platform/key-service-client.ts';
+import type { KeyServiceSettings } from '../platform/settings/server-settings.ts';
+import { builtInPolicies } from '../protocol/policy/built-in-policies.ts';
+import type { KeyAdministration } from './admin/services.ts';
+import { createAccess } from './access/access.ts';
+import type { AccessRoom } from './access/access.ts';
+import { createAuthenticator } from './access/authenticate.ts';
+import type { Authenticate } from './access/authenticate.ts';
+import { createOpenIdProviders } from './access/openid-providers.ts';
+import type { OpenIdProviders } from './access/openid-providers.ts';
+import { fixedPolicies } from './access/policy-source.ts';
+import type { PolicySource } from './access/policy-source.ts';
+import { keyServiceKeys } from './encryption/key-service-keys.ts';
+import type { KeySource } from './encryption/key-source.ts';
+import { noKeySource } from './encryption/no-key-source.ts';
+import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
+import { sealedRecords } from './encryption/sealed-records.ts';
+import type { ObjectLayer } from './objects/object-layer.ts';
+import { createObjectLayer } from './objects/objects.ts';
+import type { BlobStore } from './store/blob-store.ts';
+import { openFilesBlobStore } from './store/files/files-blob-store.ts';
+import { openLmdbRecordStore } from './store/lmdb/lmdb-record-store.ts';
+import type { RecordStore } from './store/record-store.ts';
+import { createAssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
+import type { AssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
+import type { ThreadOptions } from './thread-messages.ts';
+
+/** What a thread works with: its own handles on the stores and the key service, and the rooms over them. */
+export interface Services {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly keys: KeySource;
+  /** Absent where no key service is configured. */
+  readonly keyAdministration?: KeyAdministration;
+  readonly sealed: SealedRecordStore;
+  readonly objects: ObjectLayer;
+  readonly policies: PolicySource;
+  readonly access: AccessRoom;
+  readonly authenticate: Authenticate;
+  readonly providers: OpenIdProviders;
+  readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
+  close(): Promise<void>;
+}
+
+const clock = () => new Date();
+
+export async function openServices(
+  options: ThreadOptions,
+  logs: { main: Logger; providers: Logger },
+): Promise<Services> {
+  const { settings, folder } = options;
+  const keyService = settings.keyService === undefined ? undefined : await openKeys(settings.keyService, logs.main);
+  const keys = keyService?.keys ?? noKeySource;
+  const records = openLmdbRecordStore({ folder: folder.records });
+  const blobs = openFilesBlobStore(folder.blobs);
+  const sealed = sealedRecords({ records, keys });
+  const policies = fixedPolicies(builtInPolicies);
+  const access = createAccess({
+    records: sealed,
+    root: settings.root,
+    policies,
+    clock,
+  });
+  const providers = createOpenIdProviders({ settings: settings.openid, region: settings.region, log: logs.providers });
+  return {
+    records,
+    blobs,
+    keys,
+    ...(keyService === undefined ? {} : { keyAdministration: keyService.administration }),
+    sealed,
+    objects: createObjectLayer({
+      records,
+      blobs,
+      keys,
+      autoEncryption: settings.autoEncryption,
+      reserve: settings.storageReserve,
+    }),
+    policies,
+    access,
+    authenticate: createAuthenticator({
+      credentials: access,
+      ...(settings.regionEnforced ? { region: settings.region } : {}),
+      clock,
+    }),
+    providers,
+    assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
+      providers,
+      temporary: access.temporary,
+      policies,
+      ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
+      clock,
+    }),
+    async close() {
+      providers.close();
+      keyService?.close();
+      await records.close();
+    },
+  };
+}
+
+async function openKeys(settings: KeyServiceSettings, log: Logger) {
+  const { client: credentials, defaultKey } = settings;
+  const client = await openKeyServiceClient({
+    endpoints: settings.endpoints,
+    credentials:
+      credentials.kind === 'api-key'
+        ? credentials
+        : {
+            kind: 'files',
+            certFile: credentials.certFile,
+            keyFile: credentials.keyFile,
+            ...(credentials.keyPassword === undefined ? {} : { password: credentials.keyPassword }),
+          },
+    ...(settings.caPath === undefined ? {} : { caFile: settings.caPath }),
+    ...(settings.enclave === undefined ? {} : { enclave: settings.enclave }),
+    log,
+  });
+  const keys = keyServiceKeys(client, { defaultKey });
+  const administration: KeyAdministration = {
+    endpoints: settings.endpoints,
+    source: keys,
+    createKey: (name) => client.createKey(name),
+  };
+  return { keys, administration, close: () => client.close() };
+}

@@ -1,0 +1,46 @@
+import type { TlsFiles } from '../platform/tls/tls-files.ts';
+import type { ServerSettings } from '../platform/settings/server-settings.ts';
+import type { ListenAddress } from '../platform/listen.ts';
+
+/** What a thread is started with. */
+export interface ThreadOptions {
+  readonly role: 'http' | 'background';
+  /** The first HTTP thread says what all of them would say. */
+  readonly first: boolean;
+  readonly settings: ServerSettings;
+  readonly folder: {
+    readonly path: string;
+    readonly records: string;
+    readonly blobs: string;
+    readonly deploymentId: string;
+  };
+  readonly tls?: Pick<TlsFiles, 'certFile' | 'keyFile'>;
+  /** Whether log lines go to a terminal, which a thread cannot see. */
+  readonly terminal: boolean;
+  readonly startedAt: number;
+}
+
+/**
+ * From the main thread. The order of a start: every thread opens its listener (`listen`); once one thread has reached the key
+ * service all do (`prepare`); once all can serve they do (`serve`); once all serve, the readiness probe says so (`announce`).
+ * So no probe promises what another thread, which may get the next connection, would still refuse.
+ */
+export type ToThread =
+  | { readonly kind: 'listen'; readonly address: ListenAddress; readonly shared: boolean }
+  | { readonly kind: 'waiting'; readonly reason: string }
+  | { readonly kind: 'prepare' }
+  | { readonly kind: 'serve' }
+  | { readonly kind: 'announce' }
+  | { readonly kind: 'stop'; readonly drainMs: number };
+
+/** To the main thread: `prepared` answers `prepare`, and so on. */
+export type FromThread =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'listening'; readonly host: string; readonly port: number }
+  | { readonly kind: 'waiting'; readonly reason: string }
+  | { readonly kind: 'reached' }
+  | { readonly kind: 'prepared' }
+  | { readonly kind: 'serving' }
+  | { readonly kind: 'stopped' }
+  /** The process cannot go on; the message is for the person who runs it. */
+  | { readonly kind: 'failed'; readonly message: string };

@@ -1,0 +1,29 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { startBackground } from './background-thread.ts';
+import { startHttp } from './http-thread.ts';
+import type { FromThread, ThreadOptions, ToThread } from './thread-messages.ts';
+import { threadLog } from './thread-log.ts';
+
+/** A worker's entry. What a role does is in its own file; this one carries the messages. */
+export interface Role {
+  /** Errors end the process with their message. */
+  handle(message: ToThread): Promise<void>;
+}
+
+export type Tell = (message: FromThread) => void;
+
+const port = parentPort;
+if (port === null) throw new Error('server/thread.ts is started by server/main.ts, not by hand');
+
+const options = workerData as ThreadOptions;
+const log = threadLog(options.settings.logLevel, options.terminal);
+const tell: Tell = (message) => port.postMessage(message);
+const role = options.role === 'http' ? await startHttp(options, log, tell) : await startBackground(options, log, tell);
+
+port.on('message', (message: ToThread) => {
+  role.handle(message).catch((error: unknown) => {
+    log.error({ err: error }, `the ${options.role} thread failed`);
+    tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+  });
+});
+tell({ kind: 'started' });
