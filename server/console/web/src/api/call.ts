@@ -1,0 +1,60 @@
+import type { ErrorAnswer } from '../../../contract/answers.ts';
+
+/** A refusal or failure of the console's API, or of the way to it. `message` is for the person. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** HTTP status; 0 when the server could not be reached. */
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** What every call that changes something carries: pages of other sites cannot send it. */
+export const guard = { 'x-coffer-console': '1' } as const;
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+export function apiUrl(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value);
+  return `/api${path}${search.size === 0 ? '' : `?${search}`}`;
+}
+
+export async function call<Answer>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  { query = {}, body, signal }: { query?: Query; body?: unknown; signal?: AbortSignal } = {},
+): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path, query), {
+      method,
+      headers: { ...guard, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw unreachable();
+  }
+  if (!response.ok) throw errorOf(response.status, await response.text());
+  return (response.status === 204 ? undefined : await response.json()) as Answer;
+}
+
+export function unreachable(): ApiError {
+  return new ApiError(0, 'Unreachable', 'The server cannot be reached. Check the network, then try again.');
+}
+
+export function errorOf(status: number, text: string): ApiError {
+  try {
+    const { code, message } = JSON.parse(text) as Partial<ErrorAnswer>;
+    if (typeof code === 'string' && typeof message === 'string') return new ApiError(status, code, message);
+  } catch {
+    // A proxy in between answers in its own form.
+  }
+  return new ApiError(status, 'Unexpected', `Something between here and the server answered ${status}.`);
+}

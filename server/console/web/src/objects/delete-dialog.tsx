@@ -1,0 +1,70 @@
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useDelete } from '../api/objects.ts';
+import type { Deletion } from '../api/objects.ts';
+import { notifyDone } from '../shell/notify.ts';
+
+interface DeleteDialogProps {
+  readonly bucket: string;
+  readonly deletion: Deletion;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+const namesShown = 8;
+
+export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDialogProps) {
+  const [deleted, setDeleted] = useState(0);
+  const remove = useDelete(bucket, setDeleted);
+  const names = [...deletion.folders, ...deletion.keys];
+  const title =
+    names.length === 1
+      ? `Delete ${names[0]?.split('/').findLast((part) => part !== '')}?`
+      : `Delete ${names.length} entries?`;
+
+  function confirm(): void {
+    remove.mutate(deletion, {
+      onSuccess: (count) => {
+        notifyDone(`${count} ${count === 1 ? 'object is' : 'objects are'} deleted.`);
+        onDeleted();
+        onClose();
+      },
+    });
+  }
+
+  return (
+    <Modal opened onClose={onClose} title={title} closeOnClickOutside={!remove.isPending}>
+      <Stack gap="md">
+        <List size="sm" listStyleType="none" className="mono">
+          {names.slice(0, namesShown).map((name) => (
+            <List.Item key={name}>
+              {bucket}/{name}
+            </List.Item>
+          ))}
+          {names.length > namesShown && <List.Item>… and {names.length - namesShown} more</List.Item>}
+        </List>
+        <Text size="sm">
+          {deletion.folders.length > 0 ? 'Folders go with everything in them. ' : ''}This cannot be undone.
+        </Text>
+        {remove.isError && (
+          <Alert color="red" role="alert">
+            {remove.error.message}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          {remove.isPending && (
+            <Text size="sm" c="dimmed" aria-live="polite">
+              {deleted} deleted
+            </Text>
+          )}
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red" loading={remove.isPending} onClick={confirm}>
+            Delete
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

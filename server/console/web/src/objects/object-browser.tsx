@@ -1,0 +1,139 @@
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
+import { useIntersection } from '@mantine/hooks';
+import { IconFolderOpen, IconTrash, IconUpload, IconX } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useObjects } from '../api/objects.ts';
+import type { Deletion } from '../api/objects.ts';
+import { Empty } from '../shell/empty.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { keyOf, uploads } from '../uploads/uploads.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { ObjectTable } from './object-table.tsx';
+
+interface ObjectBrowserProps {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** The key of the object whose details are open. */
+  readonly selected: string | null;
+}
+
+/** The rows of a folder, a page at a time as the person scrolls; files dropped anywhere are uploaded into it. */
+export function ObjectBrowser({ bucket, prefix, selected }: ObjectBrowserProps) {
+  const listing = useObjects(bucket, prefix);
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [deletion, setDeletion] = useState<Deletion>();
+  const { ref, entry } = useIntersection({ rootMargin: '400px' });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = listing;
+  const endInSight = entry?.isIntersecting === true;
+  useEffect(() => {
+    if (endInSight && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [endInSight, hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  const folders = listing.data?.pages.flatMap((page) => page.folders) ?? [];
+  const objects = listing.data?.pages.flatMap((page) => page.objects) ?? [];
+  const empty = listing.isSuccess && folders.length + objects.length === 0;
+
+  if (listing.isPending) return <LoadingRows />;
+  if (listing.isError && listing.data === undefined) {
+    return <Failure what="This folder cannot be shown" error={listing.error} retry={listing.refetch} />;
+  }
+  return (
+    <Stack gap="sm">
+      {marked.size > 0 && (
+        <Group gap="xs" role="toolbar" aria-label="Marked rows">
+          <Text size="sm" fw={550}>
+            {marked.size} marked
+          </Text>
+          <Button
+            size="compact-sm"
+            variant="light"
+            color="red"
+            leftSection={<IconTrash size={14} />}
+            onClick={() => setDeletion(deletionOf(marked))}
+          >
+            Delete…
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            leftSection={<IconX size={14} />}
+            onClick={() => setMarked(new Set())}
+          >
+            Clear
+          </Button>
+        </Group>
+      )}
+      {empty ? (
+        <div className="rows">
+          <Empty icon={<IconFolderOpen size={34} stroke={1.3} />} title="Nothing in here">
+            Drop files or folders anywhere on this page, or use Upload.
+          </Empty>
+        </div>
+      ) : (
+        <ObjectTable
+          bucket={bucket}
+          prefix={prefix}
+          folders={folders}
+          objects={objects}
+          selected={selected}
+          marked={marked}
+          onMark={setMarked}
+          onDelete={setDeletion}
+        />
+      )}
+      <div ref={ref}>
+        {hasNextPage && (
+          <Button variant="default" size="compact-sm" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        )}
+      </div>
+      {listing.isError && <Failure what="The next rows cannot be shown" error={listing.error} retry={fetchNextPage} />}
+      <Dropzone.FullScreen
+        active
+        multiple
+        onDrop={(files) =>
+          uploads.add(
+            bucket,
+            files.map((file) => ({ key: keyOf(prefix, file), file })),
+          )
+        }
+      >
+        <Group justify="center" mih={220} gap="md" style={{ pointerEvents: 'none' }}>
+          <IconUpload size={36} stroke={1.4} aria-hidden />
+          <div>
+            <Text fw={600}>Drop to upload</Text>
+            <Text size="sm" c="dimmed">
+              into {bucket}/{prefix}
+            </Text>
+          </div>
+        </Group>
+      </Dropzone.FullScreen>
+      {deletion !== undefined && (
+        <DeleteDialog
+          bucket={bucket}
+          deletion={deletion}
+          onClose={() => setDeletion(undefined)}
+          onDeleted={() => setMarked(new Set())}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function deletionOf(marked: ReadonlySet<string>): Deletion {
+  const names = [...marked];
+  return { keys: names.filter((name) => !name.endsWith('/')), folders: names.filter((name) => name.endsWith('/')) };
+}
+
+function LoadingRows() {
+  return (
+    <Stack gap={12} aria-label="Loading" role="status">
+      {['48%', '62%', '40%', '55%', '51%'].map((width) => (
+        <Skeleton key={width} h={18} w={width} />
+      ))}
+    </Stack>
+  );
+}

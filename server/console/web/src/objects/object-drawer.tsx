@@ -1,0 +1,185 @@
+import { Badge, Button, Drawer, Group, Image, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconDownload, IconLock, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import type { ObjectDetails } from '../../../contract/answers.ts';
+import { contentUrl, download, useObject } from '../api/objects.ts';
+import { CopyText } from '../shell/copy-text.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { notifyFailure } from '../shell/notify.ts';
+import { formatBytes } from '../text/bytes.ts';
+import { formatExactTime } from '../text/time.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { nameIn } from './places.ts';
+
+interface ObjectDrawerProps {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Null: closed. */
+  readonly objectKey: string | null;
+  readonly onClose: () => void;
+}
+
+export function ObjectDrawer({ bucket, prefix, objectKey, onClose }: ObjectDrawerProps) {
+  return (
+    <Drawer
+      opened={objectKey !== null}
+      onClose={onClose}
+      size={460}
+      title={
+        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {objectKey === null ? '' : nameIn(prefix, objectKey)}
+        </Text>
+      }
+    >
+      {objectKey !== null && <Details bucket={bucket} objectKey={objectKey} onClose={onClose} />}
+    </Drawer>
+  );
+}
+
+interface DetailsProps {
+  readonly bucket: string;
+  readonly objectKey: string;
+  readonly onClose: () => void;
+}
+
+function Details({ bucket, objectKey, onClose }: DetailsProps) {
+  const object = useObject(bucket, objectKey);
+  const [deleting, setDeleting] = useState(false);
+  if (object.isPending) return <Skeleton h={220} />;
+  if (object.isError) return <Failure what="This object cannot be shown" error={object.error} retry={object.refetch} />;
+  return (
+    <Stack gap="lg">
+      <Preview bucket={bucket} object={object.data} />
+      <Group gap="xs">
+        <Button
+          leftSection={<IconDownload size={16} />}
+          onClick={() => {
+            download(bucket, objectKey).catch((error: Error) => {
+              notifyFailure('The object cannot be downloaded', error);
+            });
+          }}
+        >
+          Download
+        </Button>
+        <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
+          Delete…
+        </Button>
+      </Group>
+      <Facts bucket={bucket} object={object.data} />
+      {Object.keys(object.data.metadata).length > 0 && (
+        <section>
+          <Title order={2} mb="xs">
+            Metadata
+          </Title>
+          <dl className="facts">
+            {Object.entries(object.data.metadata).map(([name, value]) => (
+              <Fact key={name} name={name}>
+                <span className="mono">{value}</span>
+              </Fact>
+            ))}
+          </dl>
+        </section>
+      )}
+      {deleting && (
+        <DeleteDialog
+          bucket={bucket}
+          deletion={{ keys: [objectKey], folders: [] }}
+          onClose={() => setDeleting(false)}
+          onDeleted={onClose}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function Facts({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
+  const headers = [
+    ['Content type', object.contentType],
+    ['Content encoding', object.contentEncoding],
+    ['Content language', object.contentLanguage],
+    ['Content disposition', object.contentDisposition],
+    ['Cache control', object.cacheControl],
+    ['Expires', object.expires],
+    ['Storage class', object.storageClass],
+  ] as const;
+  return (
+    <dl className="facts">
+      <Fact name="Key">
+        <CopyText text={object.key} />
+      </Fact>
+      <Fact name="Address">
+        <CopyText text={`s3://${bucket}/${object.key}`} />
+      </Fact>
+      <Fact name="Size">
+        {formatBytes(object.size)}
+        {object.size >= 1024 && (
+          <Text span size="sm" c="dimmed">
+            {' '}
+            · {object.size.toLocaleString()} bytes
+          </Text>
+        )}
+      </Fact>
+      <Fact name="Modified">
+        <time dateTime={object.lastModified}>{formatExactTime(object.lastModified)}</time>
+      </Fact>
+      <Fact name="Encryption">
+        {object.encryption === undefined ? (
+          'none'
+        ) : (
+          <Badge leftSection={<IconLock size={11} />}>{object.encryption.scheme}</Badge>
+        )}
+      </Fact>
+      {object.encryption?.scheme === 'SSE-KMS' && (
+        <Fact name="Key name">
+          <span className="mono">{object.encryption.keyName}</span>
+        </Fact>
+      )}
+      <Fact name="ETag">
+        <CopyText text={object.etag} />
+      </Fact>
+      {object.checksum !== undefined && (
+        <Fact name={object.checksum.algorithm}>
+          <span className="mono">{object.checksum.value}</span>
+        </Fact>
+      )}
+      {object.parts !== undefined && <Fact name="Parts">{object.parts}</Fact>}
+      {headers.map(([name, value]) =>
+        value === undefined || value === '' ? null : (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ),
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+const previewTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']);
+const previewLimit = 20 * 1024 * 1024;
+
+/** Pictures only: an image element runs nothing, whatever the object contains. */
+function Preview({ bucket, object }: { readonly bucket: string; readonly object: ObjectDetails }) {
+  const [broken, setBroken] = useState(false);
+  if (broken || object.size > previewLimit || !previewTypes.has(object.contentType ?? '')) return null;
+  return (
+    <Image
+      src={`${contentUrl(bucket, object.key)}&etag=${encodeURIComponent(object.etag)}`}
+      alt={`Preview of ${object.key}`}
+      fit="contain"
+      mah={260}
+      radius="sm"
+      bg="var(--coffer-rail)"
+      onError={() => setBroken(true)}
+    />
+  );
+}

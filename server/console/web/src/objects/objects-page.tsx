@@ -1,0 +1,106 @@
+import { Badge, Button, Group, Menu, Stack, Tooltip } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { IconChevronDown, IconFile, IconFolder, IconLock, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useNavigate, useParams, useSearchParams } from 'react-router';
+import { useBucket } from '../api/buckets.ts';
+import { DeleteBucketDialog } from '../buckets/delete-bucket-dialog.tsx';
+import { EncryptionBadge } from '../buckets/encryption-badge.tsx';
+import { EncryptionDialog } from '../buckets/encryption-dialog.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { Crumbs } from './crumbs.tsx';
+import { ObjectBrowser } from './object-browser.tsx';
+import { ObjectDrawer } from './object-drawer.tsx';
+import { folderUrl } from './places.ts';
+import { pickFiles } from './pick-files.ts';
+import { keyOf, uploads } from '../uploads/uploads.ts';
+
+/** One folder of a bucket, with one of its objects looked at where the address names it. */
+export function ObjectsPage() {
+  const { bucket = '' } = useParams();
+  const [search] = useSearchParams();
+  const prefix = search.get('prefix') ?? '';
+  const object = search.get('object');
+  const navigate = useNavigate();
+  const details = useBucket(bucket, prefix);
+  const [dialog, setDialog] = useState<'delete' | 'encryption'>();
+  useDocumentTitle(`${bucket}/${prefix} · Coffer`);
+
+  async function upload(kind: 'files' | 'folder'): Promise<void> {
+    const files = await pickFiles(kind);
+    uploads.add(
+      bucket,
+      files.map((file) => ({ key: keyOf(prefix, file), file })),
+    );
+  }
+
+  const may = details.data?.may;
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" wrap="nowrap" align="flex-start" mih={36}>
+        <Group gap="sm" mih={36} miw={0}>
+          <Crumbs bucket={bucket} prefix={prefix} />
+          {details.data?.encryption !== undefined && details.data.encryption.scheme !== 'unknown' && (
+            <EncryptionBadge encryption={details.data.encryption} />
+          )}
+          {may !== undefined && !may.write && !may.delete && (
+            <Tooltip label="Your policies do not allow s3:PutObject or s3:DeleteObject on everything in here.">
+              <Badge color="gray">look only</Badge>
+            </Tooltip>
+          )}
+        </Group>
+        <Group gap="xs" wrap="nowrap">
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button variant="default" rightSection={<IconChevronDown size={15} />}>
+                Bucket
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setDialog('encryption')}>
+                Default encryption…
+              </Menu.Item>
+              <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => setDialog('delete')}>
+                Delete bucket…
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button rightSection={<IconChevronDown size={15} />}>Upload</Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconFile size={15} />} onClick={() => void upload('files')}>
+                Files…
+              </Menu.Item>
+              <Menu.Item leftSection={<IconFolder size={15} />} onClick={() => void upload('folder')}>
+                A folder…
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </Group>
+      </Group>
+      {details.isError ? (
+        <Failure what={`${bucket} cannot be shown`} error={details.error} retry={details.refetch} />
+      ) : (
+        <ObjectBrowser key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} selected={object} />
+      )}
+      <ObjectDrawer
+        bucket={bucket}
+        prefix={prefix}
+        objectKey={object}
+        onClose={() => void navigate(folderUrl(bucket, prefix))}
+      />
+      {dialog === 'delete' && (
+        <DeleteBucketDialog
+          bucket={bucket}
+          onClose={() => setDialog(undefined)}
+          onDeleted={() => void navigate('/buckets')}
+        />
+      )}
+      {dialog === 'encryption' && details.data !== undefined && (
+        <EncryptionDialog bucket={details.data} onClose={() => setDialog(undefined)} />
+      )}
+    </Stack>
+  );
+}

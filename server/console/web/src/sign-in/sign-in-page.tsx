@@ -1,0 +1,87 @@
+import { Alert, Box, Button, Center, Divider, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { IconAlertCircle, IconArrowRight } from '@tabler/icons-react';
+import { Navigate, useSearchParams } from 'react-router';
+import type { SignInOptions } from '../../../contract/answers.ts';
+import { useSession, useSignInOptions } from '../api/session.ts';
+import { ColorSchemeButton } from '../shell/color-scheme-button.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { Logo } from '../shell/logo.tsx';
+import { KeysForm } from './keys-form.tsx';
+import { localPath } from './local-path.ts';
+
+export function SignInPage() {
+  useDocumentTitle('Sign in · Coffer');
+  const session = useSession();
+  const options = useSignInOptions();
+  const [search] = useSearchParams();
+  const to = localPath(search.get('to'));
+  if (session.data !== undefined && session.data !== null) return <Navigate replace to={to} />;
+  const providers = options.data?.providers ?? [];
+  return (
+    <Center mih="100vh" p="md" bg="var(--coffer-rail)" component="main">
+      <Box w="100%" maw={384}>
+        <Group gap="sm" mb="lg" justify="center">
+          <Logo size={34} />
+          <Title order={1} fz={24} lts="-0.02em">
+            Coffer
+          </Title>
+        </Group>
+        <Paper p="xl" radius="md" bg="var(--coffer-surface)">
+          <Stack gap="md">
+            {options.data?.notice !== undefined && (
+              <Alert color="red" icon={<IconAlertCircle size={18} />} title="You are not signed in" role="alert">
+                <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {options.data.notice}
+                </Text>
+              </Alert>
+            )}
+            {options.isPending && <Skeleton h={36} />}
+            {options.isError && (
+              <Failure what="Ways to sign in cannot be loaded" error={options.error} retry={options.refetch} />
+            )}
+            {providers.map((provider) => (
+              <ProviderButton key={provider.id} provider={provider} to={to} />
+            ))}
+            {providers.length > 0 && <Divider label="or with an access key" />}
+            <KeysForm />
+          </Stack>
+        </Paper>
+        <Group justify="center" mt="md">
+          <ColorSchemeButton />
+        </Group>
+      </Box>
+    </Center>
+  );
+}
+
+interface ProviderButtonProps {
+  readonly provider: SignInOptions['providers'][number];
+  readonly to: string;
+}
+
+function ProviderButton({ provider, to }: ProviderButtonProps) {
+  if (!provider.ready) {
+    return (
+      <div>
+        <Button fullWidth disabled size="md">
+          {provider.displayName}
+        </Button>
+        <Text size="xs" c="dimmed" mt={6} style={{ overflowWrap: 'anywhere' }}>
+          Cannot be used now: {provider.reason}
+        </Text>
+      </div>
+    );
+  }
+  return (
+    <Button
+      component="a"
+      href={`/api/sign-in/${encodeURIComponent(provider.id)}?${new URLSearchParams({ to })}`}
+      fullWidth
+      size="md"
+      rightSection={<IconArrowRight size={16} />}
+    >
+      {provider.displayName}
+    </Button>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Statement } from '../../../contract/answers.ts';
+
+/** Groups of actions that people know by name. Only exact matches are renamed: a reader must be able to trust them. */
+const actionNames: Readonly<Record<string, string>> = {
+  '*': 'everything',
+  's3:*': 'every S3 action',
+  'admin:*': 'every admin action',
+  'kms:*': 'every key action',
+  'sts:*': 'every credentials action',
+  's3:Get*': 'every reading S3 action',
+  's3:List*': 'every listing S3 action',
+};
+
+export function describeAction(action: string): string {
+  return actionNames[action] ?? action;
+}
+
+/** A resource without its ARN prefix, or in words where it stands for all. */
+export function describeResource(pattern: string): string {
+  const name = pattern.replace(/^arn:[^:]*:s3:[^:]*:[^:]*:/, '');
+  if (name === '*') return 'every bucket and object';
+  const whole = /^([^*?/$]+)\/\*$/.exec(name)?.[1];
+  if (whole !== undefined) return `every object in ${whole}`;
+  const bucket = /^[^*?/$]+$/.test(name);
+  return bucket ? `the bucket ${name}` : name;
+}
+
+const operators: Readonly<Record<string, string>> = {
+  StringEquals: 'is',
+  StringNotEquals: 'is not',
+  StringEqualsIgnoreCase: 'is, in any case,',
+  StringNotEqualsIgnoreCase: 'is not, in any case,',
+  StringLike: 'is like',
+  StringNotLike: 'is not like',
+};
+
+export function describeCondition({ operator, key, values }: Statement['conditions'][number]): string {
+  if (operator === 'Null') return `${key} is ${values[0] === 'true' ? 'absent' : 'present'}`;
+  return `${key} ${operators[operator] ?? operator} ${values.join(' or ')}`;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it, vi } from 'vitest';
+import { UploadQueue } from './upload-queue.ts';
+import type { SendRequest } from './upload-queue.ts';
+
+/** A queue whose files arrive when the test says so. */
+function queue() {
+  const sending: (SendRequest & { readonly arrive: () => void; readonly fail: (error: unknown) => void })[] = [];
+  const finished = vi.fn();
+  const uploads = new UploadQueue(
+    (request) =>
+      new Promise((resolve, reject) => {
+        sending.push({ ...request, arrive: resolve, fail: reject });
+      }),
+    finished,
+  );
+  return { uploads, sending, finished, states: () => uploads.list().map(({ state }) => state.kind) };
+}
+
+const file = (text = 'abc') => new Blob([text]);
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('UploadQueue', () => {
+  it('sends three at once and the rest in turn', async () => {
+    const { uploads, sending, states } = queue();
+    uploads.add(
+      'docs',
+      ['a', 'b', 'c', 'd'].map((key) => ({ key, file: file() })),
+    );
+    expect(states()).toEqual(['sending', 'sending', 'sending', 'waiting']);
+    sending[1]!.arrive();
+    await settled();
+    expect(states()).toEqual(['sending', 'done', 'sending', 'sending']);
+  });
+
+  it('asks what to do where an object of the name is there, and replaces it when told so', async () => {
+    const { uploads, sending, states } = queue();
+    uploads.add('docs', [{ key: 'a', file: file() }]);
+    expect(sending[0]!.replace).toBe(false);
+    sending[0]!.fail({ code: 'PreconditionFailed', message: 'there is one' });
+    await settled();
+    expect(states()).toEqual(['exists']);
+    uploads.retry(uploads.list()[0]!.id, { replace: true });
+    expect(sending[1]!.replace).toBe(true);
+  });
+
+  it('stops a cancelled upload and ignores what still comes of it', async () => {
+    const { uploads, sending, states, finished } = queue();
+    uploads.add('docs', [{ key: 'a', file: file() }]);
+    uploads.cancel(uploads.list()[0]!.id);
+    expect(sending[0]!.signal.aborted).toBe(true);
+    sending[0]!.progress(2);
+    sending[0]!.arrive();
+    await settled();
+    expect(states()).toEqual(['cancelled']);
+    expect(finished).not.toHaveBeenCalled();
+  });
+
+  it('keeps the message of a refusal', async () => {
+    const { uploads, sending } = queue();
+    uploads.add('docs', [{ key: 'a', file: file() }]);
+    sending[0]!.fail({ code: 'AccessDenied', message: 'Your policy (readonly) does not allow s3:PutObject' });
+    await settled();
+    expect(uploads.list()[0]!.state).toEqual({
+      kind: 'failed',
+      message: 'Your policy (readonly) does not allow s3:PutObject',
+    });
+  });
+
+  it('clears everything but what is on its way', async () => {
+    const { uploads, sending } = queue();
+    uploads.add('docs', [
+      { key: 'a', file: file() },
+      { key: 'b', file: file() },
+    ]);
+    sending[0]!.arrive();
+    await settled();
+    uploads.clear();
+    expect(uploads.list().map(({ key }) => key)).toEqual(['b']);
+  });
+});
