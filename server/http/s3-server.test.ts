@@ -1,0 +1,234 @@
+import { Readable } from 'node:stream';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../platform/logger.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { connectRaw, sendRaw } from '../../test/harness/raw-http.ts';
+import type { Answer, RequestHandler } from '../access/answer.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import { createRequestListener } from './request-listener.ts';
+import { createS3Server, stopServer } from './s3-server.ts';
+
+const servers: ReturnType<typeof createS3Server>[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => stopServer(server, 0)));
+});
+
+async function serve(handle: RequestHandler): Promise<string> {
+  const nextRequestId = () => '0123456789ABCDEF';
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const listener = createRequestListener({ handle, secure: false, nextRequestId, stopping: () => false, log });
+  const server = createS3Server({ listener, nextRequestId });
+  servers.push(server);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function readAll(request: IncomingRequest): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request.body) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const text = (body: string, status = 200): Answer => ({
+  status,
+  headers: {},
+  body: { kind: 'bytes', bytes: Buffer.from(body) },
+});
+const refuse: RequestHandler = () => Promise.reject(new S3Error('AccessDenied'));
+const head = (method: string, more = '') => `${method} /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${more}\r\n`;
+
+describe('answers', () => {
+  it('carry ids, length and the name of the server', async () => {
+    const url = await serve(() => Promise.resolve(text('hello')));
+    const answer = await fetch(`${url}/b/k`);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-length': '5',
+      server: 'Coffer',
+      'x-amz-id-2': 'coffer',
+      'x-amz-request-id': '0123456789ABCDEF',
+    });
+  });
+
+  it('to HEAD tell the length of what GET would send, and send nothing', async () => {
+    const url = await serve(() => Promise.resolve(text('hello')));
+    const answer = await sendRaw(url, head('HEAD'));
+    expect(answer).toMatchObject({ status: 200, body: '' });
+    expect(answer.head).toContain('content-length: 5');
+  });
+
+  it('of refused HEAD requests have no body', async () => {
+    const answer = await sendRaw(await serve(refuse), head('HEAD'));
+    expect(answer).toMatchObject({ status: 403, body: '' });
+  });
+
+  it('name code, message, resource and request of a refusal', async () => {
+    const answer = await fetch(`${await serve(refuse)}/b/k`);
+    expect(await answer.text()).toMatch(
+      /<Error><Code>AccessDenied<\/Code><Message>Access Denied\.<\/Message>.*<Resource>\/b\/k<\/Resource><RequestId>0123456789ABCDEF<\/RequestId>/,
+    );
+  });
+
+  it('are JSON for a refusal below the admin path', async () => {
+    const answer = await fetch(`${await serve(refuse)}/minio/admin/v3/info`);
+    expect(await answer.json()).toMatchObject({ Code: 'AccessDenied', RequestId: '0123456789ABCDEF' });
+  });
+
+  it('of a defect tell nothing of it', async () => {
+    const url = await serve(() => Promise.reject(new TypeError('secret of the inside')));
+    const answer = await fetch(`${url}/b/k`);
+    expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('secret')]);
+  });
+});
+
+describe('streams', () => {
+  const streaming = (size: number, pieces: () => AsyncGenerator<Buffer>): RequestHandler => {
+    return () =>
+      Promise.resolve({ status: 200, headers: {}, body: { kind: 'stream', size, stream: Readable.from(pieces()) } });
+  };
+
+  it('arrive whole', async () => {
+    const url = await serve(
+      streaming(200_000, async function* () {
+        for (let n = 0; n < 2; n++) yield Buffer.alloc(100_000, n);
+      }),
+    );
+    expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(200_000);
+  });
+
+  it('that fail before the first byte are answered as errors', async () => {
+    const url = await serve(
+      // oxlint-disable-next-line require-yield -- it fails before it yields
+      streaming(5, async function* () {
+        throw new Error('unreadable');
+      }),
+    );
+    expect((await fetch(url)).status).toBe(500);
+  });
+
+  it('that fail later cut the connection', async () => {
+    const url = await serve(
+      streaming(10, async function* () {
+        yield Buffer.from('hello');
+        throw new Error('unreadable');
+      }),
+    );
+    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
+  });
+
+  it('that end early cut the connection', async () => {
+    const url = await serve(
+      streaming(10, async function* () {
+        yield Buffer.from('hello');
+      }),
+    );
+    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
+  });
+
+  it('are given up when the reader goes away', async () => {
+    const given = Promise.withResolvers<void>();
+    const url = await serve(
+      streaming(1e12, async function* () {
+        try {
+          for (;;) yield Buffer.alloc(1_000_000);
+        } finally {
+          given.resolve();
+        }
+      }),
+    );
+    const connection = connectRaw(url);
+    connection.send(head('GET'));
+    await connection.until('200 OK');
+    connection.socket.destroy();
+    await given.promise;
+  });
+});
+
+describe('slow answers', () => {
+  it('that come soon are answered as they are', async () => {
+    const early = Buffer.from('<x/>');
+    const url = await serve(() =>
+      Promise.resolve({
+        status: 200,
+        headers: {},
+        body: { kind: 'slow', early, result: Promise.resolve(text('<x/>late', 412)) },
+      }),
+    );
+    const answer = await fetch(url);
+    expect([answer.status, await answer.text()]).toEqual([412, '<x/>late']);
+  });
+});
+
+describe('uploads', () => {
+  it('that are refused while they are sent see the answer, not a reset', async () => {
+    const connection = connectRaw(await serve(refuse));
+    connection.send('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 40000000\r\n\r\n');
+    for (let n = 0; n < 40; n++) connection.send(Buffer.alloc(1_000_000));
+    expect(await connection.closed()).toMatchObject({ status: 403, reset: false });
+  });
+
+  it('that are refused in their middle see the answer, not a reset', async () => {
+    const url = await serve(async (request) => {
+      for await (const piece of request.body) if (piece.length > 0) throw new S3Error('BadDigest');
+      return text('');
+    });
+    const connection = connectRaw(url);
+    connection.send('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 40000000\r\n\r\n');
+    for (let n = 0; n < 40; n++) connection.send(Buffer.alloc(1_000_000));
+    expect(await connection.closed()).toMatchObject({ status: 400, reset: false });
+  });
+
+  it('keep the connection when the refused body was small', async () => {
+    const connection = connectRaw(await serve(refuse));
+    for (let n = 1; n <= 2; n++) {
+      connection.send('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello');
+      const received = await connection.until('</Error>', n);
+      expect(received.split('403 Forbidden')).toHaveLength(n + 1);
+    }
+    connection.socket.destroy();
+  });
+
+  it('are told to continue only when their body is wanted', async () => {
+    const put = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n';
+    const refused = connectRaw(await serve(refuse));
+    refused.send(put);
+    expect(await refused.until('</Error>')).not.toContain('100 Continue');
+    refused.socket.destroy();
+
+    const wanted = connectRaw(await serve(async (request) => text((await readAll(request)).toString())));
+    wanted.send(put);
+    await wanted.until('100 Continue');
+    wanted.send('hello');
+    expect(await wanted.until('hello')).toContain('200 OK');
+    wanted.socket.destroy();
+  });
+
+  it('that are cut fail for who reads them', async () => {
+    const seen = Promise.withResolvers<unknown>();
+    const url = await serve(async (request) => {
+      await readAll(request).catch(seen.resolve);
+      return text('');
+    });
+    const connection = connectRaw(url);
+    connection.send('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhello');
+    connection.socket.on('connect', () => connection.socket.end());
+    expect(await seen.promise).toBeInstanceOf(Error);
+  });
+});
+
+describe('malformed requests', () => {
+  it.each([
+    ['no HTTP at all', 'hello there\r\n\r\n'],
+    ['a bad length', 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: ten\r\n\r\n'],
+    ['two lengths', 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    ['a header without a name', 'GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n'],
+    ['control characters in a header', 'GET / HTTP/1.1\r\nHost: a\r\nx-y: a\u0000b\r\n\r\n'],
+    ['too long a head', `GET / HTTP/1.1\r\nHost: a\r\nx-y: ${'a'.repeat(40_000)}\r\n\r\n`],
+    ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ])('with %s are answered 400 in XML', async (_what, request) => {
+    const answer = await sendRaw(await serve(() => Promise.resolve(text('fine'))), request);
+    expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('<Error><Code>') });
+  });
+});
