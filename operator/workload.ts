@@ -79,11 +79,13 @@ export type DocumentNode =
 
 /** Text with parts that a runtime resolves. Made by the tag `text`. */
 export interface Text {
+  readonly kind: 'text';
   readonly parts: readonly (string | SymbolicPart)[];
 }
 
 /** The value of a Secret's key inside a document. */
 export interface SecretText {
+  readonly kind: 'secret';
   readonly secret: string;
   readonly key: string;
 }
@@ -138,6 +140,8 @@ export interface CertificateNeed {
   readonly usages: readonly ('client' | 'server')[];
   /** Workloads by whose every address it is valid; the runtime knows the names. */
   readonly validFor: readonly string[];
+  /** Names and IP addresses that a person gave it besides. */
+  readonly alsoValidFor: readonly string[];
 }
 
 /** What a runtime tells of a certificate that it keeps. */
@@ -155,11 +159,11 @@ export function text(literals: TemplateStringsArray, ...values: readonly (string
     const value = values[index];
     if (value !== undefined && value !== '') parts.push(value);
   }
-  return { parts };
+  return { kind: 'text', parts };
 }
 
 export function plain(value: string): Text {
-  return { parts: value === '' ? [] : [value] };
+  return { kind: 'text', parts: value === '' ? [] : [value] };
 }
 
 export function listen(port: string): SymbolicPart {

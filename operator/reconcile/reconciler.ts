@@ -13,7 +13,6 @@ import { plan, type Step } from './plan.ts';
 import { ProviderChecks } from './provider-checks.ts';
 import { problemKey, renderAll, type KnownProvider, type RenderedAll } from './render-all.ts';
 import type { Resources } from './resources.ts';
-import { describeRestarts } from './restart-reasons.ts';
 
 export interface ReconcilerOptions {
   resources(): Resources;

@@ -17,7 +17,7 @@ export function certificateNeeds(
   tenants: readonly Tenant[],
   kmsConfigs: ReadonlyMap<string, KMSConfig>,
 ): readonly CertificateNeed[] {
-  const servers = [...kmsConfigs.values()].map(({ metadata: { name } }): CertificateNeed => {
+  const servers = [...kmsConfigs.values()].map(({ metadata: { name }, spec }): CertificateNeed => {
     const owner = { kind: 'KMSConfig', name } as const;
     const certificate = keyServiceCertificate(name);
     return {
@@ -27,6 +27,7 @@ export function certificateNeeds(
       authority: name,
       usages: ['server'],
       validFor: [workloadName(owner)],
+      alsoValidFor: [spec.address.host],
     };
   });
   const clients = tenants.flatMap(({ metadata: { name }, spec }): CertificateNeed[] => {
@@ -40,6 +41,7 @@ export function certificateNeeds(
         authority: spec.kmsConfigRef.name,
         usages: ['client'],
         validFor: [],
+        alsoValidFor: [],
       },
     ];
   });

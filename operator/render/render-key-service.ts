@@ -123,7 +123,11 @@ function keystore(kms: KMSConfig, context: RenderContext): DocumentNode {
     azure: {
       keyvault: {
         endpoint: azure.endpoint,
-        credentials: { tenant_id: azure.tenantId, client_id: azure.clientId, client_secret: { secret: name, key } },
+        credentials: {
+          tenant_id: azure.tenantId,
+          client_id: azure.clientId,
+          client_secret: { kind: 'secret', secret: name, key },
+        },
       },
     },
   };

@@ -1,0 +1,221 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { dirname, join } from 'node:path';
+import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { restartReasons } from '../reconcile/restart-reasons.ts';
+import type { RefusalReason, RunningWorkload, WorkloadState } from '../runtime.ts';
+import type { Mount, Program, Workload } from '../workload.ts';
+import { ChildLog } from './child-log.ts';
+import { endLeftover, type Command } from './child-process.ts';
+import { portProblem } from './port-in-use.ts';
+import { probe } from './probe.ts';
+import { reachedAt, resolveContent, resolveText, type Symbols } from './resolve.ts';
+import type { StateFolder } from './state-folder.ts';
+import { Supervisor } from './supervisor.ts';
+
+export interface LocalWorkloadOptions {
+  readonly name: string;
+  readonly state: StateFolder;
+  readonly programs: Readonly<Record<Program, string>>;
+  readonly symbols: Symbols;
+  readonly verbose: boolean;
+  line(line: string): void;
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+  changed(): void;
+  random(): number;
+}
+
+/** What a child has of this process' environment: nothing that could be a setting or a secret. */
+const inherited = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'TZ',
+  'TMPDIR',
+  'TEMP',
+  'SystemRoot',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+];
+/** Milliseconds between attempts to start what could not be started, e.g. since its port was taken. */
+const retryMs = 1_500;
+
+/** One workload as a process of this machine. Its changes happen one after the other. */
+export class LocalWorkload {
+  readonly #options: LocalWorkloadOptions;
+  readonly #log: ChildLog;
+  #workload: Workload | undefined;
+  #supervisor: Supervisor | undefined;
+  #refused: { reason: RefusalReason; message: string } | undefined;
+  #queue: Promise<void> = Promise.resolve();
+  #busy = 0;
+  #restartWanted = false;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: LocalWorkloadOptions) {
+    this.#options = options;
+    const path = join(options.state.folder('logs'), `${options.name}.log`);
+    this.#log = new ChildLog(path, (line) => options.line(line), options.verbose);
+  }
+
+  get dependsOn(): readonly string[] {
+    return this.#workload?.dependsOn ?? [];
+  }
+
+  observe(): RunningWorkload {
+    const ports = this.#workload?.ports ?? [];
+    return {
+      name: this.#options.name,
+      inputs: this.#workload?.inputs ?? [],
+      state: this.#state(),
+      ...(this.#refused === undefined ? {} : { refused: this.#refused }),
+      addresses: Object.fromEntries(ports.map((port) => [port.name, reachedAt(port)])),
+    };
+  }
+
+  /** Starts or restarts it, or only rewrites what the program re-reads. Resolves before it is ready. */
+  async apply(workload: Workload): Promise<void> {
+    if (this.#stopped) return;
+    if (workload.replicas > 1) {
+      const kept = this.#supervisor === undefined ? '' : ' The one that runs is left alone.';
+      this.#refuse(
+        'ReplicasUnsupported',
+        `${workload.replicas} replicas need Kubernetes: one machine runs one. Set spec.replicas of ${workload.owner.kind} ${workload.owner.name} to 1.${kept}`,
+      );
+      this.#workload ??= workload;
+      return;
+    }
+    if (this.#refused?.reason === 'ReplicasUnsupported') this.#refused = undefined;
+    const before = this.#workload;
+    this.#workload = workload;
+    // What was refused is tried again by its own timer, not by every pass.
+    const idle = this.#supervisor === undefined && this.#refused === undefined && this.#busy === 0;
+    const changed = before === undefined || restartReasons(before.inputs, workload.inputs, workload.owner).length > 0;
+    if (idle || changed) this.#requestRestart();
+    // A restart that is under way writes the files itself.
+    else if (this.#busy === 0) await this.#enqueue(() => this.#writeFiles(workload));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    await this.#enqueue(async () => {
+      await this.#supervisor?.stop();
+      this.#supervisor = undefined;
+      this.#log.close();
+    });
+  }
+
+  #state(): WorkloadState {
+    if (this.#busy > 0) return { kind: 'starting' };
+    return this.#supervisor?.state ?? { kind: 'stopped' };
+  }
+
+  #enqueue(task: () => Promise<void>): Promise<void> {
+    const next = this.#queue.then(task);
+    this.#queue = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Several requests before the restart begins are one restart, with the newest workload. */
+  #requestRestart(): void {
+    clearTimeout(this.#retry);
+    this.#restartWanted = true;
+    this.#busy += 1;
+    void this.#enqueue(() => this.#restart()).finally(() => {
+      this.#busy -= 1;
+      this.#options.changed();
+    });
+  }
+
+  async #restart(): Promise<void> {
+    const workload = this.#workload;
+    if (!this.#restartWanted || workload === undefined) return;
+    this.#restartWanted = false;
+    try {
+      await this.#supervisor?.stop();
+      this.#supervisor = undefined;
+      if (!this.#stopped) await this.#start(workload);
+    } catch (error) {
+      this.#refuse('StartFailed', error instanceof Error ? error.message : String(error));
+      this.#startLater();
+    }
+  }
+
+  async #start(workload: Workload): Promise<void> {
+    const { state, name } = this.#options;
+    const pidFile = join(state.folder('workloads', name), 'process');
+    await endLeftover(pidFile);
+    await this.#writeFiles(workload);
+    const taken = await portProblem(workload.ports);
+    if (taken !== undefined) {
+      this.#refuse('PortInUse', taken);
+      this.#startLater();
+      return;
+    }
+    this.#refused = undefined;
+    this.#supervisor = new Supervisor({
+      command: this.#command(workload),
+      log: this.#log,
+      pidFile,
+      ready: () => probe(workload, workload.readiness),
+      changed: () => this.#options.changed(),
+      crashed: (message) => this.#options.event('Warning', 'Crashed', `${name} ended by itself: ${message}`),
+      random: () => this.#options.random(),
+    });
+  }
+
+  #startLater(): void {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      if (!this.#stopped) this.#requestRestart();
+    }, retryMs);
+  }
+
+  #refuse(reason: RefusalReason, message: string): void {
+    const changed = this.#refused?.message !== message;
+    this.#refused = { reason, message };
+    if (changed) this.#options.changed();
+  }
+
+  #command(workload: Workload): Command {
+    const { symbols, programs, state } = this.#options;
+    const environment: Record<string, string> = {};
+    for (const name of inherited) {
+      const value = process.env[name];
+      if (value !== undefined) environment[name] = value;
+    }
+    // Settings of this machine's own server are not those of a tenant.
+    environment['SVC_CONFIG_ENV_FILE'] = devNull;
+    environment['NODE_COMPILE_CACHE'] = state.folder('compile-cache');
+    for (const { name, value } of workload.environment) environment[name] = resolveText(value, workload, symbols);
+    return {
+      script: programs[workload.program],
+      arguments: workload.arguments.map((argument) => resolveText(argument, workload, symbols)),
+      environment,
+    };
+  }
+
+  async #writeFiles(workload: Workload): Promise<void> {
+    for (const mount of workload.mounts) await this.#writeMount(workload, mount);
+  }
+
+  async #writeMount(workload: Workload, mount: Mount): Promise<void> {
+    const { symbols, name } = this.#options;
+    const folder = symbols.mountPath(name, mount.name);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (mount.kind === 'volume') return;
+    const wanted = new Set(mount.files.map(({ path }) => path));
+    for (const stale of readdirSync(folder)) if (!wanted.has(stale)) rmSync(join(folder, stale), { recursive: true });
+    for (const file of mount.files) {
+      const path = join(folder, file.path);
+      const content = await resolveContent(file.content, workload, symbols);
+      if ((await readFile(path, 'utf8').catch(() => undefined)) === content) continue;
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      await writeFileAtomically(path, content);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import type { Resources } from '../reconcile/resources.ts';
+import { readManifests, type ParsedFile } from './read-manifests.ts';
+
+const maxFiles = 256;
+
+/**
+ * The manifests of a folder, as their last good state: a file whose YAML is broken keeps the objects it had, an object that is refused
+ * keeps its last good version. What is deleted is gone.
+ */
+export class ManifestFolder {
+  readonly #folder: string;
+  readonly #good = new Map<string, CofferObject>();
+  #files = new Map<string, ParsedFile>();
+  #resources: Resources;
+  #problems: readonly string[] = [];
+
+  /** `before`: objects as an earlier process knew them, for the rules on changes. */
+  constructor(folder: string, before: readonly CofferObject[] = []) {
+    this.#folder = folder;
+    for (const object of before) this.#good.set(keyOf(object), object);
+    this.#resources = {
+      tenants: new Map(),
+      identityProviders: new Map(),
+      kmsConfigs: new Map(),
+      secrets: new Map(),
+      invalid: new Map(),
+    };
+  }
+
+  get resources(): Resources {
+    return this.#resources;
+  }
+
+  /** What is wrong with files, beside objects that are refused. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Reads the folder again. Errors when the folder itself cannot be read. */
+  async read(): Promise<void> {
+    const names = (await readdir(this.#folder, { withFileTypes: true }))
+      .filter((entry) => !entry.isDirectory() && /^[^.].*\.(ya?ml|json)$/.test(entry.name))
+      .map((entry) => entry.name)
+      .sort();
+    const problems: string[] = names.length > maxFiles ? [`${this.#folder}: more than ${maxFiles} manifests`] : [];
+    const files = new Map<string, ParsedFile>();
+    for (const name of names.slice(0, maxFiles)) {
+      const parsed = await this.#readFile(name);
+      if (parsed === undefined) continue;
+      files.set(name, parsed);
+      problems.push(...parsed.problems);
+    }
+    this.#files = files;
+    this.#collect(problems);
+  }
+
+  async #readFile(name: string): Promise<ParsedFile | undefined> {
+    let source: string;
+    try {
+      source = await readFile(join(this.#folder, name), 'utf8');
+    } catch (error) {
+      // Deleted, or replaced by an editor, between listing and reading: the next look will tell.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const parsed = readManifests(name, source, (kind, object) => this.#good.get(`${kind}/${object}`));
+    const before = this.#files.get(name);
+    if (parsed.problems.length === 0 || before === undefined) return parsed;
+    const message = parsed.problems.join('; ');
+    const invalid = new Map(before.objects.map((object) => [keyOf(object), message]));
+    return { objects: before.objects, secrets: before.secrets, invalid, problems: parsed.problems };
+  }
+
+  #collect(problems: string[]): void {
+    const objects = new Map<string, CofferObject>();
+    const secrets = new Map<string, Secret>();
+    const invalid = new Map<string, string>();
+    const origin = new Map<string, string>();
+    const claim = (key: string, file: string): boolean => {
+      const other = origin.get(key);
+      if (other === undefined) origin.set(key, file);
+      else problems.push(`${file}: ${key} is in ${other} too; the one in ${other} counts`);
+      return other === undefined;
+    };
+    for (const [file, parsed] of this.#files) {
+      for (const object of parsed.objects) if (claim(keyOf(object), file)) objects.set(keyOf(object), object);
+      for (const secret of parsed.secrets) if (claim(`Secret/${secret.name}`, file)) secrets.set(secret.name, secret);
+      for (const [key, message] of parsed.invalid) {
+        if (!objects.has(key) && !claim(key, file)) continue;
+        invalid.set(key, message);
+        const good = this.#good.get(key);
+        if (good !== undefined) objects.set(key, good);
+      }
+    }
+    this.#good.clear();
+    for (const [key, object] of objects) this.#good.set(key, object);
+    this.#problems = problems;
+    this.#resources = { ...byKind([...objects.values()]), secrets, invalid };
+  }
+}
+
+function keyOf(object: CofferObject): string {
+  return `${object.kind}/${object.metadata.name}`;
+}
+
+function byKind(objects: readonly CofferObject[]): Pick<Resources, 'tenants' | 'identityProviders' | 'kmsConfigs'> {
+  const tenants = new Map<string, Tenant>();
+  const identityProviders = new Map<string, IdentityProvider>();
+  const kmsConfigs = new Map<string, KMSConfig>();
+  for (const object of objects) {
+    const { name } = object.metadata;
+    if (object.kind === 'Tenant') tenants.set(name, object);
+    else if (object.kind === 'IdentityProvider') identityProviders.set(name, object);
+    else kmsConfigs.set(name, object);
+  }
+  return { tenants, identityProviders, kmsConfigs };
+}

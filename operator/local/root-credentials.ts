@@ -1,0 +1,55 @@
+import type { Secret, Tenant } from '../api/object.ts';
+import { randomPassword, type StateFolder } from './state-folder.ts';
+
+const names = {
+  user: ['SVC_ROOT_USER', 'MINIO_ROOT_USER', 'MINIO_ACCESS_KEY'],
+  password: ['SVC_ROOT_PASSWORD', 'MINIO_ROOT_PASSWORD', 'MINIO_SECRET_KEY'],
+} as const;
+
+export interface RootCredentials {
+  readonly secret: Secret;
+  /** For people: where the password is. */
+  readonly passwordAt: string;
+}
+
+/** Root credentials of a tenant: those of the environment, else its Secret's, else a password made once and kept. */
+export async function rootCredentials(
+  tenant: Tenant,
+  secrets: ReadonlyMap<string, Secret>,
+  state: StateFolder,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<RootCredentials> {
+  const { name } = tenant.metadata;
+  const user = firstOf(environment, names.user);
+  const password = firstOf(environment, names.password);
+  if (user !== undefined && password !== undefined) {
+    return {
+      secret: credentials('root-credentials-of-the-environment', user.value, password.value),
+      passwordAt: `the environment (${password.name})`,
+    };
+  }
+  const named = tenant.spec.rootCredentialsSecret?.name;
+  if (named !== undefined) {
+    // A missing one is reported by the renderer, with the field that names it.
+    return { secret: secrets.get(named) ?? { name: named, data: {} }, passwordAt: `the Secret ${named}` };
+  }
+  const folder = ['secrets', `${name}-root-credentials`] as const;
+  const madeUser = user?.value ?? (await state.madeOnce(() => 'admin', ...folder, 'rootUser'));
+  const madePassword = password?.value ?? (await state.madeOnce(randomPassword, ...folder, 'rootPassword'));
+  return {
+    secret: credentials(`${name}-root-credentials`, madeUser, madePassword),
+    passwordAt: password === undefined ? state.at(...folder, 'rootPassword') : `the environment (${password.name})`,
+  };
+}
+
+function credentials(name: string, rootUser: string, rootPassword: string): Secret {
+  return { name, data: { rootUser, rootPassword } };
+}
+
+function firstOf(environment: Readonly<Record<string, string | undefined>>, candidates: readonly string[]) {
+  for (const name of candidates) {
+    const value = environment[name];
+    if (value !== undefined && value !== '') return { name, value };
+  }
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { discover } from '../../platform/openid/discovery.ts';
+import { probeClient } from '../../platform/openid/probe-client.ts';
+import type { Tenant } from '../api/object.ts';
+import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
+import { checkProvider } from '../reconcile/check-provider.ts';
+import type { OperatorEvent } from '../reconcile/events.ts';
+import { Reconciler } from '../reconcile/reconciler.ts';
+import type { Resources } from '../reconcile/resources.ts';
+import type { ResourceStatus } from '../reconcile/conditions.ts';
+import type { Program, ResourceReference } from '../workload.ts';
+import { LocalRuntime } from './local-runtime.ts';
+import { ManifestFolder } from './manifest-folder.ts';
+import { rootCredentials, type RootCredentials } from './root-credentials.ts';
+import { StateFolder } from './state-folder.ts';
+import { lockState } from './state-lock.ts';
+import { StatusFiles } from './status-files.ts';
+import { watchFolder } from './watch-folder.ts';
+
+export interface LocalOptions {
+  readonly manifests: string;
+  readonly state: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly verbose?: boolean;
+  /** Instead of the programs of this checkout. */
+  readonly programs?: Readonly<Record<Program, string>>;
+  event(event: OperatorEvent): void;
+  /** What is wrong and belongs to no resource. */
+  problem(message: string): void;
+  childLine(workload: string, line: string): void;
+}
+
+export interface LocalOperator {
+  readonly resources: () => Resources;
+  status(about: ResourceReference): ResourceStatus | undefined;
+  rootCredentials(tenant: Tenant): Promise<RootCredentials>;
+  /** Calls after every change of a status. */
+  onStatus(listener: () => void): void;
+  /** Stops every program, dependents first, and lets go of the state folder. */
+  stop(): Promise<void>;
+}
+
+const programs: Readonly<Record<Program, string>> = {
+  'coffer-server': fileURLToPath(new URL('../../server/main.ts', import.meta.url)),
+  keysvc: fileURLToPath(new URL('../../keysvc/main.ts', import.meta.url)),
+};
+
+/**
+ * The operator without Kubernetes: runs what the manifests of a folder describe as processes of this machine, and follows their
+ * changes. Errors with `StateInUse`, or when the folder cannot be read.
+ */
+export async function startLocal(options: LocalOptions): Promise<LocalOperator> {
+  const now = () => new Date();
+  const state = new StateFolder(options.state);
+  const unlock = await lockState(state);
+  try {
+    const status = new StatusFiles(state, now);
+    const manifests = new ManifestFolder(options.manifests, status.objects());
+    await manifests.read();
+    const key = await state.madeOnce(() => randomBytes(32).toString('base64url'), 'fingerprint-key');
+    const listeners: (() => void)[] = [];
+    const event = (news: OperatorEvent) => {
+      options.event(news);
+      void status.record(news).catch((error: unknown) => options.problem(describe(error)));
+    };
+    const runtime = new LocalRuntime({
+      state,
+      programs: options.programs ?? programs,
+      event,
+      childLine: (workload, line) => options.childLine(workload, line),
+      verbose: options.verbose ?? false,
+      random: Math.random,
+      now,
+    });
+    const findRoot = (tenant: Tenant, secrets = manifests.resources.secrets) =>
+      rootCredentials(tenant, secrets, state, options.environment);
+    const reconciler = new Reconciler({
+      resources: () => manifests.resources,
+      runtime,
+      accepted: new AcceptedProviders(await state.readText('accepted-providers.json'), (text) =>
+        writeFileAtomically(state.at('accepted-providers.json'), text),
+      ),
+      rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
+      check: (provider, secret) => checkProvider(provider, secret, { discover, probeClient }),
+      fingerprint: (value) => createHmac('sha256', key).update(value).digest('base64url'),
+      status: {
+        get: (about) => status.get(about),
+        generation: (about) => status.generation(about),
+        put: async (about, next) => {
+          await status.put(about, next);
+          for (const listener of listeners) listener();
+        },
+      },
+      event,
+      failed: (error) => options.problem(describe(error)),
+      now,
+      random: Math.random,
+      version: '0.1.0',
+    });
+
+    const take = () => {
+      const { tenants, identityProviders, kmsConfigs, invalid } = manifests.resources;
+      status.observe(
+        [...tenants.values(), ...identityProviders.values(), ...kmsConfigs.values()],
+        new Set(invalid.keys()),
+      );
+      reconciler.request();
+    };
+    let known: readonly string[] = [];
+    const report = () => {
+      for (const problem of manifests.problems) if (!known.includes(problem)) options.problem(problem);
+      known = manifests.problems;
+    };
+    report();
+    take();
+    const watch = watchFolder(options.manifests, () => {
+      manifests.read().then(
+        () => {
+          report();
+          take();
+        },
+        (error: unknown) => options.problem(`${describe(error)}; what runs is left as it is`),
+      );
+    });
+    return {
+      resources: () => manifests.resources,
+      status: (about) => status.get(about),
+      rootCredentials: (tenant) => findRoot(tenant),
+      onStatus: (listener) => listeners.push(listener),
+      stop: async () => {
+        watch.close();
+        await reconciler.close();
+        await runtime.stop();
+        await status.markStopped();
+        await status.flush();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

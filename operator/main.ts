@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { createLogger } from '../platform/logger.ts';
+import { onShutdown } from '../platform/shutdown.ts';
+import { crdFiles } from './api/crd-files.ts';
+import { startLocal } from './local/start-local.ts';
+import { Terminal } from './local/terminal.ts';
+
+const program = new Command('coffer-operator')
+  .description('Runs Coffer as its custom resources describe it')
+  .showHelpAfterError();
+
+program
+  .command('local')
+  .description('runs the manifests of a folder as processes of this machine, and follows their changes')
+  .requiredOption('--manifests <folder>', 'folder of Tenant, IdentityProvider, KMSConfig and Secret manifests (YAML)')
+  .requiredOption('--state <folder>', 'folder for data, secrets, certificates, logs and status files')
+  .option('--verbose', 'also prints the logs of the programs', false)
+  .action(async ({ manifests, state, verbose }: { manifests: string; state: string; verbose: boolean }) => {
+    const terminal = new Terminal(process.stdout, () => new Date());
+    const operator = await startLocal({
+      manifests,
+      state,
+      verbose,
+      environment: process.env,
+      event: (event) => terminal.event(event),
+      problem: (message) => terminal.problem(message),
+      childLine: (workload, line) => terminal.childLine(workload, line),
+    });
+    onShutdown({ log: createLogger({ name: 'coffer-operator', level: 'warn' }), timeoutMs: 60_000 }, async (reason) => {
+      terminal.say(`stopping (${reason})`);
+      await operator.stop();
+    });
+  });
+
+program
+  .command('crds')
+  .description('prints the CustomResourceDefinitions')
+  .action(() => {
+    process.stdout.write([...crdFiles().values()].join('---\n'));
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`coffer-operator: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
