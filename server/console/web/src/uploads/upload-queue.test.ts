@@ -17,7 +17,7 @@ function queue() {
 }
 
 const file = (text = 'abc') => new Blob([text]);
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('UploadQueue', () => {
   it('sends three at once and the rest in turn', async () => {
