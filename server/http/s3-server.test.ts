@@ -14,8 +14,9 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => stopServer(server, 0)));
 });
 
+const nextRequestId = () => '0123456789ABCDEF';
+
 async function serve(handle: RequestHandler): Promise<string> {
-  const nextRequestId = () => '0123456789ABCDEF';
   const log = createLogger({ name: 'test', level: 'silent' });
   const listener = createRequestListener({ handle, secure: false, nextRequestId, stopping: () => false, log });
   const server = createS3Server({ listener, nextRequestId });
@@ -39,6 +40,11 @@ const text = (body: string, status = 200): Answer => ({
 });
 const refuse: RequestHandler = () => Promise.reject(new S3Error('AccessDenied'));
 const head = (method: string, more = '') => `${method} /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${more}\r\n`;
+
+const streaming =
+  (size: number, pieces: () => AsyncGenerator<Buffer>): RequestHandler =>
+  () =>
+    Promise.resolve({ status: 200, headers: {}, body: { kind: 'stream', size, stream: Readable.from(pieces()) } });
 
 describe('answers', () => {
   it('carry ids, length and the name of the server', async () => {
@@ -84,11 +90,6 @@ describe('answers', () => {
 });
 
 describe('streams', () => {
-  const streaming = (size: number, pieces: () => AsyncGenerator<Buffer>): RequestHandler => {
-    return () =>
-      Promise.resolve({ status: 200, headers: {}, body: { kind: 'stream', size, stream: Readable.from(pieces()) } });
-  };
-
   it('arrive whole', async () => {
     const url = await serve(
       streaming(200_000, async function* () {

@@ -3,11 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */
 const drainLimit = { bytes: 256 * 1024 * 1024, ms: 30_000 } as const;
 
-/** Whether some of the request's body was neither read nor has arrived whole. */
+/** Bytes of a body that `node:http` may take off the line after the answer, so that the connection can be used again. */
+const smallBody = 256 * 1024;
+
+/** Whether more of the request's body may come than is worth waiting for, or the client still waits to be asked for it. */
 export function hasUnreadBody(message: IncomingMessage): boolean {
   if (message.complete || message.readableEnded) return false;
   const { headers } = message;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const size = Number(headers['content-length'] ?? 0);
+  return size > 0 && (size > smallBody || headers.expect !== undefined);
 }
 
 /**

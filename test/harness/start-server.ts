@@ -73,9 +73,10 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
         },
       };
       waiting.add(wait);
-      void exited.then((code) => {
+      void (async () => {
+        const code = await exited;
         reject(new Error(`coffer-server exited with ${code} before it said "${text}":\n${log.join('\n')}`));
-      });
+      })();
     });
   }
 
