@@ -24,26 +24,45 @@ export function createLogger(options: LoggerOptions): Logger {
   const terminal = options.stream === undefined ? process.stdout.isTTY : options.stream.isTTY === true;
   const stream = options.stream ?? standardOutput();
   const destination = terminal ? { write: (line: string) => stream.write(formatForTerminal(line)) } : stream;
-  return pino(
+  const log = pino(
     {
       level: options.level ?? 'info',
       base: { name: options.name },
       timestamp: pino.stdTimeFunctions.isoTime,
+      // Errors are made plain together with the other fields, below.
+      serializers: { err: (error: unknown) => error },
       formatters: {
         level: (label) => ({ level: label }),
-        bindings: (bindings) => redactSecrets(bindings),
         log: (object) => redactSecrets(object),
       },
       hooks: {
         logMethod(args, method) {
-          // pino types arguments as those of one overload; all that changes here are its texts.
-          const clean = args.map((arg: unknown) => (typeof arg === 'string' ? redactText(arg) : arg));
+          // pino types arguments as those of one overload; all that changes here are an error's place and the texts.
+          const clean = errorAsField(args).map((arg) => (typeof arg === 'string' ? redactText(arg) : arg));
           method.apply(this, clean as typeof args);
         },
       },
     },
     destination,
   );
+  return redactChildren(log);
+}
+
+/** pino would take the message of a bare error as it is. */
+function errorAsField(args: readonly unknown[]): readonly unknown[] {
+  const [first, ...rest] = args;
+  if (!(first instanceof Error)) return args;
+  return rest.length === 0 ? [{ err: first }, first.message] : [{ err: first }, ...rest];
+}
+
+/** Fields of child logs are fixed when the child is made, past the formatters. Children inherit this from their parent. */
+function redactChildren(log: Logger): Logger {
+  const { child } = log;
+  const redacted: Logger['child'] = function (this: Logger, bindings, options) {
+    return child.call(this, redactSecrets(bindings), options);
+  } as Logger['child'];
+  log.child = redacted;
+  return log;
 }
 
 /** Written synchronously: a line is out before the process that wrote it can die. */

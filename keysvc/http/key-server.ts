@@ -48,10 +48,13 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
-  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('tlsClientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
     // A probe that only connects and leaves is no event.
     if (error.code === 'ECONNRESET') return;
-    options.log.warn({ ip: socket.remoteAddress, code: error.code }, `TLS handshake refused: ${error.message}`);
+    options.log.warn(
+      { ip: socket.remoteAddress, code: error.code },
+      `TLS handshake refused: ${error.reason ?? error.message}`,
+    );
   });
 
   return {

@@ -1,0 +1,47 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFileAtomically, isTemporaryName, writeFileAtomically } from './atomic-file.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'atomic-file-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('an atomic file', () => {
+  it('is replaced whole and readable by its owner alone', async () => {
+    const path = join(folder, 'secret');
+    await writeFile(path, 'a longer text than the next', { mode: 0o644 });
+    await writeFileAtomically(path, 'new');
+    expect(await readFile(path, 'utf8')).toBe('new');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('has the mode that was asked for, whatever the umask', async () => {
+    const path = join(folder, 'public');
+    await writeFileAtomically(path, 'x', { mode: 0o666 });
+    expect((await stat(path)).mode & 0o777).toBe(0o666);
+  });
+
+  it('is created by exactly one of several at once, and leaves nothing beside it', async () => {
+    const path = join(folder, 'once');
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, i) => createFileAtomically(path, `writer ${i}`)),
+    );
+    const winner = outcomes.findIndex((outcome) => outcome.status === 'fulfilled');
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+    expect(await readFile(path, 'utf8')).toBe(`writer ${winner}`);
+    expect((await readdir(folder)).filter(isTemporaryName)).toEqual([]);
+  });
+
+  it('leaves nothing behind where it cannot be written', async () => {
+    await expect(writeFileAtomically(join(folder, 'none', 'x'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('knows its own half-written files', () => {
+    expect(isTemporaryName('.my-key.0123456789abcdef.tmp')).toBe(true);
+    expect(isTemporaryName('my-key')).toBe(false);
+  });
+});

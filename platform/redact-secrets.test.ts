@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { redactSecrets, redactText } from './redact-secrets.ts';
+
+describe('redactSecrets', () => {
+  it.each([
+    'authorization',
+    'Authorization',
+    'set-cookie',
+    'secretKey',
+    'SECRET_KEY',
+    'secret_access_key',
+    'client_secret',
+    'password',
+    'sessionToken',
+    'X-Amz-Security-Token',
+    'access_token',
+    'apiKey',
+    'plaintext',
+  ])('hides %s', (name) => {
+    expect(redactSecrets({ [name]: 'hunter2' })).toEqual({ [name]: '[redacted]' });
+  });
+
+  it('hides secrets however deep, in lists and errors too', () => {
+    const error = Object.assign(new Error('failed'), { config: { headers: { authorization: 'Bearer abcdefgh' } } });
+    const text = JSON.stringify(redactSecrets({ request: { headers: [{ cookie: 'hunter2' }] }, err: error }));
+    expect(text).not.toMatch(/hunter2|abcdefgh/);
+    expect(text).toContain('failed');
+  });
+
+  it('leaves what is no secret', () => {
+    const fields = {
+      bucket: 'photos',
+      status: 200,
+      tokens: 3,
+      keyName: 'my-key',
+      hasPassword: true,
+      password: undefined,
+    };
+    expect(redactSecrets(fields)).toEqual(fields);
+  });
+
+  it('keeps the message and code of an error and of its cause', () => {
+    const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const clean = redactSecrets({ err: new Error('no key service', { cause }) })['err'];
+    expect(clean).toMatchObject({ message: 'no key service', cause: { message: 'refused', code: 'ECONNREFUSED' } });
+  });
+
+  it('ends with objects that hold themselves', () => {
+    const loop: Record<string, unknown> = { name: 'loop' };
+    loop['self'] = loop;
+    expect(JSON.stringify(redactSecrets({ loop }))).toContain('[deeper]');
+  });
+
+  it('never prints bytes, which may be key material', () => {
+    expect(redactSecrets({ body: Buffer.from('hunter2') })).toEqual({ body: '[7 bytes]' });
+  });
+});
+
+describe('redactText', () => {
+  it.each([
+    ['GET /b/k?X-Amz-Signature=deadbeef&X-Amz-Date=1', 'GET /b/k?X-Amz-Signature=[redacted]&X-Amz-Date=1'],
+    ['/b/k?X-Amz-Security-Token=abc%2F123&x=1', '/b/k?X-Amz-Security-Token=[redacted]&x=1'],
+    ['/cb?code=abc123&state=s', '/cb?code=[redacted]&state=s'],
+    ['https://user:hunter2@idp.example/x', 'https://user:[redacted]@idp.example/x'],
+    ['header Bearer abcdefgh.ijkl', 'header Bearer [redacted]'],
+    ['API key: kes:v1:AGaV6VXH', 'API key: kes:v1:[redacted]'],
+    ['plain text about https://idp.example:8443/path', 'plain text about https://idp.example:8443/path'],
+  ])('%s', (text, clean) => {
+    expect(redactText(text)).toBe(clean);
+  });
+
+  it('takes out the signature of an authorization header', () => {
+    const header = `AWS4-HMAC-SHA256 Credential=AK/1/r/s3/aws4_request, SignedHeaders=host, Signature=${'ab'.repeat(32)}`;
+    expect(redactText(header)).not.toContain('abab');
+    expect(redactText(header)).toContain('Credential=AK');
+  });
+
+  it('takes out private keys, cut ones too', () => {
+    expect(redactText('-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- rest')).not.toContain('MIIE');
+    expect(redactText('-----BEGIN EC PRIVATE KEY-----\nMIIE')).not.toContain('MIIE');
+  });
+});
