@@ -1,3 +1,4 @@
+import { turn } from '../memory/faults.ts';
 import type { BlobFileSystem, NewFile, OpenFile } from './blob-file-system.ts';
 
 /** A file: what programs see of it, and what the disk has of it. */
@@ -135,9 +136,9 @@ export class SimulatedDisk implements BlobFileSystem {
     };
   }
 
-  /** Each step takes a turn, so that callers at once interleave. */
+  /** Steps take turns, so that callers at once interleave; flushes take longer, so that one not waited for comes too late. */
   async #step<T>(step: string, act: () => T): Promise<T> {
-    await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = step.startsWith('sync') ? 5 : 1; turns > 0; turns -= 1) await turn();
     if (this.steps.length >= this.#cutBefore) throw new PowerCut(`before ${step}`);
     this.steps.push(step);
     return act();

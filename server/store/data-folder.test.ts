@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DataFolderError } from './data-folder-error.ts';
+import { openDataFolder } from './data-folder.ts';
+import { bringForward, readFormat } from './folder-format.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+let base: Awaited<ReturnType<typeof temporaryFolder>>;
+let path: string;
+
+beforeEach(async () => {
+  base = await temporaryFolder();
+  path = join(base.path, 'deep', 'data');
+});
+afterEach(() => base.remove());
+
+describe('a data folder', () => {
+  it('is made, with folders of this user only', async () => {
+    const folder = await openDataFolder(path);
+    for (const made of [path, folder.recordsFolder, folder.blobsFolder])
+      expect((await stat(made)).mode & 0o777).toBe(0o700);
+    await folder.close();
+  });
+
+  it('keeps its deployment ID', async () => {
+    const first = await openDataFolder(path);
+    await first.close();
+    const second = await openDataFolder(path);
+    expect(second.deploymentId).toBe(first.deploymentId);
+    expect(first.deploymentId).toMatch(/^[0-9a-f-]{36}$/);
+    await second.close();
+  });
+
+  it('may have been an empty folder, a volume’s too', async () => {
+    await mkdir(join(path, 'lost+found'), { recursive: true });
+    await (await openDataFolder(path)).close();
+  });
+
+  it('is refused where something else is kept, and nothing is put there', async () => {
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, 'thesis.txt'), 'x');
+    await expect(openDataFolder(path)).rejects.toThrow('holds "thesis.txt" and no data of Coffer');
+    expect(await readdir(path)).toEqual(['thesis.txt']);
+  });
+
+  it('is refused where a file is in the way', async () => {
+    await writeFile(join(base.path, 'deep'), 'x');
+    await expect(openDataFolder(path)).rejects.toThrow(DataFolderError);
+  });
+});
+
+describe('its lock', () => {
+  it('keeps a second server out, of this process or another', async () => {
+    const first = await openDataFolder(path);
+    await expect(openDataFolder(path)).rejects.toThrow('is in use by another server');
+    const other = holder(path);
+    expect(await other.line).toContain('is in use by another server');
+    await first.close();
+  });
+
+  it('is free again once closed', async () => {
+    await (await openDataFolder(path)).close();
+    await (await openDataFolder(path)).close();
+  });
+
+  it('is free again once its holder was killed, without repair', async () => {
+    const other = holder(path);
+    expect(await other.line).toBe('open');
+    await expect(openDataFolder(path)).rejects.toThrow('is in use by another server');
+    other.process.kill('SIGKILL');
+    await once(other.process, 'exit');
+    await (await openDataFolder(path)).close();
+  });
+
+  it('goes to one of two that start at once', async () => {
+    const starts = await Promise.allSettled([openDataFolder(path), openDataFolder(path)]);
+    const opened = starts.filter((start) => start.status === 'fulfilled');
+    expect(opened).toHaveLength(1);
+    await opened[0]?.value.close();
+  });
+});
+
+describe('its format', () => {
+  it('is refused when it is newer than the server, by a message that says so', async () => {
+    await (await openDataFolder(path)).close();
+    const file = join(path, 'format.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 1', '"format": 2'));
+    await expect(openDataFolder(path)).rejects.toThrow(/has format 2, this server knows formats up to 1/);
+    // The lock was let go.
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 1'));
+    await (await openDataFolder(path)).close();
+  });
+
+  it('is refused when the file is damaged', async () => {
+    await (await openDataFolder(path)).close();
+    await writeFile(join(path, 'format.json'), '{');
+    await expect(openDataFolder(path)).rejects.toThrow('is not a format file of Coffer');
+  });
+
+  it('is brought forward one step at a time, and goes on where a crash stopped it', async () => {
+    await (await openDataFolder(path)).close();
+    const file = join(path, 'format.json');
+    const steps: string[] = [];
+    const step = (name: string) => () => {
+      steps.push(name);
+      return name === '2 to 3' && steps.length === 2 ? Promise.reject(new Error('killed')) : Promise.resolve();
+    };
+    const supported = {
+      format: 3,
+      migrations: new Map([
+        [1, step('1 to 2')],
+        [2, step('2 to 3')],
+      ]),
+    };
+    const found = async () => (await readFormat(file)) ?? { format: 0, deploymentId: '' };
+    await expect(bringForward(path, file, await found(), supported)).rejects.toThrow('killed');
+    await bringForward(path, file, await found(), supported);
+    expect(steps).toEqual(['1 to 2', '2 to 3', '2 to 3']);
+    expect((await found()).format).toBe(3);
+  });
+});
+
+/** Another process that opens the folder and keeps it. */
+function holder(path: string) {
+  const module = new URL('data-folder.ts', import.meta.url).href;
+  const script = `
+    const { openDataFolder } = await import(${JSON.stringify(module)});
+    try { await openDataFolder(${JSON.stringify(path)}); console.log('open'); setInterval(() => {}, 1000); }
+    catch (error) { console.log(error.message); }`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const line = once(child.stdout, 'data').then(([data]) => String(data).trim());
+  return { process: child, line };
+}
