@@ -1,0 +1,102 @@
+import type { FlattenedJWSInput } from 'jose';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ProviderKeys } from '../../test/doubles/openid/signing-keys.ts';
+import { createKeySet } from './key-set.ts';
+import type { ProviderFetch } from './provider-fetch.ts';
+
+const noToken: FlattenedJWSInput = { payload: '', signature: '' };
+const header = (kid: string) => ({ alg: 'ES256', kid });
+
+let keys: ProviderKeys;
+let requests: number;
+let broken: boolean;
+let time: number;
+
+beforeEach(async () => {
+  keys = await ProviderKeys.create('ES256');
+  requests = 0;
+  broken = false;
+  time = Date.UTC(2026, 0, 1);
+});
+
+const fetch: ProviderFetch = () => {
+  requests += 1;
+  return broken ? Promise.reject(new Error('no route')) : Promise.resolve(new Response(JSON.stringify(keys.published)));
+};
+
+function keySet() {
+  const clock = () => new Date(time);
+  return createKeySet('https://idp.example/keys', {
+    fetch,
+    clock,
+    cooldownMs: 5_000,
+    maxAgeMs: 60_000,
+    graceMs: 60_000,
+  });
+}
+
+describe('createKeySet', () => {
+  it('reads the keys once for many tokens', async () => {
+    const set = keySet();
+    await Promise.all([1, 2, 3].map(() => set.find(header('key-1'), noToken)));
+    await set.find(header('key-1'), noToken);
+    expect(requests).toBe(1);
+  });
+
+  it('finds the new key after a rotation', async () => {
+    const set = keySet();
+    await set.load();
+    await keys.rotate('ES256');
+    time += 5_000;
+    await set.find(header('key-2'), noToken);
+    expect(requests).toBe(2);
+  });
+
+  it('asks no more than once in the cooldown for keys that do not exist', async () => {
+    const set = keySet();
+    await set.load();
+    for (let token = 0; token < 10; token += 1) {
+      await expect(set.find(header(`made-up-${token}`), noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
+    }
+    expect(requests).toBe(1);
+  });
+
+  it('forgets a withdrawn key when the keys are old', async () => {
+    const set = keySet();
+    await set.load();
+    await keys.rotate('ES256', { forget: true });
+    time += 60_000;
+    await expect(set.find(header('key-1'), noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
+  });
+
+  it('goes on with old keys while the provider is away, but not for ever', async () => {
+    const set = keySet();
+    await set.load();
+    broken = true;
+    time += 61_000;
+    await set.find(header('key-1'), noToken);
+    time += 60_000;
+    await expect(set.find(header('key-1'), noToken)).rejects.toMatchObject({ code: 'KeysUnreachable' });
+  });
+
+  it('works again once the provider is back', async () => {
+    broken = true;
+    const set = keySet();
+    await expect(set.load()).rejects.toMatchObject({ code: 'KeysUnreachable' });
+    broken = false;
+    await set.find(header('key-1'), noToken);
+  });
+
+  it.each(['', '{}', '{"keys":1}', '{"keys":[1]}', '[]'])('refuses a key document of %j', async (body) => {
+    const set = createKeySet('https://idp.example/keys', { fetch: () => Promise.resolve(new Response(body)) });
+    await expect(set.load()).rejects.toMatchObject({ code: 'KeysUnreachable' });
+  });
+
+  it('takes a token without kid where only one key fits', async () => {
+    const set = keySet();
+    await set.find({ alg: 'ES256' }, noToken);
+    await keys.rotate('ES256');
+    await set.load();
+    await expect(set.find({ alg: 'ES256' }, noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
+  });
+});

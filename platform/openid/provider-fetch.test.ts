@@ -1,0 +1,53 @@
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
+import { webcrypto } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
+import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { discover } from './discovery.ts';
+import { createProviderFetch } from './provider-fetch.ts';
+
+describe('createProviderFetch', () => {
+  let provider: OpenIdProviderDouble;
+  let ca: string;
+
+  beforeAll(async () => {
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+    const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+      name: 'CN=Test provider',
+      keys,
+      signingAlgorithm: algorithm,
+      extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+    });
+    ca = certificate.toString('pem');
+    const key = x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
+    provider = await startOpenIdProvider({ tls: { key, cert: ca } });
+  });
+  afterAll(() => provider.close());
+
+  it('trusts the CA it was given', async () => {
+    expect((await discover(provider.configUrl, { ca })).issuer).toBe(provider.issuer);
+  });
+
+  it('does not trust a certificate of an unknown CA, and says how to', async () => {
+    await expect(discover(provider.configUrl)).rejects.toMatchObject({
+      code: 'Unreachable',
+      message: expect.stringContaining('CA_FILE') as string,
+    });
+  });
+
+  it('sends a form and reads status, headers and body', async () => {
+    const fetch = createProviderFetch({ ca });
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'coffer', client_secret: 'no' });
+    const answer = await fetch(`${provider.issuer}/protocol/openid-connect/token`, { method: 'POST', body });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'application/json']);
+    expect(await answer.json()).toMatchObject({ error: 'invalid_client' });
+  });
+
+  it('stops when it is told to', async () => {
+    provider.fail('discovery', { kind: 'hang' });
+    const signal = AbortSignal.abort(new Error('stopping'));
+    await expect(createProviderFetch({ ca })(provider.configUrl, { signal })).rejects.toThrow('stopping');
+  });
+});
