@@ -204,6 +204,8 @@ export interface CompleteMultipartUpload {
   readonly key: string;
   readonly uploadId: string;
   readonly parts: readonly { readonly partNumber: number; readonly etag: string; readonly checksum?: string }[];
+  /** Base64 of the checksum of the whole object, where the client gives one. */
+  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly value: string };
   readonly conditions?: WriteConditions;
 }
 

@@ -4,11 +4,18 @@ import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './bucket-encryption.ts';
 import { createBucket, headBucket, listBuckets } from './buckets.ts';
+import { copyObject } from './copy-object.ts';
 import { deleteBucket } from './delete-bucket.ts';
 import { deleteObject } from './delete-object.ts';
 import type { Environment } from './environment.ts';
 import { getObject, headObject } from './get-object.ts';
 import { listObjects } from './list-objects.ts';
+import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
+import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
+import { createMultipartUpload } from './multipart/create-multipart-upload.ts';
+import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
+import { listParts } from './multipart/list-parts.ts';
+import { copyPart, putPart } from './multipart/put-part.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './put-object.ts';
 import { type Reserve, spaceCheck } from './space-check.ts';
@@ -57,21 +64,17 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putObject: operation(environment, putObject),
     headObject: operation(environment, headObject),
     getObject: operation(environment, getObject),
-    copyObject: operation(environment, notYet),
+    copyObject: operation(environment, copyObject),
     deleteObject: operation(environment, deleteObject),
     listObjects: operation(environment, listObjects),
-    createMultipartUpload: operation(environment, notYet),
-    putPart: operation(environment, notYet),
-    copyPart: operation(environment, notYet),
-    completeMultipartUpload: operation(environment, notYet),
-    abortMultipartUpload: operation(environment, notYet),
-    listParts: operation(environment, notYet),
-    listMultipartUploads: operation(environment, notYet),
+    createMultipartUpload: operation(environment, createMultipartUpload),
+    putPart: operation(environment, putPart),
+    copyPart: operation(environment, copyPart),
+    completeMultipartUpload: operation(environment, completeMultipartUpload),
+    abortMultipartUpload: operation(environment, abortMultipartUpload),
+    listParts: operation(environment, listParts),
+    listMultipartUploads: operation(environment, listMultipartUploads),
   };
-}
-
-async function notYet(): Promise<never> {
-  throw new Error('not yet');
 }
 
 /** An operation in the environment, its failures in the protocol's terms. */

@@ -1,0 +1,60 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { guardBucket } from '../bucket-guard.ts';
+import { checkObjectKey } from '../check-object-key.ts';
+import { commitChange } from '../commit-change.ts';
+import { decideEncryption } from '../decide-encryption.ts';
+import type { Environment } from '../environment.ts';
+import { newId } from '../new-id.ts';
+import { makeObjectKey } from '../object-keys.ts';
+import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
+import { getBucket } from '../records/bucket-record.ts';
+import { shownEncryption } from '../records/object-record.ts';
+import { encodeRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+import type { UploadRecord } from '../records/upload-record.ts';
+
+/** Encryption is decided here: every part has a key derived from the object key made now. */
+export async function createMultipartUpload(
+  environment: Environment,
+  request: CreateMultipartUpload,
+): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption }> {
+  const { bucket, key, headers, checksum } = request;
+  checkObjectKey(bucket, key);
+  checkChecksumType(checksum);
+  await environment.checkSpace();
+  const { record: bucketRecord } = await getBucket(environment.records, bucket);
+  const uploadId = newId(environment.clock(), environment.random);
+  const chosen = decideEncryption({
+    requested: request.encryption,
+    bucketDefault: bucketRecord.encryption,
+    autoEncryption: environment.autoEncryption,
+    defaultKey: environment.keys.defaultKey,
+  });
+  const made = chosen && (await makeObjectKey(environment, chosen, { bucket, key, id: uploadId }));
+  const record: UploadRecord = {
+    initiated: environment.clock(),
+    headers,
+    ...(made && { sealed: made.sealed }),
+    ...(checksum && { checksum }),
+  };
+  const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
+  await commitChange(environment, async () => {
+    const guard = guardBucket(bucket, await getBucket(environment.records, bucket));
+    return { batch: { expect: guard.expect, put: [...guard.put, upload] }, result: undefined };
+  });
+  return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }) };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html */
+function checkChecksumType(checksum: CreateMultipartUpload['checksum']): void {
+  if (checksum === undefined) return;
+  const { algorithm, type } = checksum;
+  const impossible =
+    type === 'FULL_OBJECT' ? algorithm === 'SHA1' || algorithm === 'SHA256' : algorithm === 'CRC64NVME';
+  if (impossible) {
+    throw new S3Error(
+      'InvalidRequest',
+      `The ${type} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
+    );
+  }
+}

@@ -1,0 +1,120 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { OutcomeUnknown } from '../../store/commit-once.ts';
+import { commitChange } from '../commit-change.ts';
+import { openSource, sourceRange } from '../copy-object.ts';
+import type { Environment } from '../environment.ts';
+import { recoverObjectKey } from '../object-keys.ts';
+import type { ByteRange, CopySource, ExpectedDigests, ObjectEncryption, PartInfo, PutPart } from '../object-layer.ts';
+import { ownBlob } from '../own-blob.ts';
+import { etagOf } from '../put-object.ts';
+import { discardBlob, receiveBody } from '../receive-body.ts';
+import { shownEncryption } from '../records/object-record.ts';
+import { decodeRecord, encodeRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+import { getUpload, type PartRecord, type UploadRecord } from '../records/upload-record.ts';
+import { queueRemoval } from '../supersede-object.ts';
+
+const MOST_PARTS = 10_000;
+
+/** A part is a blob of its own, also a small one; uploading its number again replaces it. */
+export async function putPart(
+  environment: Environment,
+  request: PutPart,
+): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
+  const { bucket, key, uploadId, partNumber } = request;
+  if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > MOST_PARTS) {
+    throw new S3Error(
+      'InvalidArgument',
+      `Part number must be an integer between 1 and ${MOST_PARTS}, not ${partNumber}.`,
+    );
+  }
+  await environment.checkSpace();
+  const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
+  const { sealed } = upload;
+  const received = await receiveBody(environment, {
+    body: request.body,
+    size: request.size,
+    digests: digestsOfPart(request.digests, upload),
+    md5: sealed?.scheme !== 'SSE-KMS',
+    objectKey: sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id: uploadId })),
+    inlineLimit: -1,
+  });
+  if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
+  const { blob } = received.stored;
+  const record: PartRecord = {
+    blob,
+    size: request.size,
+    etag: etagOf(environment, received, sealed?.scheme),
+    modified: environment.clock(),
+    protection: received.protection,
+    ...(received.digests.checksum && { checksum: received.digests.checksum }),
+  };
+  try {
+    await commitPart(environment, request, record);
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
+    throw error;
+  }
+  return { ...partInfo(partNumber, record), ...(sealed && { encryption: shownEncryption(sealed) }) };
+}
+
+/** The same from bytes of an object that is there. */
+export async function copyPart(
+  environment: Environment,
+  request: Omit<PutPart, 'body' | 'size' | 'digests'> & { readonly source: CopySource; readonly range?: ByteRange },
+): Promise<PartInfo> {
+  const { source, range: asked, ...part } = request;
+  const { info, open } = await openSource(environment, source);
+  const range = sourceRange(asked, info.size);
+  return putPart(environment, { ...part, body: open(range), size: range.end - range.start, digests: {} });
+}
+
+export function partInfo(partNumber: number, record: PartRecord): PartInfo {
+  return {
+    partNumber,
+    size: record.size,
+    etag: record.etag,
+    lastModified: new Date(record.modified),
+    ...(record.checksum && { checksum: record.checksum }),
+  };
+}
+
+/** Expects the upload's record, which completing and aborting delete: no part is committed after them. */
+function commitPart(environment: Environment, request: PutPart, record: PartRecord): Promise<void> {
+  const { bucket, key, uploadId, partNumber } = request;
+  const partKey = recordKeys.part(uploadId, partNumber);
+  const value = encodeRecord(record);
+  return commitChange(environment, async () => {
+    const upload = await getUpload(environment.records, bucket, key, uploadId);
+    const current = await environment.records.get(partKey);
+    const replaced = current && decodeRecord<PartRecord>(current.value, `part ${partNumber} of upload ${uploadId}`);
+    const removal = queueRemoval(replaced ? [replaced.blob] : [], environment.clock());
+    const owned = await ownBlob(environment, record.blob, uploadId);
+    return {
+      batch: {
+        expect: [
+          { kind: 'revision', key: recordKeys.upload(bucket, key, uploadId), revision: upload.revision },
+          current ? { kind: 'revision', key: partKey, revision: current.revision } : { kind: 'absent', key: partKey },
+          ...owned.expect,
+        ],
+        put: [{ key: partKey, value }, ...owned.put, ...removal.put],
+        delete: removal.delete,
+      },
+      result: undefined,
+    };
+  });
+}
+
+/** The upload's checksum algorithm is computed for every part, and no other is taken. */
+function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): ExpectedDigests {
+  const algorithm = upload.checksum?.algorithm;
+  if (algorithm === undefined) return digests;
+  const given = digests.checksum?.algorithm ?? digests.trailing?.algorithm;
+  if (given !== undefined && given !== algorithm) {
+    throw new S3Error(
+      'InvalidRequest',
+      `The upload was started with ${algorithm} checksums; the part came with ${given}.`,
+    );
+  }
+  return { ...digests, compute: algorithm };
+}
