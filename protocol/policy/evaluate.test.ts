@@ -258,9 +258,11 @@ function fits(pattern: string, text: string): boolean {
   return new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's').test(text);
 }
 
+function anyFits(patterns: string | string[] | undefined, text: string): boolean {
+  return [patterns ?? []].flat().some((pattern) => fits(pattern, text));
+}
+
 function naive(statements: Statement[], action: string, resource: string, prefix: string | undefined): string {
-  const anyFits = (patterns: string | string[] | undefined, text: string): boolean =>
-    [patterns ?? []].flat().some((pattern) => fits(pattern, text));
   const applying = statements.filter((statement) => {
     const byAction = statement.Action ? anyFits(statement.Action, action) : !anyFits(statement.NotAction, action);
     const byResource = statement.Resource

@@ -1,19 +1,55 @@
-/** One element of an answer: `element('Name', 'text')` or `element('Owner', [element(…), …])`. Absent children are left out. */
-export function element(_name: string, _content: XmlContent, _attributes?: Readonly<Record<string, string>>): Xml {
-  throw new Error('not yet');
-}
-
 declare const xml: unique symbol;
-/** Finished markup: only `element` makes it, so that no text gets in unescaped. */
+/** Finished markup: only this file makes it, so that no text gets in unescaped. */
 export type Xml = string & { readonly [xml]: true };
 export type XmlContent = string | number | boolean | Date | undefined | readonly (Xml | undefined)[];
 
-/** A whole answer with its declaration, and the S3 namespace on the root element. */
-export function xmlDocument(_root: string, _children: readonly (Xml | undefined)[]): string {
-  throw new Error('not yet');
+export const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
+
+/** One element of an answer: `element('Name', 'text')` or `element('Owner', [element(…), …])`. Absent children are left out. */
+export function element(name: string, content: XmlContent, attributes: Readonly<Record<string, string>> = {}): Xml {
+  let open = name;
+  for (const [attribute, value] of Object.entries(attributes)) open += ` ${attribute}="${escape(value)}"`;
+  const inner = write(content);
+  return (inner === '' ? `<${open}/>` : `<${open}>${inner}</${name}>`) as Xml;
 }
 
-/** What `encoding-type=url` asks for: keys percent-encoded except for `/` and unreserved characters. */
-export function urlEncodeKey(_key: string): string {
-  throw new Error('not yet');
+/** A whole answer with its declaration. `namespace` is S3's unless given; '' writes none, as in errors. */
+export function xmlDocument(root: string, children: readonly (Xml | undefined)[], namespace = s3Namespace): string {
+  const attributes: Record<string, string> = namespace === '' ? {} : { xmlns: namespace };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, children, attributes)}`;
+}
+
+function write(content: XmlContent): string {
+  if (content === undefined) return '';
+  if (typeof content === 'string') return escape(content);
+  if (content instanceof Date) return content.toISOString();
+  if (typeof content === 'object') return content.filter((child) => child !== undefined).join('');
+  return String(content);
+}
+
+const named: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/**
+ * Control characters go as references: parsers would turn a plain CR into LF and refuse the others. XML 1.0 has no lawful form
+ * for most of them; this is the one that S3 uses and its clients read.
+ */
+function escape(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+  return text.replaceAll(/[&<>"'\u0000-\u001F\u007F-\u009F\uFFFE\uFFFF]/g, (character) => {
+    return named[character] ?? `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`;
+  });
+}
+
+/** What `encoding-type=url` asks for: percent-encoded but for `/` and unreserved characters, a space as `+`. */
+export function urlEncodeKey(key: string): string {
+  return encodeURIComponent(key)
+    .replaceAll('%2F', '/')
+    .replaceAll('%20', '+')
+    .replaceAll(/[!'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -153,7 +153,7 @@ it('takes a request without any for anonymous', () => {
 
 it('refuses whatever comes with an S3Error', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (authorization, query) => {
+    fc.property(fc.string(), fc.string(), (authorization, query) => {
       codeOf(() => byHeader(`AWS4-HMAC-SHA256 ${authorization}`));
       codeOf(() => byHeader(authorization));
       codeOf(() => byQuery(`X-Amz-Signature=${query}`));

@@ -1,0 +1,166 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseBucketEncryption, writeBucketEncryption, type BucketEncryptionRule } from './bucket-encryption.ts';
+import { parseCompleteMultipartUpload, writeCompleteMultipartUpload } from './complete-multipart-request.ts';
+import { parseCreateBucketConfiguration } from './create-bucket-configuration.ts';
+import { parseDeleteObjects, writeDeleteObjects } from './delete-objects-request.ts';
+import { readErrorDocument, writeErrorDocument } from './error-document.ts';
+import { S3Error } from './s3-error.ts';
+
+function codeOf(action: () => unknown): string {
+  try {
+    action();
+    return 'none';
+  } catch (error) {
+    if (error instanceof S3Error) return error.code;
+    throw error;
+  }
+}
+
+function partsBody(...numbers: (number | string)[]): string {
+  const parts = numbers.map((number) => `<Part><PartNumber>${number}</PartNumber><ETag>&quot;e&quot;</ETag></Part>`);
+  return `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+}
+
+function encryptionBody(inner: string): string {
+  const defaults = `<ApplyServerSideEncryptionByDefault>${inner}</ApplyServerSideEncryptionByDefault>`;
+  return `<ServerSideEncryptionConfiguration><Rule>${defaults}<BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`;
+}
+describe('CreateBucketConfiguration', () => {
+  it.each([
+    ['', ''],
+    ['<CreateBucketConfiguration/>', ''],
+    [
+      '<CreateBucketConfiguration><LocationConstraint> eu-west-1 </LocationConstraint></CreateBucketConfiguration>',
+      'eu-west-1',
+    ],
+  ])('%s asks for "%s"', (body, location) => {
+    expect(parseCreateBucketConfiguration(body)).toEqual({ location });
+  });
+
+  it('refuses another document', () => {
+    expect(codeOf(() => parseCreateBucketConfiguration('<Delete/>'))).toBe('MalformedXML');
+  });
+});
+
+describe('Delete', () => {
+  it('keeps keys as they are, spaces included', () => {
+    const body = '<Delete><Quiet>true</Quiet><Object><Key> a&amp;b </Key><VersionId>v</VersionId></Object></Delete>';
+    expect(parseDeleteObjects(body)).toEqual({ quiet: true, objects: [{ key: ' a&b ', versionId: 'v' }] });
+  });
+
+  it('reads what it writes', () => {
+    const objects = fc.array(fc.record({ key: fc.string({ minLength: 1 }) }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(fc.boolean(), objects, (quiet, objects) => {
+        expect(parseDeleteObjects(writeDeleteObjects({ quiet, objects }))).toEqual({ quiet, objects });
+      }),
+    );
+  });
+
+  it.each([
+    ['no objects', '<Delete/>'],
+    ['an object without key', '<Delete><Object/></Delete>'],
+    ['an object with two keys', '<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>'],
+    ['1,001 objects', `<Delete>${'<Object><Key>a</Key></Object>'.repeat(1_001)}</Delete>`],
+  ])('refuses %s', (_, body) => {
+    expect(codeOf(() => parseDeleteObjects(body))).toBe('MalformedXML');
+  });
+
+  it('takes 1,000 objects', () => {
+    expect(
+      parseDeleteObjects(`<Delete>${'<Object><Key>a</Key></Object>'.repeat(1_000)}</Delete>`).objects,
+    ).toHaveLength(1_000);
+  });
+});
+
+describe('CompleteMultipartUpload', () => {
+  it('reads numbers, ETags without quotes, and checksums', () => {
+    const part = '<Part><ETag>"abc"</ETag><PartNumber>7</PartNumber><ChecksumSHA256>c2hh</ChecksumSHA256></Part>';
+    expect(parseCompleteMultipartUpload(`<CompleteMultipartUpload>${part}</CompleteMultipartUpload>`)).toEqual([
+      { partNumber: 7, etag: 'abc', checksum: 'c2hh' },
+    ]);
+  });
+
+  it('reads what it writes, gaps between the parts included', () => {
+    const parts = [
+      { partNumber: 1, etag: 'a' },
+      { partNumber: 10_000, etag: 'b' },
+    ];
+    expect(parseCompleteMultipartUpload(writeCompleteMultipartUpload(parts))).toEqual(parts);
+  });
+
+  it.each<[string, string, string]>([
+    ['no parts', partsBody(), 'MalformedXML'],
+    ['a part number of 0', partsBody(0), 'MalformedXML'],
+    ['a part number of 10,001', partsBody(10_001), 'MalformedXML'],
+    ['a part number that is none', partsBody('1.5'), 'MalformedXML'],
+    [
+      'a part without ETag',
+      '<CompleteMultipartUpload><Part><PartNumber>1</PartNumber></Part></CompleteMultipartUpload>',
+      'MalformedXML',
+    ],
+    ['parts in the wrong order', partsBody(2, 1), 'InvalidPartOrder'],
+    ['a part twice', partsBody(1, 1), 'InvalidPartOrder'],
+  ])('refuses %s', (_, document, code) => {
+    expect(codeOf(() => parseCompleteMultipartUpload(document))).toBe(code);
+  });
+});
+
+describe('ServerSideEncryptionConfiguration', () => {
+  const kms = '<SSEAlgorithm>aws:kms</SSEAlgorithm>';
+
+  it.each<[string, BucketEncryptionRule]>([
+    ['<SSEAlgorithm>AES256</SSEAlgorithm>', { scheme: 'SSE-S3' }],
+    [kms, { scheme: 'SSE-KMS' }],
+    [`${kms}<KMSMasterKeyID>my-key</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'my-key' }],
+    [`${kms}<KMSMasterKeyID>arn:aws:kms:my-key</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'arn:aws:kms:my-key' }],
+    [`${kms}<KMSMasterKeyID>arn:aws:kms:us-east-1:1:key/k</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'k' }],
+  ])('reads %s', (inner, rule) => {
+    expect(parseBucketEncryption(encryptionBody(inner))).toEqual(rule);
+  });
+
+  it.each<BucketEncryptionRule>([{ scheme: 'SSE-S3' }, { scheme: 'SSE-KMS' }, { scheme: 'SSE-KMS', keyName: 'a<b' }])(
+    'reads what it writes, %j',
+    (rule) => {
+      expect(parseBucketEncryption(writeBucketEncryption(rule))).toEqual(rule);
+    },
+  );
+
+  it.each([
+    ['no rule', '<ServerSideEncryptionConfiguration/>', 'MalformedXML'],
+    [
+      'two rules',
+      '<ServerSideEncryptionConfiguration><Rule/><Rule/></ServerSideEncryptionConfiguration>',
+      'MalformedXML',
+    ],
+    ['no algorithm', encryptionBody(''), 'MalformedXML'],
+    ['another algorithm', encryptionBody('<SSEAlgorithm>ROT13</SSEAlgorithm>'), 'InvalidEncryptionAlgorithmError'],
+    [
+      'a key beside AES256',
+      encryptionBody('<SSEAlgorithm>AES256</SSEAlgorithm><KMSMasterKeyID>k</KMSMasterKeyID>'),
+      'InvalidArgument',
+    ],
+  ])('refuses %s', (_, document, code) => {
+    expect(codeOf(() => parseBucketEncryption(document))).toBe(code);
+  });
+});
+
+describe('error documents', () => {
+  it('name code, message, details, resource and request', () => {
+    const error = new S3Error('NoSuchKey', undefined, { details: { Key: 'a<b' } });
+    const document = writeErrorDocument(error, { resource: '/b/a<b', requestId: 'R1', hostId: 'H' });
+    expect(readErrorDocument(document)?.fields).toEqual({
+      Code: 'NoSuchKey',
+      Message: 'The specified key does not exist.',
+      Key: 'a<b',
+      Resource: '/b/a<b',
+      RequestId: 'R1',
+      HostId: 'H',
+    });
+  });
+
+  it('are told from the pages of proxies', () => {
+    expect(readErrorDocument('<html><body>Bad gateway</body></html>')).toBeUndefined();
+  });
+});
