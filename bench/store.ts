@@ -22,8 +22,8 @@ if (isMainThread) {
   const seconds = Number(process.argv[2] ?? 5);
   for (const threads of [1, 2]) console.log(`${threads} thread(s): ${await measure(threads, seconds)} commits/s`);
 } else {
-  const work = workerData as Work;
-  parentPort?.postMessage(await commitFor(work));
+  const message = await commitFor(workerData as Work);
+  parentPort?.postMessage(message);
 }
 
 async function measure(threads: number, seconds: number): Promise<number> {
