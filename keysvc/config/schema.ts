@@ -74,14 +74,7 @@ export const configFile = z.strictObject({
       ),
     }),
   ),
-  api: optional(
-    z.partialRecord(
-      z.enum(pathsThatMaySkipAuth, {
-        error: (issue) => `"${String(issue.input)}" cannot be set; only ${pathsThatMaySkipAuth.join(', ')} can`,
-      }),
-      api,
-    ),
-  ),
+  api: optional(z.partialRecord(z.enum(pathsThatMaySkipAuth), api)),
   log: optional(z.strictObject({ error: optional(onOff), audit: optional(onOff) })),
   keys: optional(z.array(z.strictObject({ name: keyName })).max(10_000)),
   keystore: optional(z.record(text, z.unknown())),

@@ -27,6 +27,8 @@ export class Keyring {
   readonly #cache = new Map<string, Cached>();
   readonly #reading = new Map<string, Promise<Key>>();
   readonly #sweeper: NodeJS.Timeout;
+  /** A read that began before a deletion must not bring the key back. */
+  #deletions = 0;
 
   constructor(store: KeyStore, expiry: CacheExpiry, now: () => number = Date.now) {
     this.#store = store;
@@ -66,8 +68,8 @@ export class Keyring {
   /** Errors with `not-found`. */
   async delete(name: string): Promise<void> {
     await this.#store.delete(name);
+    this.#deletions++;
     this.#cache.delete(name);
-    // A read that began before the deletion must not bring the key back.
     this.#reading.delete(name);
   }
 
@@ -103,7 +105,7 @@ export class Keyring {
   async #read(name: string): Promise<Key> {
     const readAt = this.#now();
     let key: Key;
-    const reading = this.#reading;
+    const deletions = this.#deletions;
     try {
       const record = await this.#store.get(name);
       key = parseKeyRecord(record);
@@ -114,8 +116,7 @@ export class Keyring {
       }
       throw error;
     }
-    // Absent when the key was deleted meanwhile.
-    if (reading.has(name)) this.#cache.set(name, { key, readAt, usedAt: readAt });
+    if (deletions === this.#deletions) this.#cache.set(name, { key, readAt, usedAt: readAt });
     return key;
   }
 }

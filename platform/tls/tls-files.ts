@@ -73,18 +73,25 @@ async function readPem(file: string, what: string): Promise<Buffer> {
   }
 }
 
-/** The authorities in a file, or in all `.pem`, `.crt` and `.cer` files of a folder. */
+/** The authorities in a file, or in all `.pem`, `.crt` and `.cer` files of a folder. Errors where there is no certificate. */
 export async function readAuthorities(path: string): Promise<Buffer> {
-  let names: string[];
+  const names = await authorityFiles(path);
+  if (names.length === 0) throw new TlsFilesError(`the folder ${path} holds no .pem, .crt or .cer file`);
+  const parts = await Promise.all(names.map((name) => readPem(name, 'the certificate authorities')));
+  const ca = Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
+  // A file seen between its truncation and its write would switch all trust off.
+  if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new TlsFilesError(`${path} holds no PEM certificate`);
+  return ca;
+}
+
+async function authorityFiles(path: string): Promise<string[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return await readFile(path);
-    names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name)).sort();
+    if (!(await stat(path)).isDirectory()) return [path];
+    const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name));
+    return names.sort().map((name) => join(path, name));
   } catch (error) {
     throw new TlsFilesError(`cannot read the certificate authorities ${path}: ${(error as Error).message}`, {
       cause: error,
     });
   }
-  if (names.length === 0) throw new TlsFilesError(`the folder ${path} holds no .pem, .crt or .cer file`);
-  const parts = await Promise.all(names.map((name) => readPem(join(path, name), 'the certificate authority')));
-  return Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
 }

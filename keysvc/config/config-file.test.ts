@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from './config-file.ts';
+
+const hashA = 'a'.repeat(64);
+const hashB = 'b'.repeat(64);
+const minimal = `
+root: disabled
+tls: { key: k.pem, cert: c.pem }
+keystore: { fs: { path: /keys } }
+`;
+const parse = (text: string, environment: Record<string, string> = {}) => parseConfig(text, environment);
+
+describe('the configuration', () => {
+  it('has defaults for what it leaves out', () => {
+    expect(parse(minimal)).toEqual({
+      address: { host: '0.0.0.0', port: 7373 },
+      admin: undefined,
+      tls: { keyFile: 'k.pem', certFile: 'c.pem' },
+      verifyClients: true,
+      policies: [],
+      keys: [],
+      keyStore: { kind: 'files', path: '/keys' },
+      cache: { any: 300_000, unused: 30_000, offline: 0 },
+      skipAuth: new Set(),
+      logErrors: true,
+      logAudit: false,
+    });
+  });
+
+  it('takes everything that it may hold', () => {
+    const config = parse(
+      `
+version: v1
+address: 127.0.0.1:7000
+admin: { identity: ${hashA} }
+tls:
+  key: k.pem
+  cert: c.pem
+  password: \${PASSWORD}
+  ca: ca.pem
+  auth: off
+  proxy: { identities: [], header: { cert: X-Tls-Client-Cert } }
+policy:
+  app:
+    allow: [/v1/key/create/*]
+    deny: [/v1/key/create/root-*]
+    identities: ["\${APP}"]
+cache: { expiry: { any: 5m0s, unused: 20s, offline: 1h } }
+api: { /v1/ready: { skip_auth: true, timeout: 15s } }
+log: { error: off, audit: on }
+keys: [{ name: one }, { name: two }]
+keystore: { fs: { path: /keys } }
+`,
+      { PASSWORD: 'secret', APP: hashB },
+    );
+    expect(config).toMatchObject({
+      address: { host: '127.0.0.1', port: 7000 },
+      admin: hashA,
+      tls: { password: 'secret', caFile: 'ca.pem' },
+      verifyClients: false,
+      policies: [{ name: 'app', allow: ['/v1/key/create/*'], deny: ['/v1/key/create/root-*'], identities: [hashB] }],
+      keys: ['one', 'two'],
+      cache: { any: 300_000, unused: 20_000, offline: 3_600_000 },
+      logErrors: false,
+      logAudit: true,
+    });
+    expect(config.skipAuth).toEqual(new Set(['/v1/ready']));
+  });
+
+  it('gives way to the command line', () => {
+    const overrides = { addr: ':1', key: 'k2', cert: 'c2', auth: 'off' } as const;
+    expect(parseConfig(minimal, {}, overrides)).toMatchObject({
+      address: { port: 1 },
+      tls: { keyFile: 'k2', certFile: 'c2' },
+      verifyClients: false,
+    });
+  });
+
+  it.each(['root', 'admin.identity'])('names the superuser by %s', (where) => {
+    const line = where === 'root' ? `root: ${hashA}` : `admin: { identity: ${hashA} }`;
+    expect(parse(minimal.replace('root: disabled', line)).admin).toBe(hashA);
+  });
+
+  it('takes root and admin.identity that agree', () => {
+    expect(parse(`${minimal}\nadmin: { identity: disabled }`).admin).toBeUndefined();
+  });
+});
+
+describe('a configuration is refused', () => {
+  const replace = (before: string, after: string) => minimal.replace(before, after);
+  it.each([
+    ['for a variable that is not set', replace('/keys', '"${KEYS}"'), /keystore\.fs\.path .*KEYS, which is not set/],
+    ['for YAML that is none', 'a: [', /no valid YAML/],
+    ['for settings it does not know', `${minimal}\nadress: x`, /unknown settings: adress/],
+    ['without a superuser or "disabled"', replace('root: disabled', ''), /root is missing/],
+    ['for two superusers', `${minimal}\nadmin: { identity: ${hashA} }`, /root is "disabled" and admin\.identity is/],
+    ['for a hash cut short', replace('disabled', 'a'.repeat(63)), /root: "a{63}" is neither/],
+    ['for a hash in capitals', replace('disabled', 'A'.repeat(64)), /64 lower-case/],
+    ['without a key', replace('key: k.pem, ', ''), /tls\.key is missing/],
+    ['without a certificate', replace(', cert: c.pem', ''), /tls\.cert is missing/],
+    ['for an address that is none', `${minimal}\naddress: somewhere`, /address: "somewhere" is no address/],
+    [
+      'for an identity in two policies',
+      `${minimal}\npolicy: { a: { identities: [${hashA}] }, b: { identities: [${hashA}] } }`,
+      /in two policies, "a" and "b"/,
+    ],
+    [
+      'for a superuser with a policy',
+      `${replace('disabled', hashA)}\npolicy: { a: { identities: [${hashA}] } }`,
+      /who needs no policy/,
+    ],
+    [
+      'for an identity that is none',
+      `${minimal}\npolicy: { a: { identities: [me] } }`,
+      /policy\.a\.identities\.0: "me" is no identity/,
+    ],
+    [
+      'for a pattern that is no path',
+      `${minimal}\npolicy: { a: { allow: [v1/status] } }`,
+      /policy\.a\.allow\.0: "v1\/status" must be a path/,
+    ],
+    ['for a key listed twice', `${minimal}\nkeys: [{ name: k }, { name: k }]`, /keys lists "k" twice/],
+    ['for a key name that is none', `${minimal}\nkeys: [{ name: a/b }]`, /keys\.0\.name: "a\/b" is no key name/],
+    ['for a word where on or off belongs', `${minimal}\nlog: { audit: maybe }`, /log\.audit: .*\(it is "maybe"\)/],
+    [
+      'for a duration that is none',
+      `${minimal}\ncache: { expiry: { any: soon } }`,
+      /cache\.expiry\.any: "soon" is no duration/,
+    ],
+    [
+      'for a call that always needs a certificate',
+      `${minimal}\napi: { /v1/key/create: { skip_auth: true } }`,
+      /api has unknown settings: \/v1\/key\/create/,
+    ],
+    [
+      'for proxies, which come later',
+      replace('key: k.pem', `proxy: { identities: [${hashA}] }, key: k.pem`),
+      /tls\.proxy\.identities is not supported yet/,
+    ],
+    ['without a key store', replace('keystore: { fs: { path: /keys } }', ''), /keystore is missing/],
+    [
+      'for a key store that comes later',
+      replace('fs: { path: /keys }', 'azure: { keyvault: {} }'),
+      /keystore\.azure comes with the key-service issue/,
+    ],
+    [
+      'for a key store nobody knows',
+      replace('fs: { path: /keys }', 'floppy: {}'),
+      /keystore\.floppy is unknown; known are fs/,
+    ],
+    ['for two key stores', replace('fs:', 'vault: {}, fs:'), /vault and fs/],
+    ['for a folder that is not named', replace('path: /keys', ''), /keystore\.fs\.path/],
+  ])('%s', (_, text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  it('without quoting a secret', () => {
+    const text = `${minimal}`.replace('key: k.pem', 'password: [hunter2], key: k.pem');
+    expect(() => parse(text)).toThrow(/tls\.password/);
+    expect(() => parse(text)).not.toThrow(/hunter2/);
+  });
+});

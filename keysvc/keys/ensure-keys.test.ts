@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../platform/logger.ts';
+import { KeyStoreError } from '../keystore/keystore.ts';
+import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
+import { ensureKeys } from './ensure-keys.ts';
+import { Keyring } from './keyring.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const ringOf = (store: MemoryKeyStore) => new Keyring(store, { any: 1000, unused: 1000, offline: 0 });
+
+describe('the keys of the configuration', () => {
+  it('are made where they are missing and left alone where they are', async () => {
+    const store = new MemoryKeyStore();
+    await ensureKeys(ringOf(store), ['a', 'b'], log);
+    const before = await store.get('a');
+    await ensureKeys(ringOf(store), ['a', 'b'], log);
+    expect(await store.get('a')).toEqual(before);
+  });
+
+  it('stop the start by name where one is damaged', async () => {
+    const store = new MemoryKeyStore();
+    await store.create('bad', Buffer.from('nonsense'));
+    await expect(ensureKeys(ringOf(store), ['good', 'bad'], log)).rejects.toMatchObject({
+      keyName: 'bad',
+      message: expect.stringMatching(/"bad".*not JSON/),
+    });
+  });
+
+  it('stop the start by name and cause where the store fails', async () => {
+    const store = new MemoryKeyStore();
+    store.failure = new KeyStoreError('unreachable', 'connect ECONNREFUSED');
+    await expect(ensureKeys(ringOf(store), ['k'], log)).rejects.toThrow(/"k".*ECONNREFUSED/);
+  });
+
+  it('take the key of another server that was faster', async () => {
+    const store = new MemoryKeyStore();
+    const other = new MemoryKeyStore();
+    await ensureKeys(ringOf(other), ['k'], log);
+    const record = await other.get('k');
+    const get = store.get.bind(store);
+    // Not there at the first look, made by the other server before ours is written.
+    store.get = async (name) => {
+      store.get = get;
+      await store.create(name, record);
+      throw new KeyStoreError('not-found', 'not yet');
+    };
+    await ensureKeys(ringOf(store), ['k'], log);
+    expect(await store.get('k')).toEqual(record);
+  });
+});

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KeyStoreError } from '../keystore/keystore.ts';
+import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
+import { Keyring } from './keyring.ts';
+import type { CacheExpiry } from './keyring.ts';
+import { makeKey } from './key.ts';
+
+let store: MemoryKeyStore;
+let now: number;
+let keyring: Keyring;
+
+async function open(expiry: Partial<CacheExpiry> = {}) {
+  keyring = new Keyring(store, { any: 300_000, unused: 30_000, offline: 0, ...expiry }, () => now);
+  await keyring.create('k', makeKey(new Date(0)));
+}
+
+beforeEach(() => {
+  store = new MemoryKeyStore();
+  now = 0;
+});
+afterEach(() => keyring.close());
+
+describe('the keyring', () => {
+  it('reads a key once for many uses, and once for several at the same time', async () => {
+    await open();
+    await Promise.all([keyring.get('k'), keyring.get('k')]);
+    await keyring.get('k');
+    expect(store.reads).toBe(1);
+  });
+
+  it('reads again what was not used for a while', async () => {
+    await open();
+    await keyring.get('k');
+    now = 30_000;
+    await keyring.get('k');
+    expect(store.reads).toBe(2);
+  });
+
+  it('reads again what is old, used or not', async () => {
+    await open();
+    for (now = 0; now < 300_000; now += 20_000) await keyring.get('k');
+    expect(store.reads).toBe(1);
+    await keyring.get('k');
+    expect(store.reads).toBe(2);
+  });
+
+  it('forgets a deleted key at once', async () => {
+    await open();
+    await keyring.get('k');
+    await keyring.delete('k');
+    await expect(keyring.get('k')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('does not bring back a key deleted while it was read', async () => {
+    await open();
+    const reading = keyring.get('k');
+    await keyring.delete('k');
+    await reading.catch(() => undefined);
+    await expect(keyring.get('k')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('serves on from memory in an outage for as long as the offline cache allows', async () => {
+    await open({ any: 1000, offline: 60_000 });
+    const key = await keyring.get('k');
+    store.failure = new KeyStoreError('unreachable', 'no answer');
+    now = 59_999;
+    keyring.sweep();
+    expect(await keyring.get('k')).toEqual(key);
+    now = 60_000;
+    keyring.sweep();
+    await expect(keyring.get('k')).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  it('fails in an outage where there is no offline cache', async () => {
+    await open({ any: 1000 });
+    await keyring.get('k');
+    store.failure = new KeyStoreError('unavailable', 'broken');
+    now = 1000;
+    await expect(keyring.get('k')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('names a key whose record is damaged', async () => {
+    await open();
+    await store.create('bad', Buffer.from('{'));
+    await expect(keyring.get('bad')).rejects.toMatchObject({
+      code: 'corrupted',
+      message: expect.stringContaining('"bad"'),
+    });
+  });
+});
