@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 
@@ -30,6 +31,7 @@ export class ConsoleError extends Error {
 export function explain(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (error instanceof ConsoleError) return { status: statuses[error.code], code: error.code, message: error.message };
   if (error instanceof S3Error) return { status: error.status, code: error.wireCode, message: error.message };
+  if (error instanceof StsError) return { status: error.status, code: error.code, message: error.message };
   if (error instanceof z.ZodError) {
     return { status: 400, code: 'BadRequest', message: z.prettifyError(error).slice(0, 1000) };
   }

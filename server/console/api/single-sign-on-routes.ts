@@ -113,12 +113,9 @@ function endingOnSignInPage(
   };
 }
 
-/** Refusals of STS are made for the person who asked; anything else only the log may tell. */
+/** Refusals are made for the person who asked; anything else only the log may tell. */
 function signInFailure(error: unknown): string {
-  const known = explain(error);
-  if (known !== undefined) return known.message;
-  if (error instanceof Error && error.name === 'StsError') return error.message;
-  return 'The server failed to sign you in. Its log has the reason.';
+  return explain(error)?.message ?? 'The server failed to sign you in. Its log has the reason.';
 }
 
 function providerOf(services: ConsoleServices, id: unknown): OpenIdProvider {

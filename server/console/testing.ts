@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
+import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
+import { createAccess } from '../access/access.ts';
+import { createOpenIdProviders } from '../access/openid-providers.ts';
+import { fixedPolicies } from '../access/policy-source.ts';
+import { sealedRecords } from '../encryption/sealed-records.ts';
+import { testLayer } from '../objects/testing.ts';
+import type { TestLayer } from '../objects/testing.ts';
+import { createAssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
+import { createConsole } from './create-console.ts';
+import type { ConsoleSettings } from './services.ts';
+
+export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
+
+export interface TestConsoleOptions {
+  readonly openid?: readonly (Partial<OpenIdProviderSettings> & { id: string; configUrl: string })[];
+  readonly settings?: Partial<ConsoleSettings>;
+  /** Stores of another console: a second replica, or the same one after a restart. */
+  readonly stores?: TestLayer;
+  readonly rootSecret?: string;
+}
+
+/** A console over the memory engines that listens on a port of its own, for tests. Time passes by `advance`. */
+export class TestConsole {
+  readonly url: string;
+  readonly stores: TestLayer;
+  readonly #server: Server;
+  readonly #close: () => void;
+  #skewMs = 0;
+
+  private constructor(server: Server, stores: TestLayer, close: () => void) {
+    this.#server = server;
+    this.stores = stores;
+    this.#close = close;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  static async start(options: TestConsoleOptions = {}): Promise<TestConsole> {
+    const stores = options.stores ?? testLayer();
+    const clock = () => new Date(Date.now() + (self === undefined ? 0 : self.#skewMs));
+    const server = createServer();
+    let self: TestConsole | undefined;
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const ownUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const records = sealedRecords({ records: stores.records, keys: stores.keys });
+    await records.start();
+    const policies = fixedPolicies(builtInPolicies);
+    const root = { user: rootKeys.accessKey, password: options.rootSecret ?? rootKeys.secretKey };
+    const access = createAccess({ records, policies, clock, root });
+    const providers = createOpenIdProviders({
+      settings: (options.openid ?? []).map(providerSettings),
+      region: '',
+      log: silent,
+      clock,
+    });
+    await providers.start();
+    const assumeRoleWithWebIdentity = createAssumeRoleWithWebIdentity({
+      providers,
+      policies,
+      temporary: access.temporary,
+      clock,
+    });
+    server.on(
+      'request',
+      createConsole({
+        objects: stores.layer,
+        access,
+        policies,
+        providers,
+        assumeRoleWithWebIdentity,
+        records,
+        settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },
+        clock,
+        log: silent,
+      }),
+    );
+    self = new TestConsole(server, stores, () => providers.close());
+    return self;
+  }
+
+  advance(ms: number): void {
+    this.#skewMs += ms;
+  }
+
+  async close(): Promise<void> {
+    this.#close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+  }
+}
+
+/** A browser as far as the API sees one: keeps cookies by origin, follows no redirect by itself. */
+export class TestBrowser {
+  readonly #cookies = new Map<string, string>();
+  readonly base: string;
+
+  constructor(base: string) {
+    this.base = base;
+  }
+
+  cookie(name: string): string | undefined {
+    return this.#cookies.get(name);
+  }
+
+  setCookie(name: string, value: string): void {
+    this.#cookies.set(name, value);
+  }
+
+  async send(
+    method: string,
+    path: string,
+    options: {
+      readonly json?: unknown;
+      readonly body?: string | Buffer;
+      readonly headers?: Record<string, string>;
+    } = {},
+  ): Promise<Response> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(new URL(path, this.base), {
+      method,
+      redirect: 'manual',
+      headers: {
+        'x-coffer-console': '1',
+        ...(cookie === '' ? {} : { cookie }),
+        ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(options.json === undefined ? {} : { body: JSON.stringify(options.json) }),
+      ...(options.body === undefined ? {} : { body: new Uint8Array(Buffer.from(options.body)) }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';');
+      const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
+      if (/max-age=0/i.test(line)) this.#cookies.delete(name);
+      else this.#cookies.set(name, value);
+    }
+    return response;
+  }
+
+  async signIn(keys: { readonly accessKey: string; readonly secretKey: string } = rootKeys): Promise<Response> {
+    return this.send('POST', '/api/sign-in', { json: keys });
+  }
+
+  /** The whole way through single sign-on; answers the last response of the console. */
+  async signInBy(provider: string, username: string, password: string, to = '/'): Promise<Response> {
+    const begun = await this.send('GET', `/api/sign-in/${provider}?${new URLSearchParams({ to })}`);
+    const back = await logIn(begun.headers.get('location') ?? '', username, password);
+    return this.send('GET', back);
+  }
+}
+
+/** Logs in at the test double's form; answers where it sends the browser. */
+export async function logIn(authorizationUrl: string, username: string, password: string): Promise<string> {
+  const answer = await fetch(authorizationUrl, {
+    method: 'POST',
+    body: new URLSearchParams({ username, password }),
+    redirect: 'manual',
+  });
+  const location = answer.headers.get('location');
+  if (location === null) throw new Error(`the provider did not redirect: ${answer.status} ${await answer.text()}`);
+  return location;
+}
+
+function providerSettings(
+  settings: Partial<OpenIdProviderSettings> & { id: string; configUrl: string },
+): OpenIdProviderSettings {
+  return {
+    enabled: true,
+    clientId: 'coffer',
+    clientSecret: 'coffer-secret',
+    scopes: [],
+    claimName: 'policy',
+    claimUserinfo: false,
+    rolePolicy: [],
+    redirectUriDynamic: false,
+    realm: 'demo',
+    ...settings,
+  };
+}
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
