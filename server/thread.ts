@@ -1,6 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { startBackground } from './background-thread.ts';
-import { startHttp } from './http-thread.ts';
 import type { FromThread, ThreadOptions, ToThread } from './thread-messages.ts';
 import { threadLog } from './thread-log.ts';
 
@@ -18,7 +16,7 @@ if (port === null) throw new Error('server/thread.ts is started by server/main.t
 const options = workerData as ThreadOptions;
 const log = threadLog(options.settings.logLevel, options.terminal);
 const tell: Tell = (message) => port.postMessage(message);
-const role = options.role === 'http' ? await startHttp(options, log, tell) : await startBackground(options, log, tell);
+const role = await start();
 
 port.on('message', (message: ToThread) => {
   role.handle(message).catch((error: unknown) => {
@@ -27,3 +25,13 @@ port.on('message', (message: ToThread) => {
   });
 });
 tell({ kind: 'started' });
+
+/** Each role loads its own modules alone: the console's would cost every HTTP thread time and memory. */
+async function start(): Promise<Role> {
+  if (options.role === 'background') {
+    const { startBackground } = await import('./background-thread.ts');
+    return startBackground(options, log, tell);
+  }
+  const { startHttp } = await import('./http-thread.ts');
+  return startHttp(options, log, tell);
+}
