@@ -126,12 +126,16 @@ class SealedRecords implements SealedRecordStore {
 
   /** Interrupted anywhere, it goes on at the next start: what is sealed already is left alone. */
   async #sealWhatIsPlain(backendKey: Buffer): Promise<void> {
-    for await (const item of this.#records.scan(everySealed)) {
-      if (item.kind !== 'entry' || !isPlain(item.value)) continue;
-      const value = sealValue(openValue(item.value, item.key, backendKey), item.key, backendKey, this.#random);
-      // A conflict means that another thread sealed or changed it: whoever has the backend's key writes sealed.
-      const expect = [{ kind: 'revision' as const, key: item.key, revision: item.revision }];
-      await commitOnce(this.#records, { expect, put: [{ key: item.key, value }] }, this.#random);
+    for (let plain = true; plain;) {
+      plain = false;
+      for await (const item of this.#records.scan(everySealed)) {
+        if (item.kind !== 'entry' || !isPlain(item.value)) continue;
+        plain = true;
+        const value = sealValue(openValue(item.value, item.key, backendKey), item.key, backendKey, this.#random);
+        // A conflict means that another thread sealed or changed it: the next pass looks again.
+        const expect = [{ kind: 'revision' as const, key: item.key, revision: item.revision }];
+        await commitOnce(this.#records, { expect, put: [{ key: item.key, value }] }, this.#random);
+      }
     }
   }
 }

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { dataKeyLimits, keyServiceKeys } from './key-service-keys.ts';
+import { contextBytes } from './encryption-context.ts';
+import { noKeySource } from './no-key-source.ts';
+import { FakeKeyService } from './testing.ts';
+
+const context = { 'coffer:bucket': 'bucket' };
+
+function prepared() {
+  const service = new FakeKeyService();
+  let now = 1_000_000;
+  const keys = keyServiceKeys(service, { defaultKey: 'default-key', clock: () => now });
+  return { service, keys, wait: (ms: number) => (now += ms) };
+}
+
+describe('data keys of the key service', () => {
+  it('are opened again, without asking, from the cache', async () => {
+    const { service, keys } = prepared();
+    const made = await keys.generate('default-key', context);
+    const [first, second] = [await keys.unseal(made.sealed, context), await keys.unseal(made.sealed, context)];
+    expect([first, second]).toEqual([made.plaintext, made.plaintext]);
+    expect(service.calls).toEqual(['generate default-key', 'decrypt default-key']);
+  });
+
+  it('serve one context each', async () => {
+    const { keys } = prepared();
+    const one = await keys.generate('default-key', context);
+    const other = await keys.generate('default-key', { 'coffer:bucket': 'other' });
+    expect(one.plaintext).not.toEqual(other.plaintext);
+    await expect(keys.unseal(one.sealed, { 'coffer:bucket': 'other' })).rejects.toMatchObject({
+      code: 'not-authentic',
+    });
+  });
+
+  it('are asked for once by many at the same time', async () => {
+    const { service, keys } = prepared();
+    await Promise.all(Array.from({ length: 20 }, () => keys.generate('default-key', context)));
+    expect(service.calls).toHaveLength(1);
+  });
+
+  it('are made anew after their lifetime', async () => {
+    const { keys, wait } = prepared();
+    const first = await keys.generate('default-key', context);
+    wait(dataKeyLimits.lifetimeMs - 1);
+    expect((await keys.generate('default-key', context)).plaintext).toEqual(first.plaintext);
+    wait(1);
+    expect((await keys.generate('default-key', context)).plaintext).not.toEqual(first.plaintext);
+  });
+
+  it('are made anew after so many uses', async () => {
+    const { service, keys } = prepared();
+    for (let use = 0; use < dataKeyLimits.uses; use += 1) await keys.generate('default-key', context);
+    expect(service.calls).toHaveLength(1);
+    await keys.generate('default-key', context);
+    expect(service.calls).toHaveLength(2);
+  });
+
+  it('die when their key is refused', async () => {
+    const { service, keys } = prepared();
+    const cached = await keys.generate('default-key', context);
+    await keys.unseal(cached.sealed, context);
+    service.failing = 'not-permitted';
+    await expect(keys.generate('default-key', { 'coffer:bucket': 'other' })).rejects.toMatchObject({
+      code: 'not-permitted',
+    });
+    await expect(keys.generate('default-key', context)).rejects.toMatchObject({ code: 'not-permitted' });
+    await expect(keys.unseal(cached.sealed, context)).rejects.toMatchObject({ code: 'not-permitted' });
+  });
+
+  it('live on while the key service is away', async () => {
+    const { service, keys } = prepared();
+    const cached = await keys.generate('default-key', context);
+    service.failing = 'unavailable';
+    await expect(keys.generate('default-key', { 'coffer:bucket': 'other' })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(await keys.generate('default-key', context)).toBe(cached);
+  });
+
+  it('are asked for again after a failure', async () => {
+    const { service, keys } = prepared();
+    service.failing = 'unavailable';
+    await expect(keys.generate('default-key', context)).rejects.toMatchObject({ code: 'unavailable' });
+    service.failing = undefined;
+    await expect(keys.generate('default-key', context)).resolves.toBeDefined();
+  });
+
+  it('are refused for a key that does not exist, by its name', async () => {
+    const { keys } = prepared();
+    const answer = keys.generate('no-such-key', context);
+    await expect(answer).rejects.toMatchObject({
+      code: 'key-not-found',
+      message: expect.stringContaining('no-such-key'),
+    });
+  });
+
+  it('must have 32 bytes', async () => {
+    const { service, keys } = prepared();
+    service.generateKey = () => Promise.resolve({ plaintext: Buffer.alloc(16), ciphertext: Buffer.alloc(1) });
+    await expect(keys.generate('default-key', context)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('the check of the key service', () => {
+  it('makes the default key where it is missing', async () => {
+    const { service, keys } = prepared();
+    service.keys.clear();
+    await keys.check();
+    expect([...service.keys.keys()]).toEqual(['default-key']);
+  });
+
+  it('is content with a key that is there, and with not being allowed to make one', async () => {
+    const { service, keys } = prepared();
+    await keys.check();
+    service.createKey = () => Promise.reject(Object.assign(new Error('no'), { code: 'not-permitted' }));
+    await keys.check();
+  });
+
+  it('fails while the key service is away', async () => {
+    const { service, keys } = prepared();
+    service.failing = 'unavailable';
+    await expect(keys.check()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('no key source', () => {
+  it('refuses everything as not configured', async () => {
+    const code = { code: 'not-configured' };
+    await expect(noKeySource.generate('x', {})).rejects.toMatchObject(code);
+    await expect(noKeySource.unseal({ keyName: 'x', ciphertext: Buffer.alloc(0) }, {})).rejects.toMatchObject(code);
+    await expect(noKeySource.check()).rejects.toMatchObject(code);
+  });
+});
+
+describe('contextBytes', () => {
+  it('sorts names and escapes what HTML would read', () => {
+    expect(String(contextBytes({ b: '<&>', a: '"ä' }))).toBe(String.raw`{"a":"\"ä","b":"\u003c\u0026\u003e"}`);
+  });
+
+  it('of nothing is an empty object', () => {
+    expect(String(contextBytes({}))).toBe('{}');
+  });
+});

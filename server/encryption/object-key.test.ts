@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { newObjectKey, openObjectKey, sealObjectKey } from './object-key.ts';
+import { DamagedCiphertext } from './packages.ts';
+
+const dataKey = randomBytes(32);
+const place = { bucket: 'bucket', key: 'a/b', id: '00' };
+const objectKey = newObjectKey(randomBytes);
+const sealed = sealObjectKey(objectKey, dataKey, place, randomBytes);
+
+describe('a sealed object key', () => {
+  it('opens where it belongs', () => {
+    expect(openObjectKey(sealed, dataKey, place)).toEqual(objectKey);
+  });
+
+  it('is another every time', () => {
+    expect(sealObjectKey(objectKey, dataKey, place, randomBytes)).not.toEqual(sealed);
+  });
+
+  it.each([
+    ['bucket', { ...place, bucket: 'other' }],
+    ['key', { ...place, key: 'a/c' }],
+    ['id', { ...place, id: '01' }],
+    // Names joined without a boundary would be the same here.
+    ['boundary between bucket and key', { ...place, bucket: 'bucketa', key: '/b' }],
+  ])('does not open under another %s', (_what, elsewhere) => {
+    expect(() => openObjectKey(sealed, dataKey, elsewhere)).toThrow(DamagedCiphertext);
+  });
+
+  it('does not open with another data key', () => {
+    expect(() => openObjectKey(sealed, randomBytes(32), place)).toThrow(DamagedCiphertext);
+  });
+
+  it('does not open with any byte changed, or cut', () => {
+    for (let at = 0; at < sealed.length; at += 1) {
+      const damaged = Buffer.from(sealed);
+      damaged[at] = (damaged[at] ?? 0) ^ 1;
+      expect(() => openObjectKey(damaged, dataKey, place)).toThrow(DamagedCiphertext);
+    }
+    expect(() => openObjectKey(sealed.subarray(0, -1), dataKey, place)).toThrow(DamagedCiphertext);
+  });
+});
