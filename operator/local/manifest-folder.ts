@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
 import type { Resources } from '../reconcile/resources.ts';
+import { readSecretFolder } from './secret-folder.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
 
 const maxFiles = 256;
@@ -12,14 +13,19 @@ const maxFiles = 256;
  */
 export class ManifestFolder {
   readonly #folder: string;
+  readonly #secretFolder: string | undefined;
   readonly #good = new Map<string, CofferObject>();
   #files = new Map<string, ParsedFile>();
   #resources: Resources;
   #problems: readonly string[] = [];
 
-  /** `before`: objects as an earlier process knew them, for the rules on changes. */
-  constructor(folder: string, before: readonly CofferObject[] = []) {
+  /**
+   * `before`: objects as an earlier process knew them, for the rules on changes. `secretFolder`: Secrets beside the manifests, each a
+   * folder with a file for each key; a manifest of the same name wins.
+   */
+  constructor(folder: string, before: readonly CofferObject[] = [], secretFolder?: string) {
     this.#folder = folder;
+    this.#secretFolder = secretFolder;
     for (const object of before) this.#good.set(keyOf(object), object);
     this.#resources = {
       tenants: new Map(),
@@ -54,7 +60,8 @@ export class ManifestFolder {
       problems.push(...parsed.problems);
     }
     this.#files = files;
-    this.#collect(problems);
+    const kept = this.#secretFolder === undefined ? [] : await readSecretFolder(this.#secretFolder);
+    this.#collect(problems, kept);
   }
 
   async #readFile(name: string): Promise<ParsedFile | undefined> {
@@ -74,9 +81,9 @@ export class ManifestFolder {
     return { objects: before.objects, secrets: before.secrets, invalid, problems: parsed.problems };
   }
 
-  #collect(problems: string[]): void {
+  #collect(problems: string[], kept: readonly Secret[]): void {
     const objects = new Map<string, CofferObject>();
-    const secrets = new Map<string, Secret>();
+    const secrets = new Map(kept.map((secret) => [secret.name, secret]));
     const invalid = new Map<string, string>();
     const origin = new Map<string, string>();
     const claim = (key: string, file: string): boolean => {

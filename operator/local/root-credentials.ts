@@ -10,6 +10,8 @@ export interface RootCredentials {
   readonly secret: Secret;
   /** For people: where the password is. */
   readonly passwordAt: string;
+  /** Where it is in a file of its own. */
+  readonly passwordFile?: string;
 }
 
 /** Root credentials of a tenant: those of the environment, else its Secret's, else a password made once and kept. */
@@ -36,10 +38,10 @@ export async function rootCredentials(
   const folder = ['secrets', `${name}-root-credentials`] as const;
   const madeUser = user?.value ?? (await state.madeOnce(() => 'admin', ...folder, 'rootUser'));
   const madePassword = password?.value ?? (await state.madeOnce(randomPassword, ...folder, 'rootPassword'));
-  return {
-    secret: credentials(`${name}-root-credentials`, madeUser, madePassword),
-    passwordAt: password === undefined ? state.at(...folder, 'rootPassword') : `the environment (${password.name})`,
-  };
+  const secret = credentials(`${name}-root-credentials`, madeUser, madePassword);
+  if (password !== undefined) return { secret, passwordAt: `the environment (${password.name})` };
+  const passwordFile = state.at(...folder, 'rootPassword');
+  return { secret, passwordAt: passwordFile, passwordFile };
 }
 
 function credentials(name: string, rootUser: string, rootPassword: string): Secret {

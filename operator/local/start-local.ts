@@ -26,6 +26,10 @@ export interface LocalOptions {
   readonly verbose?: boolean;
   /** Instead of the programs of this checkout. */
   readonly programs?: Readonly<Record<Program, string>>;
+  /** What must be there before the manifests are looked at; runs while the state folder is held. */
+  prepare?(state: StateFolder): Promise<void>;
+  /** Awaited before the first check of each provider. */
+  beforeChecks?(): Promise<void>;
   event(event: OperatorEvent): void;
   /** What is wrong and belongs to no resource. */
   problem(message: string): void;
@@ -57,7 +61,9 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
   const unlock = await lockState(state);
   try {
     const status = new StatusFiles(state, now);
-    const manifests = new ManifestFolder(options.manifests, status.objects());
+    const manifests = new ManifestFolder(options.manifests, status.objects(), state.folder('secrets'));
+    await manifests.read();
+    await options.prepare?.(state);
     await manifests.read();
     const key = await state.madeOnce(() => randomBytes(32).toString('base64url'), 'fingerprint-key');
     const listeners: (() => void)[] = [];
@@ -83,7 +89,10 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         writeFileAtomically(state.at('accepted-providers.json'), text),
       ),
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
-      check: (provider, secret) => checkProvider(provider, secret, { discover, probeClient }),
+      check: async (provider, secret) => {
+        await options.beforeChecks?.();
+        return await checkProvider(provider, secret, { discover, probeClient });
+      },
       fingerprint: (value) => createHmac('sha256', key).update(value).digest('base64url'),
       status: {
         get: (about) => status.get(about),
@@ -115,7 +124,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     };
     report();
     take();
-    const watch = watchFolder(options.manifests, () => {
+    const reread = () => {
       manifests.read().then(
         () => {
           report();
@@ -123,14 +132,15 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         },
         (error: unknown) => options.problem(`${describe(error)}; what runs is left as it is`),
       );
-    });
+    };
+    const watches = [options.manifests, state.folder('secrets')].map((folder) => watchFolder(folder, reread));
     return {
       resources: () => manifests.resources,
       status: (about) => status.get(about),
       rootCredentials: (tenant) => findRoot(tenant),
       onStatus: (listener) => listeners.push(listener),
       stop: async () => {
-        watch.close();
+        for (const watch of watches) watch.close();
         await reconciler.close();
         await runtime.stop();
         await status.markStopped();

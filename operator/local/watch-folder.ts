@@ -36,7 +36,7 @@ export function watchFolder(folder: string, changed: () => void): FolderWatch {
   };
   const open = () => {
     try {
-      watcher = watch(folder, stirred);
+      watcher = watch(folder, { recursive: true }, stirred);
       watcher.on('error', () => {
         watcher?.close();
         watcher = undefined;
@@ -63,7 +63,7 @@ export function watchFolder(folder: string, changed: () => void): FolderWatch {
 /** Changes whenever a file of the folder does, as far as its listing tells. */
 function signature(folder: string): string {
   try {
-    return readdirSync(folder)
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .sort()
       .map((name) => {
         const { mtimeMs, size, ino } = statSync(join(folder, name));

@@ -1,0 +1,84 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { JWKS } from 'oidc-provider';
+import { createFileAtomically } from '../../platform/atomic-file.ts';
+import { formatAddress, listen, parseAddress } from '../../platform/listen.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { onShutdown } from '../../platform/shutdown.ts';
+import { createDemoProvider } from './provider.ts';
+import { newDemoUsers, type DemoUser } from './users.ts';
+
+// node bin/run.js examples/demo-identity-provider/main.ts --config FILE --keys FILE --address HOST:PORT
+// `--config` holds client and users (made by `npm start`), `--keys` the signing keys, made when missing.
+
+const { values } = parseArgs({
+  options: {
+    address: { type: 'string', default: '127.0.0.1:9080' },
+    realm: { type: 'string', default: 'demo' },
+    config: { type: 'string' },
+    keys: { type: 'string' },
+  },
+});
+
+interface DemoConfig {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly users: readonly DemoUser[];
+}
+
+interface DemoKeys {
+  readonly jwks: JWKS;
+  readonly cookieKey: string;
+}
+
+async function readOrMake<T>(path: string | undefined, make: () => T): Promise<T> {
+  if (path === undefined) return make();
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const made = make();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await createFileAtomically(path, `${JSON.stringify(made)}\n`);
+  return made;
+}
+
+function newKeys(): DemoKeys {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = {
+    ...privateKey.export({ format: 'jwk' }),
+    alg: 'RS256',
+    use: 'sig',
+    kid: randomBytes(8).toString('hex'),
+  };
+  return { jwks: { keys: [key as JWKS['keys'][number]] }, cookieKey: randomBytes(32).toString('hex') };
+}
+
+const address = parseAddress(values.address);
+const config = await readOrMake<DemoConfig>(values.config, () => ({
+  clientId: 'coffer',
+  clientSecret: randomBytes(24).toString('hex'),
+  users: newDemoUsers(),
+}));
+const keys = await readOrMake(values.keys, newKeys);
+const log = createLogger({ name: 'demo-identity-provider' });
+const origin = `http://${formatAddress({ host: '127.0.0.1', ...address })}`;
+const server = createDemoProvider({ origin, realm: values.realm, ...config, ...keys });
+try {
+  await listen(server, address, { setting: '--address' });
+} catch (error) {
+  process.stderr.write(`demo-identity-provider: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+log.warn('DEMONSTRATION identity provider: two made-up users, not for real use');
+log.info({ issuer: `${origin}/realms/${values.realm}` }, 'listening');
+onShutdown({ log }, async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+});

@@ -1,0 +1,183 @@
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { IdentityProvider, Tenant } from '../../operator/api/object.ts';
+import { ManifestFolder } from '../../operator/local/manifest-folder.ts';
+import { startLocal, type LocalOperator } from '../../operator/local/start-local.ts';
+import type { StateFolder } from '../../operator/local/state-folder.ts';
+import { Terminal } from '../../operator/local/terminal.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { onShutdown } from '../../platform/shutdown.ts';
+import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { demoAddress, demoClientSecret, startDemo, type RunningDemo } from './demo-identity-provider.ts';
+import { renderSummary } from './summary.ts';
+
+// `npm start -- [--state DIR] [--manifests DIR] [--no-demo-idp] [--verbose]`
+
+const usage = `npm start -- [OPTIONS]
+  --state DIR      data, secrets, certificates, logs and status files (default .coffer)
+  --manifests DIR  Tenant, IdentityProvider, KMSConfig and Secret manifests (default examples/quickstart/manifests)
+  --no-demo-idp    does not run the demonstration identity provider
+  --verbose        also prints the logs of the programs
+`;
+
+const startedAt = performance.now();
+const terminal = new Terminal(process.stdout, () => new Date());
+/** Milliseconds after which a start that is not ready says what it waits for. */
+const patienceMs = 30_000;
+
+interface Options {
+  readonly state: string;
+  readonly manifests: string;
+  readonly demo: boolean;
+  readonly verbose: boolean;
+}
+
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      state: { type: 'string', default: '.coffer' },
+      manifests: { type: 'string', default: fileURLToPath(new URL('manifests', import.meta.url)) },
+      'no-demo-idp': { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  return {
+    state: values.state,
+    manifests: values.manifests,
+    demo: !values['no-demo-idp'],
+    verbose: values.verbose,
+  };
+}
+
+async function buildMissingConsole(): Promise<void> {
+  if (consoleIsBuilt()) return;
+  terminal.say('building the console, once');
+  await buildConsole();
+}
+
+/**
+ * Makes the client secrets of the manifests' providers that have none, and starts the demonstration for the first provider that it
+ * could serve. Resolves once the secrets are there; what it resolves to, once the demonstration answers.
+ */
+async function prepareDemo(
+  state: StateFolder,
+  manifests: string,
+  run: boolean,
+): Promise<{ readonly started: Promise<RunningDemo | undefined> }> {
+  const folder = new ManifestFolder(manifests);
+  await folder.read();
+  for (const provider of folder.resources.identityProviders.values()) {
+    if (demoAddress(provider) === undefined) continue;
+    const { name, key } = provider.spec.clientSecretRef;
+    const written = folder.resources.secrets.get(name)?.data[key];
+    const secret = written ?? (await demoClientSecret(state, provider));
+    const warn = (line: string) => terminal.childLine('demo-identity-provider', line);
+    if (run) return { started: startDemo(state, provider, secret, warn) };
+  }
+  return { started: Promise.resolve(undefined) };
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  await buildMissingConsole();
+  let demo: Promise<RunningDemo | undefined> = Promise.resolve(undefined);
+  const operator = await startLocal({
+    manifests: options.manifests,
+    state: options.state,
+    environment: process.env,
+    verbose: options.verbose,
+    prepare: async (state) => {
+      const { started } = await prepareDemo(state, options.manifests, options.demo);
+      demo = started.catch((error: unknown) => {
+        terminal.problem(error instanceof Error ? error.message : String(error));
+        return undefined;
+      });
+    },
+    // The key service starts meanwhile.
+    beforeChecks: () => demo.then(() => undefined),
+    event: (event) => terminal.event(event),
+    problem: (message) => terminal.problem(message),
+    childLine: (workload, line) => terminal.childLine(workload, line),
+  });
+  onShutdown({ log: createLogger({ name: 'npm start', level: 'warn' }), timeoutMs: 60_000 }, async (reason) => {
+    terminal.say(`stopping (${reason})`);
+    await operator.stop();
+    await (await demo)?.stop();
+    terminal.say('stopped; data stay in the state folder');
+  });
+  const [tenant] = operator.resources().tenants.values();
+  if (tenant === undefined) {
+    terminal.problem(`there is no Tenant in ${options.manifests}: write one, and it is started`);
+    return;
+  }
+  await untilServing(operator, tenant);
+  process.stdout.write(renderSummary(await summarise(operator, tenant, await demo, options)));
+}
+
+/** Resolves when the tenant serves and its providers are checked. */
+function untilServing(operator: LocalOperator, { metadata }: Tenant): Promise<void> {
+  const about = { kind: 'Tenant', name: metadata.name } as const;
+  return new Promise((resolve) => {
+    const slow = setInterval(() => {
+      const waitsFor = operator.status(about)?.conditions.find(({ status }) => status === 'False');
+      terminal.say(`not ready yet: ${waitsFor?.message ?? 'see the lines above'}`);
+    }, patienceMs);
+    const look = () => {
+      const status = operator.status(about);
+      const identity = status?.conditions.find(({ type }) => type === 'IdentityReady')?.status ?? 'True';
+      if (status?.servers?.startsWith('1/') !== true || identity === 'Unknown') return;
+      clearInterval(slow);
+      resolve();
+    };
+    operator.onStatus(look);
+    look();
+  });
+}
+
+async function summarise(operator: LocalOperator, tenant: Tenant, demo: RunningDemo | undefined, options: Options) {
+  const { name } = tenant.metadata;
+  const status = operator.status({ kind: 'Tenant', name });
+  const kms = tenant.spec.kmsConfigRef?.name;
+  const keyService =
+    kms === undefined ? undefined : operator.status({ kind: 'KMSConfig', name: kms })?.addresses?.['api'];
+  const root = await operator.rootCredentials(tenant);
+  const identity = status?.conditions.find(({ type }) => type === 'IdentityReady');
+  const scheme = tenant.spec.tls === undefined ? 'http' : 'https';
+  const here = (path: string) => {
+    const short = relative(process.cwd(), path) || '.';
+    return short.startsWith('..') ? resolve(path) : short;
+  };
+  return {
+    tenant: name,
+    seconds: (performance.now() - startedAt) / 1000,
+    s3: `${scheme}://${status?.addresses?.['s3'] ?? ''}`,
+    console: `${scheme}://${status?.addresses?.['console'] ?? ''}`,
+    keyService: keyService === undefined ? undefined : `https://${keyService}`,
+    rootUser: root.secret.data['rootUser'] ?? '',
+    passwordAt: root.passwordFile === undefined ? root.passwordAt : here(root.passwordFile),
+    passwordFile: root.passwordFile === undefined ? undefined : here(root.passwordFile),
+    demo,
+    button: buttonOf(operator.resources().identityProviders, tenant),
+    identityProblem: identity?.status === 'False' ? identity.message : undefined,
+    manifests: here(options.manifests),
+    state: here(options.state),
+  };
+}
+
+function buttonOf(providers: ReadonlyMap<string, IdentityProvider>, { spec }: Tenant): string {
+  const name = spec.identityProviders?.[0]?.name ?? '';
+  return providers.get(name)?.spec.displayName ?? `Log in with ${name}`;
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`npm start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
