@@ -24,8 +24,9 @@ const fetch: ProviderFetch = () => {
   return broken ? Promise.reject(new Error('no route')) : Promise.resolve(new Response(JSON.stringify(keys.published)));
 };
 
+const clock = () => new Date(time);
+
 function keySet() {
-  const clock = () => new Date(time);
   return createKeySet('https://idp.example/keys', {
     fetch,
     clock,

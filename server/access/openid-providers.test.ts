@@ -56,9 +56,9 @@ describe('createOpenIdProviders', () => {
   });
 
   it('leaves out those that are switched off', async () => {
-    const { list, byId } = await start([settings({ enabled: false }), settings({ id: 'SECOND' })]);
-    expect(list.map(({ id }) => id)).toEqual(['SECOND']);
-    expect(byId('PRIMARY_IAM')).toBeUndefined();
+    const started = await start([settings({ enabled: false }), settings({ id: 'SECOND' })]);
+    expect(started.list.map(({ id }) => id)).toEqual(['SECOND']);
+    expect(started.byId('PRIMARY_IAM')).toBeUndefined();
   });
 
   it('runs without one that is broken, keeps the reason, and finds it once it works', async () => {
