@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+
+/** The bytes of an object by their hash, or that there is none. */
+export type Content = string | undefined;
+
+export function contentOf(bytes: Uint8Array): string {
+  return `${bytes.length} bytes, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+/**
+ * What clients were told about each key, and so what a server may show after it was killed. One writer at a time changes a key, so
+ * at most the last change of each is in doubt.
+ */
+export class ExpectedObjects {
+  readonly #acknowledged = new Map<string, Content>();
+  readonly #inDoubt = new Map<string, Content>();
+  acknowledgements = 0;
+
+  /** A request is on its way: from now on the server may show either. */
+  begin(key: string, content: Content): void {
+    this.#inDoubt.set(key, content);
+  }
+
+  acknowledge(key: string): void {
+    this.#acknowledged.set(key, this.#inDoubt.get(key));
+    this.#inDoubt.delete(key);
+    this.acknowledgements += 1;
+  }
+
+  /** The server refused: nothing was changed. */
+  refuse(key: string): void {
+    this.#inDoubt.delete(key);
+  }
+
+  get keys(): readonly string[] {
+    return [...new Set([...this.#acknowledged.keys(), ...this.#inDoubt.keys()])];
+  }
+
+  isThere(key: string): boolean {
+    return this.#acknowledged.get(key) !== undefined;
+  }
+
+  /** What is wrong with what a server shows, if anything. */
+  complaint(key: string, shown: Content): string | undefined {
+    const allowed = [this.#acknowledged.get(key)];
+    if (this.#inDoubt.has(key)) allowed.push(this.#inDoubt.get(key));
+    if (allowed.includes(shown)) return undefined;
+    return `${key} is ${shown ?? 'absent'}, where ${allowed.map((content) => content ?? 'absent').join(' or ')} was answered`;
+  }
+
+  /** What a restarted server shows is what it goes on from. */
+  settle(key: string, shown: Content): void {
+    this.#acknowledged.set(key, shown);
+    this.#inDoubt.delete(key);
+  }
+}
