@@ -57,6 +57,7 @@ function errorAsField(args: readonly unknown[]): readonly unknown[] {
 
 /** Fields of child logs are fixed when the child is made, past the formatters. Children inherit this from their parent. */
 function redactChildren(log: Logger): Logger {
+  // oxlint-disable-next-line typescript/unbound-method -- it is called below with the log it belongs to
   const { child } = log;
   const redacted: Logger['child'] = function (this: Logger, bindings, options) {
     return child.call(this, redactSecrets(bindings), options);

@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { withKeyServer } from './connect.ts';
+import type { KeyServiceClient } from '../../platform/key-service-client.ts';
 import type { ConnectOptions } from './connect.ts';
 import { newIdentity } from './identity-new.ts';
 import type { IdentityNewOptions } from './identity-new.ts';
 import { identityOf } from './identity-of.ts';
-import { serve } from './serve.ts';
+import type { serve } from './serve.ts';
 
 /** What the commands write to and read from; tests hand in their own. */
 export interface Terminal {
@@ -40,7 +40,11 @@ function addServer(program: Command): void {
         'off: accept client certificates that no trusted authority issued; policies still go by their identity',
       ).choices(['on', 'off']),
     )
-    .action(serve);
+    .action(async (options: Parameters<typeof serve>[0]) => {
+      // Loaded by the command that needs it: what only names an identity starts in half the time.
+      const { serve } = await import('./serve.ts');
+      await serve(options);
+    });
 }
 
 function addIdentity(program: Command, terminal: Terminal): void {
@@ -70,16 +74,20 @@ function addIdentity(program: Command, terminal: Terminal): void {
 function addKey(program: Command, terminal: Terminal): void {
   const key = program.command('key').description('create, list, describe and delete keys of a key server');
   type Options = ConnectOptions & { readonly json?: boolean };
+  const call = async (options: Options, work: (client: KeyServiceClient) => Promise<void>) => {
+    const { withKeyServer } = await import('./connect.ts');
+    await withKeyServer(terminal.environment, options, work);
+  };
 
   connected(key.command('create <name>').description('create a key')).action((name: string, options: Options) =>
-    withKeyServer(terminal.environment, options, async (client) => {
+    call(options, async (client) => {
       await client.createKey(name);
       if (terminal.isTerminal) terminal.write(`Created key ${name}\n`);
     }),
   );
   connected(key.command('ls [prefix]').description('list the keys whose names begin with the prefix')).action(
     (prefix: string | undefined, options: Options) =>
-      withKeyServer(terminal.environment, options, async (client) => {
+      call(options, async (client) => {
         const names = await client.listKeys(prefix?.replace(/\*$/, ''));
         terminal.write(
           options.json === true ? `${JSON.stringify(names)}\n` : names.map((name) => `${name}\n`).join(''),
@@ -87,7 +95,7 @@ function addKey(program: Command, terminal: Terminal): void {
       }),
   );
   connected(key.command('info <name>').description('describe a key')).action((name: string, options: Options) =>
-    withKeyServer(terminal.environment, options, async (client) => {
+    call(options, async (client) => {
       const described = await client.describeKey(name);
       const lines = Object.entries(described).map(([field, value]) => `${field.padEnd(11)} ${value}\n`);
       terminal.write(options.json === true ? `${JSON.stringify(described)}\n` : lines.join(''));
@@ -96,7 +104,7 @@ function addKey(program: Command, terminal: Terminal): void {
   connected(
     key.command('rm <names...>').description('delete keys: what was encrypted under them can never be read again'),
   ).action((names: string[], options: Options) =>
-    withKeyServer(terminal.environment, options, async (client) => {
+    call(options, async (client) => {
       for (const name of names) await client.deleteKey(name);
     }),
   );

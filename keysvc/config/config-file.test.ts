@@ -155,7 +155,7 @@ describe('a configuration is refused', () => {
   });
 
   it('without quoting a secret', () => {
-    const text = `${minimal}`.replace('key: k.pem', 'password: [hunter2], key: k.pem');
+    const text = minimal.replace('key: k.pem', 'password: [hunter2], key: k.pem');
     expect(() => parse(text)).toThrow(/tls\.password/);
     expect(() => parse(text)).not.toThrow(/hunter2/);
   });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hchacha20 } from './hchacha20.ts';
 import { keyAlgorithms, keyFrom } from './key.ts';
