@@ -33,6 +33,8 @@ export interface OpenIdProviders {
   byId(id: string): OpenIdProvider | undefined;
   /** Resolves when each provider was tried once; never rejects. Goes on retrying those that failed, until `close`. */
   start(): Promise<void>;
+  /** As the promise of `start`, but it resolves after two seconds in any case: a provider that hangs must not delay the others. */
+  readonly started: Promise<void>;
   close(): void;
 }
 
@@ -55,21 +57,29 @@ export interface ProvidersLog {
   error(fields: object, message: string): void;
 }
 
-/** 1 s, 2 s, 4 s, … up to a minute: a provider that starts beside the server is found soon, one that is gone is not pestered. */
+const patienceMs = 2_000;
+
+/** 1 s, 2 s, 4 s, … up to half a minute: a provider that starts beside the server is found soon, one that is gone is not pestered. */
 function backoff(attempt: number): number {
-  return Math.min(60_000, 1_000 * 2 ** (attempt - 1));
+  return Math.min(30_000, 1_000 * 2 ** (attempt - 1));
 }
 
 /** The configured providers. The server runs without those that cannot be reached: they cost their users, nobody else. */
 export function createOpenIdProviders(options: OpenIdProvidersOptions): OpenIdProviders {
   const list = options.settings.filter(({ enabled }) => enabled).map((settings) => new Provider(settings, options));
+  const { promise: started, resolve } = Promise.withResolvers<void>();
   return {
     list,
+    started,
     byId: (id) => list.find((provider) => provider.id === id),
     async start() {
+      const patience = setTimeout(resolve, patienceMs);
       await Promise.all(list.map((provider) => provider.start()));
+      clearTimeout(patience);
+      resolve();
     },
     close() {
+      resolve();
       for (const provider of list) provider.close();
     },
   };

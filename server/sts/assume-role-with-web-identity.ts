@@ -44,7 +44,7 @@ export interface AssumedRole {
 export type AssumeRoleWithWebIdentity = (request: WebIdentityRequest) => Promise<AssumedRole>;
 
 export interface WebIdentityServices {
-  readonly providers: Pick<OpenIdProviders, 'list' | 'byId'>;
+  readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
   readonly temporary: Pick<TemporaryCredentialsStore, 'create'>;
   readonly policies: PolicySource;
   /** Where the request names no lifetime; the token's own without it. Seconds. */
@@ -64,6 +64,8 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
     if (request.token.length > longestToken) {
       throw new StsError('InvalidParameterValue', `WebIdentityToken is longer than ${longestToken} characters.`);
     }
+    // Right after a start a provider may not have been asked yet.
+    await services.providers.started;
     const provider = chooseProvider(services.providers, request);
     try {
       const status = readyStatus(provider);

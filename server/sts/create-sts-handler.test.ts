@@ -334,6 +334,15 @@ describe('AssumeRoleWithWebIdentity', () => {
     expect(refused).toMatchObject({ status: 503, code: 'IDPCommunicationError' });
   });
 
+  it('waits for providers that were not asked yet', async () => {
+    providers = createOpenIdProviders({ settings: [settings(staff)], region: '', log });
+    const { temporary, policies } = access;
+    const assume = createAssumeRoleWithWebIdentity({ providers, temporary, policies });
+    const role = assume({ token: await annsToken() });
+    await providers.start();
+    expect((await role).credentials.principal.policies).toEqual(['readonly']);
+  });
+
   it('asks to try again when the store cannot take the credentials', async () => {
     const serve = await handler([settings(staff)]);
     const body = form({ WebIdentityToken: await annsToken() }).toString();
