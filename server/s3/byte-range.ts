@@ -15,20 +15,6 @@ export function parseRange(text: string | undefined): ByteRange | undefined {
   return endInclusive < start ? undefined : { kind: 'from', start, endInclusive };
 }
 
-/**
- * The bytes of an object of this size, end exclusive.
- *
- * @throws S3Error InvalidRange when not one of them exists
- */
-export function resolveRange(range: ByteRange, size: number): { readonly start: number; readonly end: number } {
-  const start = range.kind === 'from' ? range.start : Math.max(0, size - range.bytes);
-  const end = range.kind === 'from' ? Math.min(size, (range.endInclusive ?? size) + 1) : size;
-  if (start < end) return { start, end };
-  throw new S3Error('InvalidRange', 'The requested range is not satisfiable.', {
-    details: { ActualObjectSize: String(size) },
-  });
-}
-
 /** `x-amz-copy-source-range`, which must name both ends. */
 export function parseCopyRange(text: string | undefined): (ByteRange & { readonly kind: 'from' }) | undefined {
   if (text === undefined) return undefined;
