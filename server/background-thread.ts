@@ -7,6 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import { createConsole } from './console/create-console.ts';
 import { stopServer } from './http/s3-server.ts';
+import { keepTidy } from './keep-tidy.ts';
 import { reachKeyService } from './reach-key-service.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
@@ -25,6 +26,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   const services = await openServices(options, { main: log, providers: log });
   const stopped = new AbortController();
   let handleConsole: RequestListener | undefined;
+  let tidying: ReturnType<typeof keepTidy> | undefined;
   let waitingFor = 'the server is starting';
   const onRequest: RequestListener = (request, response) => {
     if (handleConsole !== undefined) return handleConsole(request, response);
@@ -71,6 +73,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
+          tidying = keepTidy(services, log);
           if (settings.browser.enabled) handleConsole = openConsole(options, services, server, log);
           return tell({ kind: 'serving' });
         case 'waiting':
@@ -79,6 +82,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
         case 'stop':
           stopped.abort();
           if (server.listening) await stopServer(server, message.drainMs);
+          await tidying?.stop();
           tls?.close();
           await services.close();
           return tell({ kind: 'stopped' });

@@ -1,0 +1,52 @@
+import type { Logger } from '../platform/logger.ts';
+import { drainRemovals, sweepOrphans } from './objects/sweeper.ts';
+import type { Services } from './services.ts';
+
+/** Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. */
+const every = { removals: 60_000, orphans: 3_600_000 } as const;
+
+/** Removes what nothing refers to any more, round after round, until it is stopped. */
+export function keepTidy(services: Pick<Services, 'records' | 'blobs'>, log: Logger): { stop(): Promise<void> } {
+  const { records, blobs } = services;
+  const rounds = [
+    repeat(every.removals, 'blobs that were given up', () => drainRemovals({ records, blobs, now: Date.now() }), log),
+    repeat(
+      every.orphans,
+      'blobs that never had an owner',
+      () => sweepOrphans({ records, blobs, now: Date.now() }),
+      log,
+    ),
+  ];
+  return {
+    async stop() {
+      await Promise.all(rounds.map((round) => round.stop()));
+    },
+  };
+}
+
+function repeat(
+  intervalMs: number,
+  what: string,
+  work: () => Promise<{ readonly removed: number }>,
+  log: Logger,
+): { stop(): Promise<void> } {
+  let running: Promise<void> | undefined;
+  const round = async () => {
+    try {
+      const { removed } = await work();
+      if (removed > 0) log.info({ removed }, `removed ${what}`);
+    } catch (error) {
+      log.error({ err: error, retryInMs: intervalMs }, `could not remove ${what}`);
+    }
+    running = undefined;
+  };
+  const timer = setInterval(() => {
+    running ??= round();
+  }, intervalMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
