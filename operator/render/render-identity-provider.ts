@@ -30,11 +30,7 @@ export function renderIdentityProvider(
   const secretPath = `${metadata.name}-client-secret`;
   const caPath = `${metadata.name}-ca.crt`;
   const of = { kind: 'IdentityProvider', name: metadata.name } as const;
-  const secret = secretValue(
-    context.secrets,
-    spec.clientSecretRef,
-    `spec.clientSecretRef of IdentityProvider ${of.name}`,
-  );
+  const secret = secretValue(context.secrets, kept, `spec.clientSecretRef of IdentityProvider ${of.name}`);
 
   const values: readonly (readonly [string, string | undefined])[] = [
     ['CONFIG_URL', spec.configUrl],

@@ -1,0 +1,57 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { crdFiles } from './crd-files.ts';
+
+const folder = new URL('../../crds/', import.meta.url);
+const files = [...crdFiles()].map(([name, content]) => ({ name, content }));
+
+describe('crds/', () => {
+  it('holds these files and no others', () => {
+    expect(readdirSync(folder).sort()).toEqual(files.map(({ name }) => name).sort());
+  });
+  it.each(files)('$name is up to date (npm run crds)', ({ name, content }) => {
+    expect(readFileSync(new URL(name, folder), 'utf8')).toBe(content);
+  });
+  it.each(files)('$name stays under 64 KiB', ({ content }) => {
+    expect(Buffer.byteLength(content)).toBeLessThan(64 * 1024);
+  });
+  it.each(files)('$name bounds every string, list and map', ({ content }) => {
+    expect(unbounded(schemaOf(content), '')).toEqual([]);
+  });
+  it.each(files)('$name has conditions under a status subresource', ({ content }) => {
+    const [version] = parse(content).spec.versions;
+    expect(version.subresources).toEqual({ status: {} });
+    expect(
+      version.schema.openAPIV3Schema.properties.status.properties.conditions['x-kubernetes-list-map-keys'],
+    ).toEqual(['type']);
+  });
+  it.each(files)('$name shows Ready and Age', ({ content }) => {
+    const columns: { name: string }[] = parse(content).spec.versions[0].additionalPrinterColumns;
+    expect(columns.map(({ name }) => name)).toEqual(expect.arrayContaining(['Ready', 'Age']));
+  });
+});
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: unknown;
+  readonly format?: string;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+function schemaOf(content: string): Schema {
+  return parse(content).spec.versions[0].schema.openAPIV3Schema.properties.spec;
+}
+
+function unbounded(schema: Schema, path: string): string[] {
+  const own =
+    (schema.type === 'string' && schema.enum === undefined && schema.maxLength === undefined) ||
+    (schema.type === 'array' && schema.maxItems === undefined);
+  const children = Object.entries(schema.properties ?? {}).flatMap(([name, child]) =>
+    unbounded(child, `${path}.${name}`),
+  );
+  return [...(own ? [path] : []), ...children, ...(schema.items ? unbounded(schema.items, `${path}[]`) : [])];
+}

@@ -1,0 +1,305 @@
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { setting } from '../../protocol/settings/table.ts';
+import { identityProviderSpec } from '../api/identity-provider.ts';
+import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import { manifestOf, type Spec } from '../api/rule-cases.ts';
+import { tenantSpec } from '../api/tenant.ts';
+import { validate } from '../api/validate.ts';
+import { restartReasons } from '../reconcile/restart-reasons.ts';
+import type { Workload } from '../workload.ts';
+import { certificateNeeds } from './certificates.ts';
+import { RenderProblem, type RenderContext } from './render-context.ts';
+import { renderKeyService } from './render-key-service.ts';
+import { renderTenant } from './render-tenant.ts';
+
+function made(
+  kind: CofferObject['kind'],
+  name: string,
+  spec: Spec,
+  annotations?: Record<string, string>,
+): CofferObject {
+  const manifest = manifestOf(kind, name, spec);
+  const result = validate(annotations ? { ...manifest, metadata: { name, annotations } } : manifest);
+  if (result.kind !== 'object') throw new Error(JSON.stringify(result));
+  return result.object;
+}
+const tenant = (spec: Spec = {}, annotations?: Record<string, string>) =>
+  made('Tenant', 'demo', spec, annotations) as Tenant;
+const kms = (spec: Spec = {}) =>
+  made('KMSConfig', 'keys', { keystore: { files: {} }, defaultKey: 'first', ...spec }) as KMSConfig;
+const providerFields: Spec = {
+  configUrl: 'https://id.example.com/realms/a/.well-known/openid-configuration',
+  clientId: 'coffer',
+  clientSecretRef: { name: 'client', key: 'client-secret' },
+};
+const provider = (spec: Spec = {}) =>
+  made('IdentityProvider', 'primary-iam', { ...providerFields, ...spec }) as IdentityProvider;
+
+const kept = { name: 'accepted-primary-iam', key: 'client-secret' };
+const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+
+function context(more: Readonly<Record<string, Secret['data']>> = {}): RenderContext {
+  const secrets: Readonly<Record<string, Secret['data']>> = {
+    'demo-root-credentials': { rootUser: 'admin', rootPassword: 'root-password-value' },
+    'accepted-primary-iam': { 'client-secret': 'client-secret-value' },
+    tls: { 'tls.crt': 'c', 'tls.key': 'tls-key-value' },
+    azure: { secret: 'azure-secret-value' },
+    ...more,
+  };
+  return {
+    secrets: new Map(Object.entries(secrets).map(([name, data]) => [name, { name, data }])),
+    certificates: new Map([
+      ['keys-key-service', { identity: '1'.repeat(64), notAfter: new Date(0) }],
+      ['demo-key-service-client', { identity: '2'.repeat(64), notAfter: new Date(0) }],
+    ]),
+    fingerprint: (value) =>
+      `<${value.length}:${[...value].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 99991, 7)}>`,
+  };
+}
+
+function server(
+  of: Tenant,
+  providers: readonly IdentityProvider[] = [],
+  more: Readonly<Record<string, Secret['data']>> = {},
+  service?: KMSConfig,
+): Workload {
+  const parts = {
+    providers: providers.map((one) => ({ provider: one, kept })),
+    rootSecret: 'demo-root-credentials',
+    ...(service === undefined ? {} : { kms: service }),
+  };
+  return renderTenant(of, parts, context(more));
+}
+
+function problem(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof RenderProblem) return `${error.reason}: ${error.message}`;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('what is rendered (golden/)', () => {
+  const full = tenant({
+    identityProviders: [{ name: 'primary-iam' }],
+    kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'demo-default' },
+    settings: [{ name: 'SVC_REGION', value: 'eu-west-1' }],
+    storage: { size: '10Gi' },
+    tls: { secretName: 'tls' },
+  });
+  const fullProvider = provider({
+    displayName: 'Staff',
+    scopes: ['openid', 'email'],
+    redirectUriDynamic: true,
+    vendor: 'keycloak',
+    adminUrl: 'https://id.example.com/admin',
+    realm: 'a',
+    caBundle: pem,
+  });
+  it('is the server of a tenant', async () => {
+    await expect(stringify(server(full, [fullProvider], {}, kms()))).toMatchFileSnapshot('golden/server.yaml');
+  });
+  it('is the key service of two tenants', async () => {
+    const other = made('Tenant', 'plain', {}) as Tenant;
+    await expect(
+      stringify(renderKeyService(kms({ keys: [{ name: 'second' }] }), [full, other], context())),
+    ).toMatchFileSnapshot('golden/key-service.yaml');
+  });
+  it('is a key service with its keys in Azure', async () => {
+    const azure = {
+      endpoint: 'https://keys.vault.azure.net',
+      tenantId: '00000000-0000-0000-0000-000000000001',
+      clientId: '00000000-0000-0000-0000-000000000002',
+      clientSecretRef: { name: 'azure', key: 'secret' },
+    };
+    await expect(stringify(renderKeyService(kms({ keystore: { azure } }), [], context()))).toMatchFileSnapshot(
+      'golden/key-service-azure.yaml',
+    );
+  });
+  it('are the certificates that both need', async () => {
+    await expect(stringify(certificateNeeds([full], new Map([['keys', kms()]])))).toMatchFileSnapshot(
+      'golden/certificates.yaml',
+    );
+  });
+});
+
+describe('secrets', () => {
+  it('reach neither arguments nor the environment nor any other part of a workload', () => {
+    const full = tenant({ kmsConfigRef: { name: 'keys' }, tls: { secretName: 'tls' } });
+    const text = JSON.stringify(server(full, [provider()], {}, kms()));
+    expect(text).not.toMatch(/root-password-value|client-secret-value|tls-key-value/);
+  });
+  it('are given by the _FILE form of their setting', () => {
+    const names = server(tenant(), [provider()]).environment.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'SVC_ROOT_USER_FILE',
+        'SVC_ROOT_PASSWORD_FILE',
+        'SVC_IDENTITY_OPENID_CLIENT_SECRET_PRIMARY_IAM_FILE',
+      ]),
+    );
+  });
+});
+
+describe('names of variables', () => {
+  it('are all in the settings table', () => {
+    const full = tenant({ kmsConfigRef: { name: 'keys' }, tls: { secretName: 'tls' } });
+    for (const { name } of server(full, [provider({ caBundle: pem })], {}, kms()).environment) {
+      const base = name.replace('_PRIMARY_IAM', '');
+      const known =
+        base.endsWith('_FILE') && !/_(CERT|KEY|CA)_FILE$/.test(base) ? base.slice(0, -'_FILE'.length) : base;
+      expect(setting(known).name).toBe(known);
+    }
+  });
+});
+
+describe('a change of the IdentityProvider', () => {
+  const of = tenant({ identityProviders: [{ name: 'primary-iam' }] });
+  const changes: Readonly<Record<keyof typeof identityProviderSpec.shape, Spec>> = {
+    configUrl: { configUrl: 'https://id.example.com/realms/b/.well-known/openid-configuration' },
+    clientId: { clientId: 'other' },
+    clientSecretRef: { clientSecretRef: { name: 'client', key: 'other' } },
+    displayName: { displayName: 'Staff' },
+    scopes: { scopes: ['openid', 'profile'] },
+    claimName: { claimName: 'groups' },
+    claimUserinfo: { claimUserinfo: true },
+    rolePolicy: { rolePolicy: ['readonly'] },
+    redirectUri: { redirectUri: 'https://console.example.com/oauth_callback' },
+    redirectUriDynamic: { redirectUriDynamic: true },
+    vendor: { vendor: 'keycloak', adminUrl: 'https://id.example.com/admin' },
+    adminUrl: { vendor: 'keycloak', adminUrl: 'https://id.example.com/admin' },
+    realm: { realm: 'b' },
+    caBundle: { caBundle: pem },
+  };
+  it.each(Object.entries(changes))('of spec.%s restarts the server and names the field', (field, change) => {
+    const before = server(of, [provider()]);
+    const after = server(of, [provider(change)]);
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toContainEqual({
+      reason: 'IdentityProviderChanged',
+      field: `spec.${field} of IdentityProvider primary-iam`,
+    });
+  });
+  it.each(Object.entries(changes))('of spec.%s back to nothing is named too', (field, change) => {
+    const before = server(of, [provider(change)]);
+    const after = server(of, [provider()]);
+    expect(restartReasons(before.inputs, after.inputs, before.owner).map((restart) => restart.field)).toContain(
+      `spec.${field} of IdentityProvider primary-iam`,
+    );
+  });
+  it('of the value of its Secret is named by Secret and key', () => {
+    const before = server(of, [provider()]);
+    const after = server(of, [provider()], { 'accepted-primary-iam': { 'client-secret': 'rotated' } });
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([
+      { reason: 'SecretChanged', field: 'key client-secret of Secret client' },
+    ]);
+  });
+  it('in spelling alone restarts nothing', () => {
+    const before = server(of, [provider()]);
+    const after = server(of, [provider({ claimName: 'policy', redirectUriDynamic: false })]);
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([]);
+  });
+});
+
+describe('a change of the Tenant', () => {
+  const changes: readonly (readonly [string, Spec, string])[] = [
+    ['image', { image: 'coffer:2' }, 'ImageChanged: spec.image of Tenant demo'],
+    ['addresses', { addresses: { s3: { port: 9100 } } }, 'TenantChanged: spec.addresses of Tenant demo'],
+    ['storage', { storage: { path: '/srv' } }, 'TenantChanged: spec.storage.path of Tenant demo'],
+    ['tls', { tls: { secretName: 'tls' } }, 'TenantChanged: spec.tls of Tenant demo'],
+    [
+      'settings',
+      { settings: [{ name: 'SVC_REGION', value: 'x' }] },
+      'SettingsChanged: setting SVC_REGION of Tenant demo',
+    ],
+  ];
+  it.each(changes)('of spec.%s restarts the server', (_, change, expected) => {
+    const before = server(tenant());
+    const restarts = restartReasons(before.inputs, server(tenant(change)).inputs, before.owner);
+    expect(restarts.map(({ reason, field }) => `${reason}: ${field}`)).toEqual([expected]);
+  });
+  it('of the restart annotation restarts the server', () => {
+    const before = server(tenant());
+    const after = server(tenant({}, { 'coffer.dev/restartedAt': 'now' }));
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([
+      { reason: 'RestartRequested', field: 'annotation coffer.dev/restartedAt of Tenant demo' },
+    ]);
+  });
+  it.each([
+    ['storage.size', { storage: { size: '20Gi' } }],
+    ['paused', { paused: true }],
+    ['replicas', { replicas: 2 }],
+  ])('of spec.%s restarts nothing', (_, change) => {
+    const before = server(tenant());
+    expect(restartReasons(before.inputs, server(tenant(change)).inputs, before.owner)).toEqual([]);
+  });
+  it('has a case for each field of the schema', () => {
+    const tried = new Set([...changes.map(([field]) => field), 'paused', 'replicas']);
+    // These have inputs of their own: providers, key service and Secrets.
+    const elsewhere = ['identityProviders', 'kmsConfigRef', 'rootCredentialsSecret'];
+    expect(
+      Object.keys(tenantSpec.shape)
+        .filter((field) => !tried.has(field))
+        .sort(),
+    ).toEqual(elsewhere);
+  });
+});
+
+describe('a renewed TLS Secret', () => {
+  it('restarts nothing, since the server re-reads it', () => {
+    const before = server(tenant({ tls: { secretName: 'tls' } }));
+    const after = server(tenant({ tls: { secretName: 'tls' } }), [], { tls: { 'tls.crt': 'new', 'tls.key': 'new' } });
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([]);
+  });
+});
+
+describe('what cannot be rendered', () => {
+  it('names the missing Secret and who names it', () => {
+    expect(problem(() => server(tenant({ tls: { secretName: 'gone' } })))).toBe(
+      'SecretNotFound: spec.tls.secretName of Tenant demo names the Secret gone, which does not exist',
+    );
+  });
+  it('names the missing key and those that are there', () => {
+    const more = { 'demo-root-credentials': { rootUser: 'a' } };
+    expect(problem(() => server(tenant(), [], more))).toContain('has no such key (it has: rootUser)');
+  });
+  it('names the missing KMSConfig', () => {
+    expect(problem(() => server(tenant({ kmsConfigRef: { name: 'keys' } })))).toContain('KMSConfigNotFound');
+  });
+  it.each([
+    [{ name: 'SVC_NO_SUCH', value: 'x' }, 'SVC_NO_SUCH is no setting of the server'],
+    [{ name: 'SVC_ADDRESS', value: ':1' }, 'SVC_ADDRESS is made by the operator'],
+    [{ name: 'SVC_KMS_KEYSVC_API_KEY', value: 'x' }, 'is a secret: give it by valueFrom.secretKeyRef'],
+    [{ name: 'SVC_THREADS', value: 'many' }, 'SVC_THREADS is "many"'],
+  ])('tells what is wrong with the setting %j', (row, message) => {
+    expect(problem(() => server(tenant({ settings: [row] })))).toContain(message);
+  });
+  it('refuses a default key that the prefix forbids', () => {
+    const of = tenant({ kmsConfigRef: { name: 'keys', keyPrefix: 'demo-' } });
+    expect(problem(() => server(of, [], {}, kms()))).toContain('does not begin with spec.kmsConfigRef.keyPrefix');
+  });
+});
+
+describe('the policy of a tenant at the key service', () => {
+  const document = (of: readonly Tenant[]) => JSON.stringify(renderKeyService(kms(), of, context()));
+  it('holds the identity of its client certificate', () => {
+    expect(document([tenant({ kmsConfigRef: { name: 'keys' } })])).toContain('2'.repeat(64));
+  });
+  it('is restricted to the prefix of its keys', () => {
+    const text = document([tenant({ kmsConfigRef: { name: 'keys', keyPrefix: 'demo-' } })]);
+    expect(text).toContain('/v1/key/decrypt/demo-*');
+    expect(text).not.toContain('/v1/key/decrypt/*');
+  });
+  it('is left out for a tenant whose prefix overlaps with an earlier one', () => {
+    const first = made('Tenant', 'a', { kmsConfigRef: { name: 'keys', keyPrefix: 'x' } }) as Tenant;
+    const second = tenant({ kmsConfigRef: { name: 'keys', keyPrefix: 'xy' } });
+    const withIdentity = new Map(context().certificates).set('a-key-service-client', {
+      identity: '3'.repeat(64),
+      notAfter: new Date(0),
+    });
+    const rendered = renderKeyService(kms(), [first, second], { ...context(), certificates: withIdentity });
+    expect(JSON.stringify(rendered)).not.toContain('2'.repeat(64));
+  });
+});

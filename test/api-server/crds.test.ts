@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiGroup } from '../../operator/api/object.ts';
+import { manifestOf, ruleCases } from '../../operator/api/rule-cases.ts';
+import { listen } from '../../platform/listen.ts';
+
+// The generated CRDs on a real kube-apiserver with etcd, and the rules' cases, which the functions of operator/api pass too.
+
+const run = promisify(execFile);
+const scripts = fileURLToPath(new URL('../cluster/', import.meta.url));
+const crds = fileURLToPath(new URL('../../crds', import.meta.url));
+const examples = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
+const bin = join(process.env['COFFER_TOOLS'] ?? join(homedir(), '.cache/coffer-tools'), 'kubernetes');
+let state = '';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 }, { setting: 'nothing' });
+  server.close();
+  return port;
+}
+
+async function kubectl(args: readonly string[], input?: string): Promise<string> {
+  const call = run(join(bin, 'kubectl'), ['--kubeconfig', join(state, 'admin.kubeconfig'), ...args]);
+  call.child.stdin?.end(input);
+  return (await call).stdout;
+}
+
+/** What the API server says to a manifest: empty when it takes it. */
+async function refusal(manifest: unknown, args: readonly string[] = ['create', '--dry-run=server']): Promise<string> {
+  try {
+    await kubectl([...args, '--validate=strict', '-f', '-'], JSON.stringify(manifest));
+    return '';
+  } catch (error) {
+    return (error as { stderr?: string }).stderr ?? String(error);
+  }
+}
+
+beforeAll(async () => {
+  if (!existsSync(join(bin, 'kube-apiserver'))) {
+    throw new Error(`${bin} has no kube-apiserver: build it with test/cluster/build-api-server ${bin}`);
+  }
+  state = await mkdtemp(join(tmpdir(), 'coffer-api-server-'));
+  const ports = [await freePort(), await freePort(), await freePort()].map(String);
+  await run(join(scripts, 'up-api-server'), [bin, state, ...ports]);
+  await kubectl(['apply', '-f', crds]);
+}, 120_000);
+
+afterAll(async () => {
+  if (state === '') return;
+  await run(join(scripts, 'down-api-server'), [state]);
+  await rm(state, { recursive: true, force: true });
+});
+
+describe('the generated CRDs', () => {
+  it.each(ruleCases)('$plural is established', async ({ plural }) => {
+    await kubectl(['wait', '--for=condition=Established', '--timeout=30s', `crd/${plural}.${apiGroup}`]);
+  });
+  it.each(ruleCases)('$plural has a structural schema', async ({ plural }) => {
+    const path = 'jsonpath={.status.conditions[?(@.type=="NonStructuralSchema")].message}';
+    expect(await kubectl(['get', `crd/${plural}.${apiGroup}`, '-o', path])).toBe('');
+  });
+  it('take the quick start', async () => {
+    await kubectl(['apply', '--dry-run=server', '--validate=strict', '-f', examples]);
+  });
+});
+
+describe.each(ruleCases)('$kind', ({ kind, good, bad, badChanges }) => {
+  it.each(good)('takes $title', async ({ spec }) => {
+    expect(await refusal(manifestOf(kind, 'a', spec))).toBe('');
+  });
+  it.each(bad)('refuses $title', async ({ spec, message }) => {
+    expect(await refusal(manifestOf(kind, 'a', spec))).toContain(message);
+  });
+  for (const { title, from, to, message } of badChanges) {
+    it(`refuses as a change: ${title}`, async () => {
+      const name = `change-${kind.toLowerCase()}`;
+      expect(await refusal(manifestOf(kind, name, from), ['create'])).toBe('');
+      expect(await refusal(manifestOf(kind, name, to), ['replace'])).toContain(message);
+    });
+  }
+  it('refuses an unknown field by name', async () => {
+    const spec = { ...good[0]?.spec, nonsense: true };
+    expect(await refusal(manifestOf(kind, 'a', spec))).toContain('unknown field "spec.nonsense"');
+  });
+  it('refuses a name that is no label', async () => {
+    expect(await refusal(manifestOf(kind, 'a.b', good[0]?.spec ?? {}))).toContain('metadata.name');
+  });
+});
+
+describe('status', () => {
+  it('takes conditions through its subresource only', async () => {
+    await writeFile(join(state, 'tenant.json'), JSON.stringify(manifestOf('Tenant', 'status', {})));
+    await kubectl(['create', '-f', join(state, 'tenant.json')]);
+    const condition = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Ready',
+      message: 'it runs',
+      observedGeneration: 1,
+      lastTransitionTime: new Date(0).toISOString(),
+    };
+    const patch = JSON.stringify({ status: { observedGeneration: 1, servers: '1/1', conditions: [condition] } });
+    await kubectl(['patch', 'tenant', 'status', '--type=merge', '--subresource=status', '-p', patch]);
+    expect(await kubectl(['get', 'ten', 'status', '--no-headers'])).toMatch(/^status\s+True\s+Ready\s+1\/1/);
+    await kubectl(['wait', '--for=condition=Ready', '--timeout=5s', 'tenant/status']);
+  });
+});
