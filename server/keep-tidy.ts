@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.ts';
 import { drainRemovals, sweepOrphans } from './objects/sweeper.ts';
 import type { Services } from './services.ts';
 
 /** Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. */
 const every = { removals: 60_000, orphans: 3_600_000 } as const;
+
+/** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
+const patience = 1_000;
 
 /** Removes what nothing refers to any more, round after round, until it is stopped. */
 export function keepTidy(services: Pick<Services, 'records' | 'blobs'>, log: Logger): { stop(): Promise<void> } {
@@ -31,12 +35,13 @@ function repeat(
   log: Logger,
 ): { stop(): Promise<void> } {
   let running: Promise<void> | undefined;
+  let stopped = false;
   const round = async () => {
     try {
       const { removed } = await work();
       if (removed > 0) log.info({ removed }, `removed ${what}`);
     } catch (error) {
-      log.error({ err: error, retryInMs: intervalMs }, `could not remove ${what}`);
+      if (!stopped) log.error({ err: error, retryInMs: intervalMs }, `could not remove ${what}`);
     }
     running = undefined;
   };
@@ -45,8 +50,9 @@ function repeat(
   }, intervalMs);
   return {
     async stop() {
+      stopped = true;
       clearInterval(timer);
-      await running;
+      await Promise.race([running, sleep(patience, undefined, { ref: false })]);
     },
   };
 }

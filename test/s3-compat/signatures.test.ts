@@ -1,0 +1,169 @@
+import { crc32 } from 'node:zlib';
+import { CreateBucketCommand, GetObjectCommand, ListBucketsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendRaw } from '../harness/raw-http.ts';
+import { refusal, s3Client } from '../harness/s3-client.ts';
+import { signByHand } from '../harness/sign-by-hand.ts';
+import { startServer, untilReady } from '../harness/start-server.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+
+const Bucket = 'signed';
+let server: RunningServer;
+let s3: S3Client;
+beforeAll(async () => {
+  server = await startServer();
+  await untilReady(server);
+  s3 = s3Client(server);
+  await s3.send(new CreateBucketCommand({ Bucket }));
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'content' }));
+});
+afterAll(() => server.stop());
+
+const content = async (Key: string) => {
+  const answer = await s3.send(new GetObjectCommand({ Bucket, Key }));
+  return answer.Body?.transformToString();
+};
+const code = (body: string) => /<Code>(.*?)<\/Code>/.exec(body)?.[1];
+
+describe('who', () => {
+  it.each([
+    ['has the wrong secret', { accessKeyId: 'root', secretAccessKey: 'wrong-password' }, 'SignatureDoesNotMatch'],
+    ['is unknown', { accessKeyId: 'nobody', secretAccessKey: 'root-password' }, 'InvalidAccessKeyId'],
+  ])('%s is refused', async (_what, credentials, expected) => {
+    const other = s3Client(server, { credentials });
+    expect(await refusal(other.send(new ListBucketsCommand({})))).toEqual({ code: expected, status: 403 });
+  });
+
+  it('does not sign may do nothing', async () => {
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', `/${Bucket}/k`],
+      ['PUT', `/${Bucket}/x`],
+      ['DELETE', `/${Bucket}`],
+    ]) {
+      const answer = await fetch(`${server.s3}${path}`, { method: method ?? '' });
+      expect([answer.status, code(await answer.text())]).toEqual([403, 'AccessDenied']);
+    }
+  });
+
+  it('has a clock that is off is told so', async () => {
+    const now = new Date(Date.now() - 3_600_000);
+    const { head } = signByHand(server, { method: 'GET', path: '/', payload: 'UNSIGNED-PAYLOAD', now });
+    const answer = await sendRaw(server.s3, head);
+    expect([answer.status, code(answer.body)]).toEqual([403, 'RequestTimeTooSkewed']);
+  });
+});
+
+describe('presigned URLs', () => {
+  it('give an object to who has them', async () => {
+    const url = await getSignedUrl(s3, new GetObjectCommand({ Bucket, Key: 'k' }), { expiresIn: 60 });
+    expect(await (await fetch(url)).text()).toBe('content');
+  });
+
+  it('take an object', async () => {
+    const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: 'up' }), { expiresIn: 60 });
+    expect((await fetch(url, { method: 'PUT', body: 'uploaded' })).status).toBe(200);
+    expect(await content('up')).toBe('uploaded');
+  });
+
+  it('replace headers of the answer', async () => {
+    const command = new GetObjectCommand({
+      Bucket,
+      Key: 'k',
+      ResponseContentType: 'text/html',
+      ResponseContentDisposition: 'attachment; filename="ü.html"',
+    });
+    const answer = await fetch(await getSignedUrl(s3, command));
+    expect(answer.headers.get('content-type')).toBe('text/html');
+    expect(Buffer.from(answer.headers.get('content-disposition') ?? '', 'latin1').toString()).toBe(
+      'attachment; filename="ü.html"',
+    );
+  });
+
+  it('end when they expire, and hold for nothing else', async () => {
+    const signingDate = new Date(Date.now() - 120_000);
+    const command = new GetObjectCommand({ Bucket, Key: 'k' });
+    const old = await fetch(await getSignedUrl(s3, command, { expiresIn: 60, signingDate }));
+    expect([old.status, code(await old.text())]).toEqual([403, 'AccessDenied']);
+    const url = new URL(await getSignedUrl(s3, command, { expiresIn: 60 }));
+    url.pathname = `/${Bucket}/up`;
+    const other = await fetch(url);
+    expect([other.status, code(await other.text())]).toEqual([403, 'SignatureDoesNotMatch']);
+  });
+});
+
+describe('bodies', () => {
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32('hello world'));
+  const crc = sum.toString('base64');
+  const put = (Key: string, payload: string, headers: Record<string, string>) =>
+    signByHand(server, { method: 'PUT', path: `/${Bucket}/${Key}`, payload, headers });
+  const streaming = { 'x-amz-decoded-content-length': '11', 'content-encoding': 'aws-chunked,gzip' };
+  const trailing = { ...streaming, 'x-amz-trailer': 'x-amz-checksum-crc32' };
+  const pieces = [Buffer.from('hello '), Buffer.from('world'), Buffer.alloc(0)];
+  const none = Buffer.alloc(0);
+
+  async function send(signed: ReturnType<typeof put>, parts: readonly (Buffer | string)[]) {
+    const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
+    const head = signed.head.replace('\r\n\r\n', `\r\ncontent-length: ${body.length}\r\n\r\n`);
+    const answer = await sendRaw(server.s3, Buffer.concat([Buffer.from(head), body]));
+    return { status: answer.status, code: code(answer.body), head: answer.head };
+  }
+
+  it('that were signed whole are checked', async () => {
+    const answer = await send(put('whole', '0'.repeat(64), {}), ['hello']);
+    expect(answer).toMatchObject({ status: 400, code: 'XAmzContentSHA256Mismatch' });
+    expect((await refusal(content('whole'))).code).toBe('NoSuchKey');
+  });
+
+  it('of signed chunks are put together, and the framing is not stored as an encoding', async () => {
+    const signed = put('chunks', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', streaming);
+    expect(await send(signed, [...pieces.map((piece) => signed.chunk(piece)), '\r\n'])).toMatchObject({ status: 200 });
+    const stored = await s3.send(new GetObjectCommand({ Bucket, Key: 'chunks' }));
+    expect(stored.ContentEncoding).toBe('gzip');
+    expect(await stored.Body?.transformToString()).toBe('hello world');
+  });
+
+  it('of signed chunks with a trailer are checked by it', async () => {
+    const signed = put('trailer', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', trailing);
+    const chunks = pieces.map((piece) => signed.chunk(piece));
+    const answer = await send(signed, [...chunks, signed.trailer([`x-amz-checksum-crc32:${crc}`])]);
+    expect(answer).toMatchObject({ status: 200, head: expect.stringContaining(`x-amz-checksum-crc32: ${crc}`) });
+    expect(await content('trailer')).toBe('hello world');
+  });
+
+  it('of unsigned chunks with a trailer are checked by it', async () => {
+    const signed = put('unsigned', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', trailing);
+    const chunks = pieces.map((piece) => signed.chunk(piece));
+    expect(await send(signed, [...chunks, signed.trailer([`x-amz-checksum-crc32:${crc}`])])).toMatchObject({
+      status: 200,
+    });
+    const wrong = put('unsigned-wrong', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', trailing);
+    const bad = await send(wrong, [...chunks, wrong.trailer(['x-amz-checksum-crc32:AAAAAA=='])]);
+    expect([bad.status, bad.code]).toEqual([400, expect.stringMatching(/BadDigest|XAmzContentChecksumMismatch/)]);
+  });
+
+  it.each([
+    ['a forged chunk', (chunk: Buffer) => Buffer.from(chunk.toString('latin1').replace('world', 'w0rld'), 'latin1')],
+    ['a forged signature', (chunk: Buffer) => Buffer.from(chunk.toString('latin1').replace(/=./, '=x'), 'latin1')],
+    ['framing that is none', () => Buffer.from('zz\r\n')],
+    ['a chunk of monstrous size', () => Buffer.from('ffffffffffffffff;chunk-signature=0\r\n')],
+    ['an early end', () => none],
+  ])('with %s are refused, and nothing is stored', async (what, forge) => {
+    const Key = what.replaceAll(' ', '-');
+    const signed = put(Key, 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', streaming);
+    const chunks = pieces.map((piece) => signed.chunk(piece));
+    const answer = await send(signed, [chunks[0] ?? none, forge(chunks[1] ?? none)]);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+    expect((await refusal(content(Key))).code).toBe('NoSuchKey');
+  });
+
+  it('must declare their length', async () => {
+    const { head } = put('undeclared', 'UNSIGNED-PAYLOAD', { 'transfer-encoding': 'chunked' });
+    const answer = await sendRaw(server.s3, `${head}5\r\nhello\r\n0\r\n\r\n`);
+    expect([answer.status, code(answer.body)]).toEqual([411, 'MissingContentLength']);
+  });
+});
