@@ -27,9 +27,9 @@ describe('several endpoints', () => {
   });
 });
 
-describe('an endpoint', () => {
-  const of = (text: string) => new EndpointRotation([text], 0, () => 0).candidates()[0];
+const of = (text: string) => new EndpointRotation([text], 0, () => 0).candidates()[0];
 
+describe('an endpoint', () => {
   it.each([
     ['https://host', 'https://host:7373'],
     ['https://host:7373/', 'https://host:7373'],

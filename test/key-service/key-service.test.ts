@@ -69,6 +69,26 @@ async function open(
   return opened;
 }
 
+/** The serial number of the certificate that the server shows now. */
+const presented = () =>
+  new Promise<string>((resolve, reject) => {
+    const [host = '', port] = keysvc.address.split(':');
+    const socket = connect(
+      { host, port: Number(port), rejectUnauthorized: false, cert: app.certPem, key: app.keyPem },
+      () => {
+        resolve(socket.getPeerX509Certificate()?.serialNumber ?? '');
+        socket.destroy();
+      },
+    );
+    socket.on('error', reject);
+  });
+
+const environment = () => ({
+  KEYSVC_SERVER: `https://${keysvc.address}`,
+  KEYSVC_CLIENT_KEY: file('app.key'),
+  KEYSVC_CLIENT_CERT: file('app.crt'),
+});
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'key-service-'));
   ca = await makeCa({ commonName: 'test ca', validForMs: 3_600_000 });
@@ -191,25 +211,12 @@ describe('a client of the key service', () => {
 });
 
 describe('renewal in place', () => {
-  const presented = () =>
-    new Promise<string>((resolve, reject) => {
-      const [host = '', port] = keysvc.address.split(':');
-      const socket = connect(
-        { host, port: Number(port), rejectUnauthorized: false, cert: app.certPem, key: app.keyPem },
-        () => {
-          resolve(socket.getPeerX509Certificate()?.serialNumber ?? '');
-          socket.destroy();
-        },
-      );
-      socket.on('error', reject);
-    });
-
   it('of the certificates of server and client fails no call', async () => {
     let failures = 0;
     let calls = 0;
-    let ended = false;
+    const end = new AbortController();
     const working = Array.from({ length: 4 }, async () => {
-      while (!ended) {
+      while (!end.signal.aborted) {
         calls++;
         await client.generateKey('my-key', context).catch(() => failures++);
       }
@@ -219,7 +226,7 @@ describe('renewal in place', () => {
     await writePair(folder, 'app', await issue(ca, 'app', app.keyPem));
     const renewed = new X509Certificate(server.certPem).serialNumber;
     await expect.poll(presented, { timeout: 15_000, interval: 100 }).toBe(renewed);
-    ended = true;
+    end.abort();
     await Promise.all(working);
     expect(calls).toBeGreaterThan(0);
     expect(failures).toBe(0);
@@ -234,11 +241,13 @@ describe('renewal in place', () => {
       let ticket: Buffer | undefined;
       socket.on('session', (offered) => (ticket = offered));
       await once(socket, 'secureConnect');
+      const isReused = socket.isSessionReused();
+      ticket ??= socket.getSession();
       // An answer comes after the tickets of TLS 1.3, if there are any.
       socket.write('GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
       socket.resume();
       await once(socket, 'close');
-      return { reused: socket.isSessionReused(), session: ticket ?? socket.getSession() };
+      return { reused: isReused, session: ticket };
     };
     const { session } = await reused();
     expect((await reused(session)).reused).toBe(false);
@@ -269,12 +278,6 @@ describe('renewal in place', () => {
 });
 
 describe('the command line', () => {
-  const environment = () => ({
-    KEYSVC_SERVER: `https://${keysvc.address}`,
-    KEYSVC_CLIENT_KEY: file('app.key'),
-    KEYSVC_CLIENT_CERT: file('app.crt'),
-  });
-
   it('creates a key by "key create -k NAME", whichever way -k is read', async () => {
     const created = await runKeysvc(['key', 'create', '-k', 'by-command'], environment());
     expect(created).toMatchObject({ code: 0, stderr: '' });

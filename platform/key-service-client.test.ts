@@ -1,0 +1,227 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CertificateAndKey } from './certificates/certificate-and-key.ts';
+import { issueCertificate } from './certificates/issue-certificate.ts';
+import { openKeyServiceClient } from './key-service-client.ts';
+import type { KeyServiceClient, KeyServiceClientOptions } from './key-service-client.ts';
+import { listen } from './listen.ts';
+import { createLogger } from './logger.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+let folder: string;
+let pair: CertificateAndKey;
+let answer: Answer;
+let otherAnswer: Answer;
+let requests: string[];
+let endpoint: string;
+let otherEndpoint: string;
+let now: number;
+const servers: Server[] = [];
+const clients: KeyServiceClient[] = [];
+
+/** A double of the service that answers what a test tells it to. */
+async function serve(name: string, answerOf: () => Answer): Promise<string> {
+  const server = createServer(
+    { cert: pair.certPem, key: pair.keyPem, requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        requests.push(`${name} ${request.method} ${request.url}`);
+        answerOf()(request, response, Buffer.concat(chunks).toString());
+      });
+    },
+  );
+  servers.push(server);
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 }, { setting: '' });
+  return `https://127.0.0.1:${port}`;
+}
+
+async function open(more: Partial<KeyServiceClientOptions> = {}): Promise<KeyServiceClient> {
+  const client = await openKeyServiceClient({
+    endpoints: [endpoint],
+    credentials: { kind: 'files', certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') },
+    caFile: join(folder, 'tls.crt'),
+    log: createLogger({ name: 'test', level: 'silent' }),
+    now: () => now,
+    ...more,
+  });
+  clients.push(client);
+  return client;
+}
+
+const send =
+  (status: number, body: string | object): Answer =>
+  (_, response) => {
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'key-service-client-'));
+  pair = await issueCertificate({ commonName: 'both', ipAddresses: ['127.0.0.1'], validForMs: 3_600_000 });
+  await writeFile(join(folder, 'tls.crt'), pair.certPem);
+  await writeFile(join(folder, 'tls.key'), pair.keyPem);
+  endpoint = await serve('first', () => answer);
+  otherEndpoint = await serve('second', () => otherAnswer);
+});
+beforeEach(() => {
+  requests = [];
+  now = 0;
+  answer = send(200, '');
+  otherAnswer = send(200, '');
+});
+afterAll(async () => {
+  for (const client of clients) client.close();
+  for (const server of servers) server.close().closeAllConnections();
+  await rm(folder, { recursive: true });
+});
+
+describe('the key-service client', () => {
+  it('sends what both generations of the service understand', async () => {
+    const client = await open();
+    await client.createKey('my-key');
+    await client.deleteKey('my-key');
+    await client.ready();
+    expect(requests).toEqual([
+      'first POST /v1/key/create/my-key',
+      'first DELETE /v1/key/delete/my-key',
+      'first GET /v1/ready',
+    ]);
+  });
+
+  it('sends the context in base64 and reads the version where there is one', async () => {
+    const key = Buffer.alloc(32, 5);
+    answer = (_, response, body) => {
+      expect(JSON.parse(body)).toEqual({ context: Buffer.from('{}').toString('base64') });
+      response.end(JSON.stringify({ plaintext: key.toString('base64'), ciphertext: 'AAAA', version: 'v7' }));
+    };
+    const client = await open();
+    expect(await client.generateKey('k', Buffer.from('{}'))).toEqual({
+      plaintext: key,
+      ciphertext: Buffer.from([0, 0, 0]),
+      version: 'v7',
+    });
+  });
+
+  it('names an enclave only when there is one', async () => {
+    await (await open({ enclave: 'tenant a' })).version().catch(() => undefined);
+    await (await open()).version().catch(() => undefined);
+    expect(requests).toEqual(['first GET /version?enclave=tenant+a', 'first GET /version']);
+  });
+
+  it.each([
+    ['first', '{"name":"b"}\n{"name":"a"}\n'],
+    ['second', '{"names":["b","a"],"continue_at":""}'],
+  ])('reads a list of the %s generation', async (_, body) => {
+    answer = send(200, body);
+    expect(await (await open()).listKeys('')).toEqual(['a', 'b']);
+    expect(requests).toEqual(['first GET /v1/key/list/*']);
+  });
+
+  it('never passes a part of a list for the whole', async () => {
+    answer = send(200, { names: ['a'], continue_at: 'b' });
+    await expect((await open()).listKeys()).rejects.toMatchObject({ code: 'not-supported' });
+  });
+
+  it.each([
+    [403, { message: 'not authorized: insufficient permissions' }, 'not-permitted'],
+    [404, { error: 'key does not exist' }, 'key-not-found'],
+    [400, 'not JSON at all', 'invalid-request'],
+    [501, { message: 'not implemented' }, 'not-supported'],
+    [502, '', 'unavailable'],
+  ])('turns %i %j into %s', async (status, body, code) => {
+    answer = send(status, body);
+    await expect((await open()).status()).rejects.toMatchObject({ name: 'KeyServiceError', status, code });
+  });
+
+  it('never quotes an answer it cannot read, which may hold a key', async () => {
+    answer = send(200, '{"plaintext":"c2VjcmV0","ciphertext":5} c2VjcmV0');
+    const failure = await (await open()).generateKey('k', Buffer.alloc(0)).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'unavailable' });
+    expect(JSON.stringify(failure) + String((failure as Error).cause) + String(failure)).not.toContain('c2VjcmV0');
+  });
+
+  it('refuses a data key that is not 32 bytes long', async () => {
+    answer = send(200, { plaintext: 'AAAA', ciphertext: 'AAAA' });
+    await expect((await open()).generateKey('k', Buffer.alloc(0))).rejects.toThrow(/3 bytes, not 32/);
+  });
+
+  it('gives up on an answer without end', async () => {
+    answer = send(200, 'x'.repeat(4 * 1024 * 1024 + 1));
+    await expect((await open()).status()).rejects.toThrow(/larger than/);
+  });
+
+  it('gives up on an answer that does not come', async () => {
+    answer = () => undefined;
+    await expect((await open({ timeoutMs: 50 })).status()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('no answer within 50 ms'),
+    });
+  });
+
+  it('uses one connection for calls that follow each other', async () => {
+    const ports = new Set<number | undefined>();
+    answer = (request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('{"version":"1"}');
+    };
+    const client = await open();
+    for (let i = 0; i < 4; i++) await client.version();
+    expect(ports.size).toBe(1);
+  });
+
+  it('calls again on a fresh connection where the service closed the kept one', async () => {
+    let calls = 0;
+    answer = (request, response) => {
+      if (++calls === 2) request.socket.destroy();
+      else response.end('{"version":"1"}');
+    };
+    const client = await open();
+    await client.version();
+    expect((await client.version()).version).toBe('1');
+    expect(calls).toBe(3);
+  });
+});
+
+describe('with two endpoints the client', () => {
+  const both = () => open({ endpoints: [endpoint, otherEndpoint] });
+  const asked = () => requests.map((request) => request.split(' ')[0]);
+
+  it('takes turns', async () => {
+    const client = await both();
+    for (let i = 0; i < 4; i++) await client.ready();
+    expect(asked()).toEqual(['first', 'second', 'first', 'second']);
+  });
+
+  it('goes on to the other where one fails, and leaves that one aside for 30 s', async () => {
+    answer = send(502, { message: 'bad gateway: failed to access key' });
+    const client = await both();
+    for (let i = 0; i < 3; i++) await client.ready();
+    expect(asked()).toEqual(['first', 'second', 'second', 'second']);
+    now = 30_000;
+    requests = [];
+    answer = send(200, '');
+    for (let i = 0; i < 2; i++) await client.ready();
+    expect(asked().sort()).toEqual(['first', 'second']);
+  });
+
+  it('asks no other where the answer is final', async () => {
+    answer = send(403, { message: 'not authorized: insufficient permissions' });
+    await expect((await both()).ready()).rejects.toMatchObject({ code: 'not-permitted' });
+    answer = send(501, { message: 'not implemented' });
+    await expect((await both()).ready()).rejects.toMatchObject({ code: 'not-supported' });
+    expect(asked()).toEqual(['first', 'first']);
+  });
+
+  it('says what went wrong where both fail', async () => {
+    answer = send(502, { message: 'one' });
+    otherAnswer = send(503, { message: 'two' });
+    await expect((await both()).ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 503 });
+  });
+});
