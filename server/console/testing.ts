@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
+import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { createAccess } from '../access/access.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import { fixedPolicies } from '../access/policy-source.ts';
@@ -12,6 +13,19 @@ import type { TestLayer } from '../objects/testing.ts';
 import { createAssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 import { createConsole } from './create-console.ts';
 import type { ConsoleSettings } from './services.ts';
+
+/** Lists everything and deletes below `mine/` only. */
+const tidier: PolicyDocument = {
+  version: '2012-10-17',
+  statements: [
+    { effect: 'Allow', actions: only('s3:ListBucket'), resources: only('arn:aws:s3:::*'), conditions: [] },
+    { effect: 'Allow', actions: only('s3:DeleteObject'), resources: only('arn:aws:s3:::*/mine/*'), conditions: [] },
+  ],
+};
+
+function only(pattern: string) {
+  return { kind: 'only', patterns: [pattern] } as const;
+}
 
 export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 
@@ -49,7 +63,7 @@ export class TestConsole {
     const ownUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const records = sealedRecords({ records: stores.records, keys: stores.keys });
     await records.start();
-    const policies = fixedPolicies(builtInPolicies);
+    const policies = fixedPolicies(new Map([...builtInPolicies, ['tidier', tidier]]));
     const root = { user: rootKeys.accessKey, password: options.rootSecret ?? rootKeys.secretKey };
     const access = createAccess({ records, policies, clock, root });
     const providers = createOpenIdProviders({
@@ -137,7 +151,7 @@ export class TestBrowser {
     });
     for (const line of response.headers.getSetCookie()) {
       const [pair = ''] = line.split(';');
-      const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
+      const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
       if (/max-age=0/i.test(line)) this.#cookies.delete(name);
       else this.#cookies.set(name, value);
     }
@@ -150,7 +164,7 @@ export class TestBrowser {
 
   /** The whole way through single sign-on; answers the last response of the console. */
   async signInBy(provider: string, username: string, password: string, to = '/'): Promise<Response> {
-    const begun = await this.send('GET', `/api/sign-in/${provider}?${new URLSearchParams({ to })}`);
+    const begun = await this.send('GET', `/api/sign-in/${provider}?${new URLSearchParams({ to }).toString()}`);
     const back = await logIn(begun.headers.get('location') ?? '', username, password);
     return this.send('GET', back);
   }

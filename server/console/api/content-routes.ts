@@ -11,7 +11,7 @@ import { objectPlace } from './object-place.ts';
 import { detailsOf } from './object-routes.ts';
 import { objectSecurityPolicy } from './security-headers.ts';
 
-/** Types that an image element may show; everything else is only ever saved, never rendered. */
+/** Characters of a content type that is kept. */
 const longestType = 255;
 
 /** The bytes of objects, streamed in both directions: memory does not grow with their size. */
@@ -24,8 +24,9 @@ export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog)
     const object = await objects.getObject(bucket, key);
     const { info } = object;
     const range = resolveByteRange(ifRangeHolds(request, info.etag) ? request.get('range') : undefined, info.size);
+    // Not by express, which would add a charset to what was stored.
+    response.setHeader('content-type', info.contentType ?? 'application/octet-stream');
     response.status(range.partial ? 206 : 200).set({
-      'content-type': info.contentType ?? 'application/octet-stream',
       'content-disposition': attachment(fileNameOf(key)),
       'content-length': String(range.end - range.start),
       'accept-ranges': 'bytes',

@@ -38,7 +38,7 @@ function register(redirectUri: string): void {
 }
 
 const begin = (browser: TestBrowser, to = '/') =>
-  browser.send('GET', `/api/sign-in/DEMO?${new URLSearchParams({ to })}`);
+  browser.send('GET', `/api/sign-in/DEMO?${new URLSearchParams({ to }).toString()}`);
 
 async function notice(browser: TestBrowser): Promise<string | undefined> {
   return ((await (await browser.send('GET', '/api/sign-in-options')).json()) as SignInOptions).notice;
@@ -164,7 +164,7 @@ describe('the way back', () => {
       error: 'access_denied',
       error_description: 'the person said no',
     });
-    await browser.send('GET', `/oauth_callback?${answer}`);
+    await browser.send('GET', `/oauth_callback?${answer.toString()}`);
     expect(await notice(browser)).toContain('access_denied: the person said no');
     expect(await notice(browser)).toContain(`${console.url}/oauth_callback`);
   });

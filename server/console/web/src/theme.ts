@@ -3,8 +3,9 @@ import { ActionIcon, Badge, Button, createTheme, Drawer, Modal, Paper, Table, To
 /** Verdigris: what bronze fittings of old chests turn into. The greys carry a little of it. */
 export const theme = createTheme({
   primaryColor: 'patina',
-  primaryShade: { light: 7, dark: 4 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
+  black: '#1b211e',
   defaultRadius: 'sm',
   cursorType: 'pointer',
   respectReducedMotion: true,
@@ -58,9 +59,14 @@ export const theme = createTheme({
     }),
     Button: Button.extend({ defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 550 } } }),
     Drawer: Drawer.extend({ defaultProps: { position: 'right', overlayProps: { backgroundOpacity: 0.25 } } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } }),
+    Modal: Modal.extend({
+      styles: { title: { fontWeight: 600 } },
+      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } },
+    }),
     Paper: Paper.extend({ defaultProps: { withBorder: true } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 7, horizontalSpacing: 'sm' } }),
+    Table: Table.extend({
+      defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', borderColor: 'var(--coffer-line)' },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true, maw: 320, multiline: true } }),
   },
 });

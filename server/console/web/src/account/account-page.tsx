@@ -4,6 +4,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { PolicyInForce, SessionAnswer } from '../../../contract/answers.ts';
 import { CopyText } from '../shell/copy-text.tsx';
+import { providerName } from '../text/provider-name.ts';
 import { formatTime, formatUntil } from '../text/time.ts';
 import { Statements } from './statements.tsx';
 
@@ -18,7 +19,9 @@ export function AccountPage({ session }: { readonly session: SessionAnswer }) {
         <dl className="facts">
           <dt>Signed in by</dt>
           <dd>
-            {session.signedInBy.kind === 'provider' ? session.signedInBy.displayName : 'access key and secret key'}
+            {session.signedInBy.kind === 'provider'
+              ? providerName(session.signedInBy.displayName)
+              : 'access key and secret key'}
           </dd>
           <dt>Access key</dt>
           <dd>

@@ -96,7 +96,7 @@ function BucketTable({ buckets, open }: BucketTableProps) {
           <Table.Tr>
             <Table.Th>Name</Table.Th>
             <Table.Th w={240}>Default encryption</Table.Th>
-            <Table.Th w={190} visibleFrom="sm">
+            <Table.Th w={190} className="wide-only">
               Created
             </Table.Th>
             <Table.Th w={48} aria-label="Actions" />
@@ -114,7 +114,7 @@ function BucketTable({ buckets, open }: BucketTableProps) {
               <Table.Td>
                 <EncryptionBadge encryption={bucket.encryption} />
               </Table.Td>
-              <Table.Td visibleFrom="sm">
+              <Table.Td className="wide-only">
                 <Text
                   size="sm"
                   c="dimmed"
@@ -128,7 +128,7 @@ function BucketTable({ buckets, open }: BucketTableProps) {
               <Table.Td>
                 <Menu position="bottom-end">
                   <Menu.Target>
-                    <ActionIcon className="row-actions" aria-label={`Actions for ${bucket.name}`}>
+                    <ActionIcon className="row-actions" size="sm" aria-label={`Actions for ${bucket.name}`}>
                       <IconDots size={17} />
                     </ActionIcon>
                   </Menu.Target>

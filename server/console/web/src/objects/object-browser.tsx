@@ -3,6 +3,7 @@ import { Dropzone } from '@mantine/dropzone';
 import { useIntersection } from '@mantine/hooks';
 import { IconFolderOpen, IconTrash, IconUpload, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
+import { ApiError } from '../api/call.ts';
 import { useObjects } from '../api/objects.ts';
 import type { Deletion } from '../api/objects.ts';
 import { Empty } from '../shell/empty.tsx';
@@ -10,6 +11,7 @@ import { Failure } from '../shell/failure.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { ObjectTable } from './object-table.tsx';
+import { OpenByKey } from './open-by-key.tsx';
 
 interface ObjectBrowserProps {
   readonly bucket: string;
@@ -36,7 +38,14 @@ export function ObjectBrowser({ bucket, prefix, selected }: ObjectBrowserProps) 
 
   if (listing.isPending) return <LoadingRows />;
   if (listing.isError && listing.data === undefined) {
-    return <Failure what="This folder cannot be shown" error={listing.error} retry={listing.refetch} />;
+    return (
+      <Stack gap="md" maw={640}>
+        <Failure what="This folder cannot be listed" error={listing.error} retry={listing.refetch} />
+        {listing.error instanceof ApiError && listing.error.status === 403 && (
+          <OpenByKey bucket={bucket} prefix={prefix} />
+        )}
+      </Stack>
+    );
   }
   return (
     <Stack gap="sm">

@@ -44,7 +44,7 @@ export function ObjectTable(props: ObjectTableProps) {
             <Table.Th w={100} ta="right">
               Size
             </Table.Th>
-            <Table.Th w={190} visibleFrom="sm">
+            <Table.Th w={190} className="wide-only">
               Modified
             </Table.Th>
             <Table.Th w={92} aria-label="Actions" />
@@ -87,7 +87,7 @@ function FolderRow(props: ObjectTableProps & { readonly folder: string }) {
         </Link>
       </Table.Td>
       <Table.Td />
-      <Table.Td visibleFrom="sm" />
+      <Table.Td className="wide-only" />
       <Table.Td>
         <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">
           <DeleteButton label={name} onClick={() => onDelete({ keys: [], folders: [folder] })} />
@@ -121,7 +121,7 @@ function FileRow(props: ObjectTableProps & { readonly object: ObjectRow }) {
           {formatBytes(object.size)}
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td className="wide-only">
         <Text
           size="sm"
           c="dimmed"
@@ -136,6 +136,7 @@ function FileRow(props: ObjectTableProps & { readonly object: ObjectRow }) {
         <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">
           <Tooltip label="Download">
             <ActionIcon
+              size="sm"
               aria-label={`Download ${name}`}
               onClick={() => {
                 download(bucket, object.key).catch((error: Error) => {
@@ -156,7 +157,7 @@ function FileRow(props: ObjectTableProps & { readonly object: ObjectRow }) {
 function DeleteButton({ label, onClick }: { readonly label: string; readonly onClick: () => void }) {
   return (
     <Tooltip label="Delete…">
-      <ActionIcon aria-label={`Delete ${label}`} onClick={onClick}>
+      <ActionIcon size="sm" aria-label={`Delete ${label}`} onClick={onClick}>
         <IconTrash size={16} />
       </ActionIcon>
     </Tooltip>

@@ -10,7 +10,7 @@ import { EncryptionDialog } from '../buckets/encryption-dialog.tsx';
 import { Failure } from '../shell/failure.tsx';
 import { Crumbs } from './crumbs.tsx';
 import { ObjectBrowser } from './object-browser.tsx';
-import { ObjectDrawer } from './object-drawer.tsx';
+import { ObjectInspector } from './object-inspector.tsx';
 import { folderUrl } from './places.ts';
 import { pickFiles } from './pick-files.ts';
 import { keyOf, uploads } from '../uploads/uploads.ts';
@@ -83,14 +83,18 @@ export function ObjectsPage() {
       {details.isError ? (
         <Failure what={`${bucket} cannot be shown`} error={details.error} retry={details.refetch} />
       ) : (
-        <ObjectBrowser key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} selected={object} />
+        <div className="with-inspector">
+          <ObjectBrowser key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} selected={object} />
+          {object !== null && (
+            <ObjectInspector
+              bucket={bucket}
+              prefix={prefix}
+              objectKey={object}
+              onClose={() => void navigate(folderUrl(bucket, prefix))}
+            />
+          )}
+        </div>
       )}
-      <ObjectDrawer
-        bucket={bucket}
-        prefix={prefix}
-        objectKey={object}
-        onClose={() => void navigate(folderUrl(bucket, prefix))}
-      />
       {dialog === 'delete' && (
         <DeleteBucketDialog
           bucket={bucket}

@@ -1,4 +1,5 @@
-import { Badge, Button, Drawer, Group, Image, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, CloseButton, Drawer, Group, Image, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconDownload, IconLock, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
@@ -12,28 +13,41 @@ import { formatExactTime } from '../text/time.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { nameIn } from './places.ts';
 
-interface ObjectDrawerProps {
+interface ObjectInspectorProps {
   readonly bucket: string;
   readonly prefix: string;
-  /** Null: closed. */
-  readonly objectKey: string | null;
+  readonly objectKey: string;
   readonly onClose: () => void;
 }
 
-export function ObjectDrawer({ bucket, prefix, objectKey, onClose }: ObjectDrawerProps) {
+/** One object: beside the rows where the window has room for both, above them otherwise. */
+export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectInspectorProps) {
+  const beside = useMediaQuery('(min-width: 68em)', window.innerWidth >= 1088);
+  const name = nameIn(prefix, objectKey);
+  const details = <Details key={objectKey} bucket={bucket} objectKey={objectKey} onClose={onClose} />;
+  if (!beside) {
+    return (
+      <Drawer opened onClose={onClose} size={460} title={<Name text={name} />}>
+        {details}
+      </Drawer>
+    );
+  }
   return (
-    <Drawer
-      opened={objectKey !== null}
-      onClose={onClose}
-      size={460}
-      title={
-        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {objectKey === null ? '' : nameIn(prefix, objectKey)}
-        </Text>
-      }
-    >
-      {objectKey !== null && <Details bucket={bucket} objectKey={objectKey} onClose={onClose} />}
-    </Drawer>
+    <aside className="inspector" aria-label={`Details of ${name}`}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start" mb="sm">
+        <Name text={name} />
+        <CloseButton size="sm" aria-label="Close details" onClick={onClose} />
+      </Group>
+      {details}
+    </aside>
+  );
+}
+
+function Name({ text }: { readonly text: string }) {
+  return (
+    <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+      {text}
+    </Text>
   );
 }
 
@@ -49,7 +63,7 @@ function Details({ bucket, objectKey, onClose }: DetailsProps) {
   if (object.isPending) return <Skeleton h={220} />;
   if (object.isError) return <Failure what="This object cannot be shown" error={object.error} retry={object.refetch} />;
   return (
-    <Stack gap="lg">
+    <Stack gap="md">
       <Preview bucket={bucket} object={object.data} />
       <Group gap="xs">
         <Button
@@ -176,9 +190,9 @@ function Preview({ bucket, object }: { readonly bucket: string; readonly object:
       src={`${contentUrl(bucket, object.key)}&etag=${encodeURIComponent(object.etag)}`}
       alt={`Preview of ${object.key}`}
       fit="contain"
-      mah={260}
+      mah={220}
       radius="sm"
-      bg="var(--coffer-rail)"
+      bg="var(--coffer-surface)"
       onError={() => setBroken(true)}
     />
   );

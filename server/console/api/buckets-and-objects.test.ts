@@ -1,0 +1,268 @@
+import { request as httpRequest } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
+import type {
+  BucketAnswer,
+  BucketList,
+  ErrorAnswer,
+  ObjectDetails,
+  ObjectPage,
+  PrefixDeletion,
+} from '../contract/answers.ts';
+import { TestBrowser, TestConsole } from '../testing.ts';
+
+let provider: OpenIdProviderDouble;
+let console: TestConsole;
+/** The root user. */
+let root: TestBrowser;
+/** A person whose policy is `readonly`. */
+let reader: TestBrowser;
+
+beforeEach(async () => {
+  provider = await OpenIdProviderDouble.start({
+    users: [
+      { username: 'rita', claims: { policy: 'readonly' } },
+      { username: 'tim', claims: { policy: 'tidier' } },
+    ],
+  });
+  console = await TestConsole.start({ openid: [{ id: 'DEMO', configUrl: provider.configUrl }] });
+  provider.realm.clients.get('coffer')?.redirectUris.push(`${console.url}/oauth_callback`);
+  root = new TestBrowser(console.url);
+  await root.signIn();
+  reader = new TestBrowser(console.url);
+  await reader.signInBy('DEMO', 'rita', 'rita-password');
+});
+afterEach(async () => {
+  await console.close();
+  await provider.close();
+});
+
+const json = async <Answer>(response: Response) => (await response.json()) as Answer;
+const create = (name: string, more: object = {}) => root.send('POST', '/api/buckets', { json: { name, ...more } });
+const at = (bucket: string, what: string, query: Record<string, string>) =>
+  `/api/buckets/${bucket}/${what}?${new URLSearchParams(query).toString()}`;
+const mayIn = async (browser: TestBrowser) =>
+  (await json<BucketAnswer>(await browser.send('GET', '/api/buckets/docs'))).may;
+const upload = (key: string, body: string, headers: Record<string, string> = {}) =>
+  root.send('PUT', at('docs', 'content', { key }), { body, headers });
+
+describe('buckets', () => {
+  it('are created with their default encryption, listed and deleted', async () => {
+    expect((await create('docs', { encryption: { scheme: 'SSE-KMS', keyName: 'default-key' } })).status).toBe(201);
+    const { buckets } = await json<BucketList>(await root.send('GET', '/api/buckets'));
+    expect(buckets).toMatchObject([{ name: 'docs', encryption: { scheme: 'SSE-KMS', keyName: 'default-key' } }]);
+    expect((await root.send('DELETE', '/api/buckets/docs')).status).toBe(204);
+    expect((await json<BucketList>(await root.send('GET', '/api/buckets'))).buckets).toEqual([]);
+  });
+
+  it('have their default encryption changed and taken away', async () => {
+    await create('docs');
+    const encryption = async () => (await json<BucketAnswer>(await root.send('GET', '/api/buckets/docs'))).encryption;
+    expect(await encryption()).toBeUndefined();
+    await root.send('PUT', '/api/buckets/docs/encryption', { json: { scheme: 'SSE-S3' } });
+    expect(await encryption()).toEqual({ scheme: 'SSE-S3' });
+    await root.send('DELETE', '/api/buckets/docs/encryption');
+    expect(await encryption()).toBeUndefined();
+  });
+
+  it.each(['Docs', 'a', '../etc', 'x'.repeat(64), ''])('are refused the name "%s"', async (name) => {
+    expect((await create(name)).status).toBe(400);
+  });
+
+  it('that are not empty stay, with the reason', async () => {
+    await create('docs');
+    await upload('a', 'a');
+    const response = await root.send('DELETE', '/api/buckets/docs');
+    expect(response.status).toBe(409);
+    expect((await json<ErrorAnswer>(response)).code).toBe('BucketNotEmpty');
+  });
+
+  it('say what the person may do in them', async () => {
+    await create('docs');
+    expect(Object.values(await mayIn(root))).toEqual(Array.from({ length: 6 }, () => true));
+    expect(await mayIn(reader)).toMatchObject({ read: true, write: false, delete: false, deleteBucket: false });
+  });
+});
+
+describe('objects', () => {
+  beforeEach(async () => {
+    await create('docs');
+  });
+
+  it('come back as they were uploaded, saved under their name', async () => {
+    const key = 'reports/Übersicht "2026"; 100%.html';
+    const put = await upload(key, '<script>alert(1)</script>', { 'content-type': 'text/html' });
+    expect(put.status).toBe(201);
+    const response = await root.send('GET', at('docs', 'content', { key }));
+    expect(await response.text()).toBe('<script>alert(1)</script>');
+    expect(response.headers.get('content-type')).toBe('text/html');
+    expect(response.headers.get('content-disposition')).toBe(
+      `attachment; filename="_bersicht _2026_; 100_.html"; filename*=UTF-8''%C3%9Cbersicht%20%222026%22%3B%20100%25.html`,
+    );
+    expect(response.headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  it.each(['../secret', '.', 'a//b', 'a/./b', ' ', 'a?b#c', 'ключ/文件'])('may be called "%s"', async (key) => {
+    expect((await upload(key, key)).status).toBe(201);
+    expect(await (await root.send('GET', at('docs', 'content', { key }))).text()).toBe(key);
+  });
+
+  it.each([
+    ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
+    ['bytes=7-', 206, '789', 'bytes 7-9/10'],
+    ['bytes=-2', 206, '89', 'bytes 8-9/10'],
+    ['bytes=5-99', 206, '56789', 'bytes 5-9/10'],
+    ['bytes=3-1', 200, '0123456789', null],
+    ['lines=1-2', 200, '0123456789', null],
+  ])('give the range %s as %d', async (range, status, body, contentRange) => {
+    await upload('digits', '0123456789');
+    const response = await root.send('GET', at('docs', 'content', { key: 'digits' }), { headers: { range } });
+    expect([response.status, await response.text()]).toEqual([status, body]);
+    expect(response.headers.get('content-range')).toBe(contentRange);
+  });
+
+  it('refuse a range behind their end', async () => {
+    await upload('digits', '0123456789');
+    const response = await root.send('GET', at('docs', 'content', { key: 'digits' }), {
+      headers: { range: 'bytes=10-' },
+    });
+    expect(response.status).toBe(416);
+  });
+
+  it('are not replaced by an upload that says so', async () => {
+    await upload('a', 'first');
+    const response = await upload('a', 'second', { 'if-none-match': '*' });
+    expect(response.status).toBe(412);
+    expect((await json<ErrorAnswer>(response)).code).toBe('PreconditionFailed');
+    expect(await (await root.send('GET', at('docs', 'content', { key: 'a' }))).text()).toBe('first');
+  });
+
+  it('need their length before they are uploaded', async () => {
+    const response = await new Promise<number | undefined>((resolve, reject) => {
+      const sent = httpRequest(`${console.url}${at('docs', 'content', { key: 'a' })}`, {
+        method: 'PUT',
+        headers: {
+          'transfer-encoding': 'chunked',
+          'x-coffer-console': '1',
+          cookie: `coffer_session=${root.cookie('coffer_session')}`,
+        },
+      });
+      sent.once('response', (answer) => resolve(answer.statusCode)).once('error', reject);
+      sent.end('abc');
+    });
+    expect(response).toBe(411);
+  });
+
+  it('of which only a part arrived are not there', async () => {
+    await new Promise<void>((resolve) => {
+      const sent = httpRequest(`${console.url}${at('docs', 'content', { key: 'half' })}`, {
+        method: 'PUT',
+        headers: {
+          'content-length': '1000',
+          'x-coffer-console': '1',
+          cookie: `coffer_session=${root.cookie('coffer_session')}`,
+        },
+      });
+      sent.once('error', () => resolve());
+      sent.write('half', () => setImmediate(() => sent.destroy()));
+      sent.once('close', resolve);
+    });
+    expect((await root.send('GET', at('docs', 'object', { key: 'half' }))).status).toBe(404);
+  });
+
+  it('show their metadata, encryption and key', async () => {
+    await root.send('PUT', '/api/buckets/docs/encryption', { json: { scheme: 'SSE-KMS' } });
+    await upload('a.txt', 'abc', { 'content-type': 'text/plain' });
+    const details = await json<ObjectDetails>(await root.send('GET', at('docs', 'object', { key: 'a.txt' })));
+    expect(details).toMatchObject({
+      key: 'a.txt',
+      size: 3,
+      contentType: 'text/plain',
+      encrypted: true,
+      encryption: { scheme: 'SSE-KMS', keyName: 'default-key' },
+    });
+    expect(details).not.toHaveProperty('bucket');
+  });
+
+  it('are listed as folders and files, a page at a time', async () => {
+    for (const key of ['a.txt', 'photos/1', 'photos/2', 'videos/1', 'z.txt']) await upload(key, key);
+    const seen: string[] = [];
+    let after = '';
+    for (let page = 0; page < 5; page += 1) {
+      const answer = await json<ObjectPage>(await root.send('GET', at('docs', 'objects', { after, limit: '2' })));
+      seen.push(...answer.folders, ...answer.objects.map(({ key }) => key));
+      if (answer.next === undefined) break;
+      after = answer.next;
+    }
+    expect(seen.sort()).toEqual(['a.txt', 'photos/', 'videos/', 'z.txt']);
+    const inside = await json<ObjectPage>(await root.send('GET', at('docs', 'objects', { prefix: 'photos/' })));
+    expect(inside.objects.map(({ key }) => key)).toEqual(['photos/1', 'photos/2']);
+  });
+
+  it.each([{ limit: '0' }, { limit: '1001' }, { limit: 'x' }, { prefix: 'x'.repeat(1025) }])(
+    'are not listed for %j',
+    async (query) => {
+      expect((await root.send('GET', at('docs', 'objects', query))).status).toBe(400);
+    },
+  );
+
+  it('go one by one, or a folder at a time', async () => {
+    for (const key of ['a.txt', 'photos/1', 'photos/deep/2']) await upload(key, key);
+    expect((await root.send('DELETE', at('docs', 'object', { key: 'a.txt' }))).status).toBe(204);
+    const round = await json<PrefixDeletion>(await root.send('DELETE', at('docs', 'objects', { prefix: 'photos/' })));
+    expect(round).toEqual({ deleted: 2, refused: [] });
+    expect(await json<ObjectPage>(await root.send('GET', at('docs', 'objects', {})))).toEqual({
+      folders: [],
+      objects: [],
+    });
+  });
+
+  it('do not all go by a forgotten prefix', async () => {
+    expect((await root.send('DELETE', at('docs', 'objects', {}))).status).toBe(400);
+  });
+});
+
+describe('a person whose policy is readonly', () => {
+  beforeEach(async () => {
+    await create('docs');
+    await upload('a.txt', 'abc');
+  });
+
+  it('reads', async () => {
+    const response = await reader.send('GET', at('docs', 'content', { key: 'a.txt' }));
+    expect([response.status, await response.text()]).toEqual([200, 'abc']);
+  });
+
+  it.each([
+    ['PUT', at('docs', 'content', { key: 'b' }), 's3:PutObject', 'docs/b'],
+    ['DELETE', at('docs', 'object', { key: 'a.txt' }), 's3:DeleteObject', 'docs/a.txt'],
+    ['DELETE', at('docs', 'objects', { prefix: 'a' }), 's3:ListBucket', 'docs'],
+    ['DELETE', '/api/buckets/docs', 's3:DeleteBucket', 'docs'],
+    ['DELETE', '/api/buckets/docs/encryption', 's3:PutEncryptionConfiguration', 'docs'],
+  ])('is refused %s %s with the policy, action and resource named', async (method, path, action, resource) => {
+    const response = await reader.send(method, path, method === 'PUT' ? { body: 'b' } : {});
+    expect(response.status).toBe(403);
+    expect(await json<ErrorAnswer>(response)).toEqual({
+      code: 'AccessDenied',
+      message: `Your policy (readonly) does not allow ${action} on ${resource}. Whoever manages access here can change that.`,
+    });
+    expect(await (await root.send('GET', at('docs', 'content', { key: 'a.txt' }))).text()).toBe('abc');
+  });
+});
+
+describe('a person who may delete some objects of a folder only', () => {
+  it('learns which stayed, and why', async () => {
+    await create('docs');
+    for (const key of ['mine/1', 'mine/2', 'theirs/1']) await upload(key, key);
+    const tidier = new TestBrowser(console.url);
+    await tidier.signInBy('DEMO', 'tim', 'tim-password');
+    const mine = await json<PrefixDeletion>(await tidier.send('DELETE', at('docs', 'objects', { prefix: 'mine/' })));
+    expect(mine).toEqual({ deleted: 2, refused: [] });
+    const theirs = await json<PrefixDeletion>(
+      await tidier.send('DELETE', at('docs', 'objects', { prefix: 'theirs/' })),
+    );
+    expect(theirs.deleted).toBe(0);
+    expect(theirs.refused).toMatchObject([{ key: 'theirs/1', message: expect.stringContaining('tidier') as string }]);
+    expect((await root.send('GET', at('docs', 'object', { key: 'theirs/1' }))).status).toBe(200);
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+/** A real Chromium: `COFFER_CHROMIUM`, or where Debian puts it. */
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env['COFFER_CHROMIUM'] ?? '/usr/bin/chromium',
+    // The container it runs in is the sandbox; Chromium's own needs rights that root in a container lacks.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none'],
+  });
+}
+
+export interface Visitor {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the page complained about: errors of scripts, and what the content security policy stopped. */
+  readonly complaints: readonly string[];
+  /** Saves what the page looks like now under the folder of this run. */
+  picture(name: string): Promise<void>;
+}
+
+const folder = mkdtemp(join(tmpdir(), 'coffer-browser-'));
+
+/** A person with a browser profile of their own. */
+export async function newVisitor(
+  browser: Browser,
+  options: { readonly colorScheme?: 'light' | 'dark' } = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    colorScheme: options.colorScheme ?? 'light',
+    acceptDownloads: true,
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    const text = message.text();
+    // A refused call shows as a failed resource: the page handles it.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
+  });
+  return {
+    context,
+    page,
+    complaints,
+    async picture(name) {
+      await page.screenshot({ path: join(await folder, `${name}.png`) });
+    },
+  };
+}
+
+export async function pictureFolder(): Promise<string> {
+  return folder;
+}

@@ -1,0 +1,142 @@
+/**
+ * Takes the picture of the README: `node bin/run.js test/browser/picture.ts [FOLDER]` writes docs/images/console.png, and where a
+ * folder is named every page in both colour schemes into it.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { logIn, TestBrowser, TestConsole } from '../../server/console/testing.ts';
+import { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
+import { newVisitor, openBrowser } from './open-browser.ts';
+
+const image = fileURLToPath(new URL('../../docs/images/console.png', import.meta.url));
+
+const provider = await OpenIdProviderDouble.start({
+  users: [
+    { username: 'alice', claims: { policy: ['readwrite', 'diagnostics'], preferred_username: 'Alice Ferrer' } },
+    { username: 'bob', claims: { policy: ['readonly'], preferred_username: 'Bob Lindqvist' } },
+  ],
+});
+const server = await TestConsole.start({
+  openid: [
+    { id: 'PRIMARY_IAM', displayName: 'Sign in with Keycloak', configUrl: provider.configUrl },
+    {
+      id: 'PARTNERS',
+      displayName: 'Partner login',
+      configUrl: `${provider.issuer}-partners/.well-known/openid-configuration`,
+    },
+  ],
+  settings: { s3Url: 'https://s3.example.com' },
+});
+provider.realm.clients.get('coffer')?.redirectUris.push(`${server.url}/oauth_callback`);
+
+const browser = await openBrowser();
+await fill();
+const folder = process.argv[2];
+await mkdir(new URL('.', `file://${image}`), { recursive: true });
+await takeReadmePicture();
+if (folder !== undefined) {
+  await mkdir(folder, { recursive: true });
+  for (const scheme of ['light', 'dark'] as const) await takeAll(folder, scheme);
+}
+await browser.close();
+await server.close();
+await provider.close();
+
+async function fill(): Promise<void> {
+  const root = new TestBrowser(server.url);
+  await root.signIn();
+  const buckets: [string, object?][] = [
+    ['backups', { scheme: 'SSE-KMS', keyName: 'default-key' }],
+    ['field-recordings', { scheme: 'SSE-S3' }],
+    ['press'],
+    ['research', { scheme: 'SSE-KMS' }],
+  ];
+  for (const [name, encryption] of buckets) await root.send('POST', '/api/buckets', { json: { name, encryption } });
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 220"><rect width="400" height="220" fill="#dfe9e2"/>
+    <path d="M0 170 90 90l60 50 70-90 180 130v40H0z" fill="#63b192"/><path d="M0 200 140 130l90 50 90-40 80 60v20H0z" fill="#25735a"/>
+    <circle cx="310" cy="60" r="22" fill="#f3d38a"/></svg>`;
+  const objects: [string, string, string, number][] = [
+    ['research', 'alice/notes.md', 'text/markdown', 2_310],
+    ['research', 'alice/samples/2026-03.parquet', 'application/vnd.apache.parquet', 812_400],
+    ['research', 'bob/draft.tex', 'application/x-tex', 41_200],
+    ['research', 'shared/glossary.csv', 'text/csv', 9_214],
+    ['research', 'calibration-2026-04.json', 'application/json', 18_744],
+    ['research', 'instrument-log.ndjson', 'application/x-ndjson', 1_204_221],
+    ['research', 'README.md', 'text/markdown', 1_402],
+    ['research', 'spectra-batch-17.h5', 'application/x-hdf5', 6_291_456],
+    ['research', 'survey-results.xlsx', 'application/vnd.ms-excel', 88_012],
+  ];
+  const put = (bucket: string, key: string, type: string, body: Buffer) =>
+    root.send('PUT', `/api/buckets/${bucket}/content?${new URLSearchParams({ key }).toString()}`, {
+      body,
+      headers: { 'content-type': type },
+    });
+  for (const [bucket, key, type, size] of objects) await put(bucket, key, type, Buffer.alloc(size, 'coffer '));
+  await put('research', 'site-map.svg', 'image/svg+xml', Buffer.from(svg));
+}
+
+async function signIn(page: Page, username: string): Promise<void> {
+  await page.goto(`${server.url}/sign-in`);
+  const link = page.getByRole('link', { name: 'Sign in with Keycloak' });
+  const begun = await page.context().request.get(`${server.url}${(await link.getAttribute('href')) ?? ''}`, {
+    maxRedirects: 0,
+  });
+  await page.goto(await logIn(begun.headers()['location'] ?? '', username, `${username}-password`));
+  await page.getByRole('link', { name: 'Buckets' }).first().waitFor();
+}
+
+async function takeReadmePicture(): Promise<void> {
+  const { page, context } = await newVisitor(browser);
+  await signIn(page, 'alice');
+  await page.goto(`${server.url}/buckets/research?object=site-map.svg`);
+  await page.getByText('site-map.svg').first().waitFor();
+  await page.getByRole('img', { name: /Preview/ }).waitFor();
+  await page.waitForTimeout(600);
+  await page.screenshot({ path: image });
+  await context.close();
+}
+
+async function takeAll(folder: string, scheme: 'light' | 'dark'): Promise<void> {
+  const { page, context, complaints } = await newVisitor(browser, { colorScheme: scheme });
+  const take = async (name: string) => {
+    await page.waitForTimeout(400);
+    await page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
+  };
+  await page.goto(`${server.url}/sign-in`);
+  await page.getByRole('link', { name: 'Sign in with Keycloak' }).waitFor();
+  await take('sign-in');
+  await page.goto(`${server.url}/oauth_callback?state=x&code=y`);
+  await page.getByRole('alert').waitFor();
+  await take('sign-in-failed');
+  await signIn(page, 'alice');
+  await take('buckets');
+  await page.getByRole('button', { name: 'Create bucket' }).click();
+  await take('create-bucket');
+  await page.keyboard.press('Escape');
+  await page.goto(`${server.url}/buckets/research`);
+  await page.getByText('README.md').waitFor();
+  await take('objects');
+  await page.getByLabel('Mark README.md').check();
+  await page.getByRole('button', { name: 'Delete…' }).first().click();
+  await take('delete');
+  await page.keyboard.press('Escape');
+  await page.goto(`${server.url}/buckets/press`);
+  await page.getByText('Nothing in here').waitFor();
+  await take('empty');
+  await page.goto(`${server.url}/account`);
+  await page.getByText('Policies in force').waitFor();
+  await take('account');
+  await context.clearCookies();
+  await signIn(page, 'bob');
+  await page.goto(`${server.url}/buckets/research`);
+  await page.getByRole('alert').waitFor();
+  await take('refused');
+  await page.getByLabel('Open an object by its key').fill('alice/notes.md');
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByText('text/markdown').waitFor();
+  await take('opened-by-key');
+  await context.close();
+  if (complaints.length > 0) process.stderr.write(`${complaints.join('\n')}\n`);
+}
