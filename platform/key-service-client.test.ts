@@ -189,10 +189,10 @@ describe('the key-service client', () => {
   });
 });
 
-describe('with two endpoints the client', () => {
-  const both = () => open({ endpoints: [endpoint, otherEndpoint] });
-  const asked = () => requests.map((request) => request.split(' ')[0]);
+const both = () => open({ endpoints: [endpoint, otherEndpoint] });
+const asked = () => requests.map((request) => request.split(' ')[0]);
 
+describe('with two endpoints the client', () => {
   it('takes turns', async () => {
     const client = await both();
     for (let i = 0; i < 4; i++) await client.ready();
@@ -208,7 +208,7 @@ describe('with two endpoints the client', () => {
     requests = [];
     answer = send(200, '');
     for (let i = 0; i < 2; i++) await client.ready();
-    expect(asked().sort()).toEqual(['first', 'second']);
+    expect(new Set(asked())).toEqual(new Set(['first', 'second']));
   });
 
   it('asks no other where the answer is final', async () => {

@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { redactSecrets, redactText } from './redact-secrets.ts';
@@ -21,7 +22,7 @@ export interface LoggerOptions {
  * nested objects, errors and URLs too; that is a net below callers who do not log secrets in the first place.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const terminal = options.stream === undefined ? process.stdout.isTTY : options.stream.isTTY === true;
+  const terminal = options.stream === undefined ? isatty(1) : options.stream.isTTY === true;
   const stream = options.stream ?? standardOutput();
   const destination = terminal ? { write: (line: string) => stream.write(formatForTerminal(line)) } : stream;
   const log = pino(

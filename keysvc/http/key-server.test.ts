@@ -46,10 +46,17 @@ function ask(method: string, path: string, body?: string, who: CertificateAndKey
 
 const message = (answered: Answered) => (JSON.parse(answered.text) as { message: string }).message;
 
+const names = (answered: Answered) =>
+  answered.text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => (JSON.parse(line) as { name: string }).name);
+
+const make = (commonName: string) =>
+  issueCertificate({ commonName, ipAddresses: ['127.0.0.1'], validForMs: 3_600_000 });
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'key-server-'));
-  const make = (commonName: string) =>
-    issueCertificate({ commonName, ipAddresses: ['127.0.0.1'], validForMs: 3_600_000 });
   root = await make('root');
   reader = await make('reader');
   await writeFile(join(folder, 'tls.crt'), root.certPem);
@@ -120,11 +127,6 @@ describe('the key server', () => {
 
   it('lists what the pattern matches and hides what the policy denies', async () => {
     for (const name of ['list-a', 'list-b', 'hidden-c']) await ask('POST', `/v1/key/create/${name}`);
-    const names = (answered: Answered) =>
-      answered.text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => (JSON.parse(line) as { name: string }).name);
     expect(names(await ask('GET', '/v1/key/list/list-*'))).toEqual(['list-a', 'list-b']);
     expect(names(await ask('GET', '/v1/key/list/%2A'))).toContain('hidden-c');
     const seen = names(await ask('GET', '/v1/key/list', undefined, reader));
