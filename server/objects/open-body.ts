@@ -65,11 +65,13 @@ function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
     return bytes.subarray(range.start, range.end);
   }
   const cipher = cipherRange(range.start, range.end, size);
-  return decryptBuffer(bytes.subarray(cipher.start, cipher.end), {
-    ...cipher,
-    key: keyOf(stream, protection, objectKey),
-    size,
-  });
+  const key = keyOf(stream, protection, objectKey);
+  try {
+    return decryptBuffer(bytes.subarray(cipher.start, cipher.end), { ...cipher, key, size });
+  } catch (error) {
+    if (error instanceof DamagedCiphertext) throw damaged(what, error);
+    throw error;
+  }
 }
 
 async function* readBlob(
