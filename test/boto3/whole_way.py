@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 def main() -> None:
     job = json.load(sys.stdin)
     keys = {"aws_access_key_id": job["accessKey"], "aws_secret_access_key": job["secretKey"]}
-    common = {"endpoint_url": job["endpoint"], "region_name": "us-east-1", "config": Config(s3={"addressing_style": "path"})}
+    common = {"endpoint_url": job["endpoint"], "region_name": "us-east-1", "config": Config(signature_version="s3v4", s3={"addressing_style": "path"})}
     s3 = boto3.client("s3", **keys, **common)
     bucket = job["bucket"]
     outcome: dict = {}

@@ -58,9 +58,17 @@ export async function startKeycloak(): Promise<Keycloak> {
     child.on('exit', () => resolve());
   });
   const configUrl = `${url}/realms/coffer/.well-known/openid-configuration`;
-  await untilAnswers(configUrl, () => {
-    if (child.exitCode !== null) throw new Error(`Keycloak exited with ${child.exitCode}:\n${log}`);
-  });
+  // kc.sh starts Java as a child of its own: the whole group goes.
+  const stop = async () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    await exited;
+  };
+  try {
+    await untilAnswers(configUrl, () => child.exitCode === null);
+  } catch (error) {
+    await stop();
+    throw new Error(`Keycloak did not start:\n${log}`, { cause: error });
+  }
   return {
     url,
     configUrl,
@@ -76,24 +84,20 @@ export async function startKeycloak(): Promise<Keycloak> {
       if (body.access_token === undefined) throw new Error(`no token for ${username}: ${JSON.stringify(body)}`);
       return body.access_token;
     },
-    async stop() {
-      // kc.sh starts Java as a child of its own: the whole group goes.
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
-      await exited;
-    },
+    stop,
   };
 }
 
-async function untilAnswers(url: string, check: () => void): Promise<void> {
-  const end = Date.now() + 180_000;
+async function untilAnswers(url: string, isRunning: () => boolean): Promise<void> {
+  const end = Date.now() + 240_000;
   for (;;) {
-    check();
+    if (!isRunning()) throw new Error('the process has ended');
     const ok = await fetch(url).then(
       (answer) => answer.ok,
       () => false,
     );
     if (ok) return;
-    if (Date.now() > end) throw new Error(`${url} did not answer within 3 minutes`);
+    if (Date.now() > end) throw new Error(`${url} did not answer within 4 minutes`);
     await new Promise((resolve) => {
       setTimeout(resolve, 250);
     });
