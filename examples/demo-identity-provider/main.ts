@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { JWKS } from 'oidc-provider';
 import { createFileAtomically } from '../../platform/atomic-file.ts';
@@ -9,25 +9,22 @@ import { formatAddress, listen, parseAddress } from '../../platform/listen.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { createDemoProvider } from './provider.ts';
-import { newDemoUsers, type DemoUser } from './users.ts';
+import { newDemoUsers } from './users.ts';
 
-// node bin/run.js examples/demo-identity-provider/main.ts --config FILE --keys FILE --address HOST:PORT
-// `--config` holds client and users (made by `npm start`), `--keys` the signing keys, made when missing.
+// node bin/run.js examples/demo-identity-provider/main.ts [OPTIONS]
+// `--users` holds the users, `--keys` the signing keys: both are made when missing. `--client-secret-file` is read for every call, so
+// that the secret can be rotated.
 
 const { values } = parseArgs({
   options: {
     address: { type: 'string', default: '127.0.0.1:9080' },
     realm: { type: 'string', default: 'demo' },
-    config: { type: 'string' },
+    'client-id': { type: 'string', default: 'coffer' },
+    'client-secret-file': { type: 'string' },
+    users: { type: 'string' },
     keys: { type: 'string' },
   },
 });
-
-interface DemoConfig {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly users: readonly DemoUser[];
-}
 
 interface DemoKeys {
   readonly jwks: JWKS;
@@ -59,15 +56,21 @@ function newKeys(): DemoKeys {
 }
 
 const address = parseAddress(values.address);
-const config = await readOrMake<DemoConfig>(values.config, () => ({
-  clientId: 'coffer',
-  clientSecret: randomBytes(24).toString('hex'),
-  users: newDemoUsers(),
-}));
+const users = await readOrMake(values.users, newDemoUsers);
+const secretFile = values['client-secret-file'];
+const randomSecret = randomBytes(24).toString('hex');
+const clientSecret = () => (secretFile === undefined ? randomSecret : readFileSync(secretFile, 'utf8').trim());
 const keys = await readOrMake(values.keys, newKeys);
 const log = createLogger({ name: 'demo-identity-provider' });
 const origin = `http://${formatAddress({ host: '127.0.0.1', ...address })}`;
-const server = createDemoProvider({ origin, realm: values.realm, ...config, ...keys });
+const server = createDemoProvider({
+  origin,
+  realm: values.realm,
+  clientId: values['client-id'],
+  clientSecret,
+  users,
+  ...keys,
+});
 try {
   await listen(server, address, { setting: '--address' });
 } catch (error) {

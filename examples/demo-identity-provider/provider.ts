@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Provider, errors, type Configuration, type JWKS, type KoaContextWithOIDC } from 'oidc-provider';
 import { handleLogin } from './login.ts';
-import { authenticate, type DemoUser } from './users.ts';
+import { authenticate, equalSecrets, type DemoUser } from './users.ts';
 
 export interface DemoProviderOptions {
   /** http://HOST:PORT without a path; the issuer is below it. */
   readonly origin: string;
   readonly realm: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  /** The client's secret now: it may be rotated while the provider runs. */
+  clientSecret(): string;
   readonly users: readonly DemoUser[];
   /** Private signing keys and cookie keys, so that tokens outlive a restart. */
   readonly jwks: JWKS;
@@ -30,6 +31,7 @@ export function createDemoProvider(options: DemoProviderOptions): Server {
   provider.Client.prototype.redirectUriAllowed = function allowed(uri: string) {
     return isLoopbackCallback(uri) || redirectUriAllowed.call(this, uri);
   };
+  provider.Client.prototype.compareClientSecret = (actual) => equalSecrets(options.clientSecret(), actual);
   provider.registerGrantType('password', (ctx) => passwordGrant(ctx, provider, options), [
     'username',
     'password',
@@ -54,7 +56,7 @@ function configuration(options: DemoProviderOptions, path: string): Configuratio
     clients: [
       {
         client_id: options.clientId,
-        client_secret: options.clientSecret,
+        client_secret: options.clientSecret(),
         redirect_uris: ['http://127.0.0.1:9090/oauth_callback', 'http://localhost:9090/oauth_callback'],
         grant_types: ['authorization_code', 'refresh_token', 'password'],
         response_types: ['code'],

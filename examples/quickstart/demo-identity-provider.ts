@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import type { IdentityProvider } from '../../operator/api/object.ts';
 import { ChildLog } from '../../operator/local/child-log.ts';
 import { endLeftover } from '../../operator/local/child-process.ts';
 import type { StateFolder } from '../../operator/local/state-folder.ts';
 import { Supervisor } from '../../operator/local/supervisor.ts';
 import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
-import { newDemoUsers, type DemoUser } from '../demo-identity-provider/users.ts';
+import type { DemoUser } from '../demo-identity-provider/users.ts';
 
 /** The demonstration provider as it runs beside the operator: it is no part of what the manifests describe. */
 export interface RunningDemo {
@@ -36,6 +37,13 @@ export function demoAddress({
   return { address: `127.0.0.1:${url.port || '80'}`, realm, issuer: `${url.origin}/realms/${realm}` };
 }
 
+/** Tells the demonstration the client's secret, now and when it is rotated. */
+export function tellClientSecret(state: StateFolder, clientSecret: string): string {
+  const path = join(state.folder('demo-identity-provider'), 'client-secret');
+  writeFileSync(path, `${clientSecret}\n`, { mode: 0o600 });
+  return path;
+}
+
 /** Starts the provider at the address of the manifest and waits until it answers. Errors with what it said last when it does not. */
 export async function startDemo(
   state: StateFolder,
@@ -46,10 +54,8 @@ export async function startDemo(
   const where = demoAddress(provider);
   if (where === undefined) return undefined;
   const folder = state.folder('demo-identity-provider');
-  const kept = await state.readText('demo-identity-provider', 'config.json');
-  const users = kept === undefined ? newDemoUsers() : (JSON.parse(kept) as { users: readonly DemoUser[] }).users;
-  const config = { clientId: provider.spec.clientId, clientSecret, users };
-  await writeFileAtomically(join(folder, 'config.json'), `${JSON.stringify(config, undefined, 2)}\n`);
+  const usersFile = join(folder, 'users.json');
+  const secretFile = tellClientSecret(state, clientSecret);
   const pidFile = join(folder, 'process');
   await endLeftover(pidFile);
   const log = new ChildLog(join(state.folder('logs'), 'demo-identity-provider.log'), warn, false);
@@ -60,7 +66,8 @@ export async function startDemo(
       script,
       arguments: [
         ...['--address', where.address, '--realm', where.realm],
-        ...['--config', join(folder, 'config.json'), '--keys', join(folder, 'keys.json')],
+        ...['--client-id', provider.spec.clientId, '--client-secret-file', secretFile],
+        ...['--users', usersFile, '--keys', join(folder, 'keys.json')],
       ],
       environment: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: state.folder('compile-cache') },
     },
@@ -95,5 +102,6 @@ export async function startDemo(
   } finally {
     clearTimeout(timer);
   }
+  const users = JSON.parse(await readFile(usersFile, 'utf8')) as readonly DemoUser[];
   return { users, issuer: where.issuer, stop: () => supervisor.stop() };
 }

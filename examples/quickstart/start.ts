@@ -9,7 +9,13 @@ import { Terminal } from '../../operator/local/terminal.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { demoAddress, demoClientSecret, startDemo, type RunningDemo } from './demo-identity-provider.ts';
+import {
+  demoAddress,
+  demoClientSecret,
+  startDemo,
+  tellClientSecret,
+  type RunningDemo,
+} from './demo-identity-provider.ts';
 import { renderSummary } from './summary.ts';
 
 // `npm start -- [--state DIR] [--manifests DIR] [--no-demo-idp] [--verbose]`
@@ -98,6 +104,14 @@ async function main(): Promise<void> {
         terminal.problem(error instanceof Error ? error.message : String(error));
         return undefined;
       });
+    },
+    read: ({ identityProviders, secrets }, state) => {
+      for (const provider of identityProviders.values()) {
+        const { name, key } = provider.spec.clientSecretRef;
+        const secret = secrets.get(name)?.data[key];
+        if (options.demo && secret !== undefined && demoAddress(provider) !== undefined)
+          tellClientSecret(state, secret);
+      }
     },
     // The key service starts meanwhile.
     beforeChecks: () => demo.then(() => undefined),

@@ -28,7 +28,9 @@ export interface LocalOptions {
   readonly programs?: Readonly<Record<Program, string>>;
   /** What must be there before the manifests are looked at; runs while the state folder is held. */
   prepare?(state: StateFolder): Promise<void>;
-  /** Awaited before the first check of each provider. */
+  /** The manifests were read, first or again; nothing was done about them yet. */
+  read?(resources: Resources, state: StateFolder): void;
+  /** Awaited before each check of a provider. */
   beforeChecks?(): Promise<void>;
   event(event: OperatorEvent): void;
   /** What is wrong and belongs to no resource. */
@@ -115,6 +117,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         [...tenants.values(), ...identityProviders.values(), ...kmsConfigs.values()],
         new Set(invalid.keys()),
       );
+      options.read?.(manifests.resources, state);
       reconciler.request();
     };
     let known: readonly string[] = [];

@@ -156,10 +156,15 @@ export class StatusFiles implements StatusStore {
       const entry = this.#entry({ kind: manifest.kind, name: manifest.metadata.name });
       entry.generation = manifest.metadata.generation;
       entry.object = read.object;
-      entry.status = status;
+      entry.status = status && asBefore(status);
       entry.events = events ?? [];
     } catch {
       return;
     }
   }
+}
+
+/** What an earlier operator saw: the times of its conditions still count, but nothing of it runs now. */
+function asBefore({ observedGeneration, conditions }: ResourceStatus): ResourceStatus {
+  return { observedGeneration, conditions };
 }
