@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeJwt } from 'jose';
 import { noKeySource } from '../encryption/no-key-source.ts';
-import { sealedRecords, sealedWithin } from '../encryption/sealed-records.ts';
+import { sealedKey, sealedRecords, sealedWithin } from '../encryption/sealed-records.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
 import { sessionTokenKey } from './root-credentials.ts';
@@ -104,6 +104,16 @@ describe('createTemporaryCredentials', () => {
     await one.revoke(accessKey);
     expect(await other.find(accessKey)).toBeUndefined();
     expect(await left()).toBe(0);
+  });
+
+  it('obeys at once a change that another thread made', async () => {
+    const one = thread();
+    const { accessKey } = await one.create(wanted());
+    await one.find(accessKey);
+    const key = sealedKey('sts', accessKey);
+    const stored = (await records.get(key))?.value.toString() ?? '';
+    await records.put(key, Buffer.from(stored.replace('"readonly"', '"writeonly"')));
+    expect((await one.find(accessKey))?.principal.policies).toEqual(['writeonly']);
   });
 
   it("revokes all of a person's and nobody else's", async () => {
