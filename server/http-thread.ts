@@ -23,7 +23,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const { first } = options;
   // What every thread would say alike is said by the first, or by the background thread.
   const quiet = log.child({}, { level: 'error' });
-  const services = await openServices(options, { main: first ? log : quiet, providers: quiet });
+  // What providers have to say, errors too, the background thread says.
+  const silent = log.child({}, { level: 'silent' });
+  const services = await openServices(options, { main: first ? log : quiet, providers: silent });
   let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
   let rooms: Rooms | undefined;
   let stopping = false;
