@@ -191,7 +191,7 @@ describe('the console in a browser', () => {
     await visitor.picture('refused');
     await page.getByLabel('Open an object by its key').fill('known.txt');
     await page.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByRole('complementary').getByText('16 B').waitFor();
+    await page.getByRole('complementary').getByText('20 B').waitFor();
   });
 
   it('signs out for good', async () => {

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import type { SessionAnswer, SignInOptions } from '../../../contract/answers.ts';
 import { ApiError, call } from './call.ts';
 
@@ -39,19 +40,21 @@ export function useSignIn() {
   return useMutation({
     mutationFn: (form: KeysForm) => call<SessionAnswer>('POST', '/sign-in', { body: form }),
     onSuccess: (session) => {
-      client.clear();
-      client.setQueryData(['session'], session);
+      becomes(client, session);
     },
   });
 }
 
 export function useSignOut() {
-  const client = useQueryClient();
   return useMutation({
     mutationFn: () => call('POST', '/sign-out'),
-    onSuccess: () => {
-      client.clear();
-      client.setQueryData(['session'], null);
-    },
+    // A new page: nothing that this person saw stays in memory, nor does their address for whoever comes next.
+    onSuccess: () => window.location.assign('/sign-in'),
   });
+}
+
+/** Somebody new: nothing of before stays. The session's own query has observers that must hear of it. */
+function becomes(client: QueryClient, session: SessionAnswer): void {
+  client.setQueryData(['session'], session);
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 }
