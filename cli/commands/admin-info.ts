@@ -1,0 +1,61 @@
+import type { Context } from '../context.ts';
+import { formatDuration, formatSize, printable } from '../terminal/format.ts';
+import { parseRemote } from '../target.ts';
+
+/** What is shown of the server's answer; each field may be missing, since servers differ. */
+interface InfoMessage {
+  readonly mode?: string;
+  readonly buckets?: { readonly count?: number };
+  readonly objects?: { readonly count?: number };
+  readonly usage?: { readonly size?: number };
+  readonly backend?: { readonly onlineDisks?: number; readonly offlineDisks?: number };
+  readonly servers?: readonly ServerInfo[];
+}
+
+interface ServerInfo {
+  readonly endpoint?: string;
+  readonly state?: string;
+  readonly uptime?: number;
+  readonly version?: string;
+  readonly network?: Readonly<Record<string, string>>;
+  readonly drives?: readonly { readonly state?: string }[];
+  readonly poolNumber?: number;
+}
+
+export async function adminInfo(context: Context, argument: string): Promise<void> {
+  const { alias } = parseRemote(argument, await context.aliases());
+  const client = await context.client(alias);
+  const { text } = await client.text({ method: 'GET', path: '/minio/admin/v3/info', region: 'empty' });
+  const info = JSON.parse(text) as InfoMessage;
+  const servers = (info.servers ?? []).map(describeServer);
+  const usage = [
+    `${formatSize(info.usage?.size ?? 0)} Used`,
+    plural(info.buckets?.count ?? 0, 'Bucket'),
+    plural(info.objects?.count ?? 0, 'Object'),
+  ].join(', ');
+  const { onlineDisks = 0, offlineDisks = 0 } = info.backend ?? {};
+  const drives = `${plural(onlineDisks, 'drive')} online, ${plural(offlineDisks, 'drive')} offline`;
+  context.output.message([...servers, usage, drives].join('\n\n'), { info });
+}
+
+function describeServer(server: ServerInfo): string {
+  const network = Object.values(server.network ?? {});
+  const drives = server.drives ?? [];
+  return [
+    `●  ${printable(server.endpoint ?? 'server')}`,
+    ...(server.state === undefined || server.state === 'online' ? [] : [`State: ${printable(server.state)}`]),
+    `Uptime: ${formatDuration(server.uptime ?? 0)}`,
+    `Version: ${printable(server.version ?? 'unknown')}`,
+    `Network: ${fraction(network.filter((state) => state === 'online').length, network.length)}`,
+    `Drives: ${fraction(drives.filter(({ state }) => state === 'ok').length, drives.length)}`,
+    ...(server.poolNumber === undefined ? [] : [`Pool: ${server.poolNumber}`]),
+  ].join('\n   ');
+}
+
+function fraction(good: number, all: number): string {
+  return `${good}/${all} ${good === all ? 'OK' : 'DEGRADED'}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

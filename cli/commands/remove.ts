@@ -1,0 +1,105 @@
+import { CliError } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import type { S3Client } from '../s3/client.ts';
+import { allObjects, listUploads } from '../s3/list-objects.ts';
+import { abortUpload } from '../s3/multipart-upload.ts';
+import { deleteObject, headObject } from '../s3/objects.ts';
+import { isNotFound } from '../s3/s3-response-error.ts';
+import { printable } from '../terminal/format.ts';
+import { displayName, parseObject, parseRemote, type RemoteTarget } from '../target.ts';
+import { deleteInBatches } from './remove-batches.ts';
+
+export interface RemoveOptions {
+  readonly recursive?: boolean;
+  readonly force?: boolean;
+  readonly incomplete?: boolean;
+}
+
+export async function remove(context: Context, arguments_: readonly string[], options: RemoveOptions): Promise<void> {
+  if (options.recursive === true && options.force !== true) {
+    throw new CliError('BadArgument', 'Removing recursively needs --force as well, since it cannot be undone');
+  }
+  let failed = 0;
+  for (const argument of arguments_) {
+    try {
+      failed += await removeOne(context, argument, options);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failed += 1;
+      context.output.error(error, 'error', `Unable to remove \`${printable(argument)}\``);
+    }
+  }
+  if (failed > 0) throw new CliError('Reported', `${failed} objects were not removed`);
+}
+
+/** Answers how many objects could not be removed. */
+async function removeOne(context: Context, argument: string, options: RemoveOptions): Promise<number> {
+  const aliases = await context.aliases();
+  if (options.recursive === true) {
+    const target = parseRemote(argument, aliases);
+    if (target.bucket === '') throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket`);
+    const client = await context.client(target.alias);
+    return options.incomplete === true ? removeUploads(context, client, target) : removeAll(context, client, target);
+  }
+  const target = parseObject(argument, aliases);
+  const client = await context.client(target.alias);
+  if (options.incomplete === true) return removeUploads(context, client, target);
+  if (options.force !== true) await mustExist(client, target);
+  await deleteObject(client, target.bucket, target.key);
+  removed(context, target, target.key);
+  return 0;
+}
+
+async function mustExist(client: S3Client, { bucket, key, text }: RemoteTarget): Promise<void> {
+  try {
+    await headObject(client, bucket, key);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new CliError('NotFound', `Object \`${text}\` does not exist`, { cause: error });
+  }
+}
+
+async function removeAll(context: Context, client: S3Client, target: RemoteTarget): Promise<number> {
+  let failed = 0;
+  await deleteInBatches(
+    client,
+    target.bucket,
+    named(allObjects(client, target.bucket, target.key), target.key),
+    async (key, failure) => {
+      if (failure === undefined) {
+        removed(context, target, key);
+        await context.output.drained();
+        return;
+      }
+      failed += 1;
+      const cause = `${failure.message} (${failure.code})`;
+      context.output.error(
+        new CliError('BadArgument', `Unable to remove \`${printable(displayName(target, key))}\``, { cause }),
+        'error',
+      );
+    },
+  );
+  return failed;
+}
+
+async function removeUploads(context: Context, client: S3Client, target: RemoteTarget): Promise<number> {
+  const uploads = listUploads(client, { bucket: target.bucket, prefix: target.key, recursive: true });
+  for await (const { key, uploadId } of named(uploads, target.key)) {
+    await abortUpload(client, { bucket: target.bucket, key, uploadId });
+    removed(context, target, key);
+  }
+  return 0;
+}
+
+/** A name without a slash stands for its object and its folder: `logs` must not take `logs-of-others` with it. */
+async function* named<T extends { readonly key: string }>(found: AsyncIterable<T>, name: string): AsyncGenerator<T> {
+  const isPrefix = name === '' || name.endsWith('/');
+  for await (const one of found) {
+    if (isPrefix || one.key === name || one.key.startsWith(`${name}/`)) yield one;
+  }
+}
+
+function removed({ output }: Context, target: RemoteTarget, key: string): void {
+  const name = displayName(target, key);
+  output.message(`Removed \`${printable(name)}\`.`, { key: name, deleteMarker: false, versionID: '' });
+}

@@ -1,0 +1,102 @@
+import { buffer } from 'node:stream/consumers';
+import type { CompletedPart } from '../../protocol/s3/complete-multipart-request.ts';
+import type { S3Client } from '../s3/client.ts';
+import {
+  abortUpload,
+  completeUpload,
+  copyPart,
+  createUpload,
+  partSizeFor,
+  uploadPart,
+  type Upload,
+} from '../s3/multipart-upload.ts';
+import { copyObject, putObject, type ObjectHeaders } from '../s3/objects.ts';
+import { rangeBody, type ByteSource } from './byte-source.ts';
+import { forEachAtOnce, type Slots } from './slots.ts';
+
+/** Above this an upload goes in parts; S3 lets a single PUT be 5 GiB. */
+const singleLimit = 64 * 1_024 * 1_024;
+
+/** A body so small is read into memory and hashed first, which spares both sides the framing. */
+const memoryLimit = 1_024 * 1_024;
+
+/** S3 copies no more than 5 GiB by one request. */
+export const copyLimit = 5 * 1_024 ** 3;
+const copiedPart = 512 * 1_024 * 1_024;
+
+export interface Destination {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly key: string;
+  readonly headers: ObjectHeaders;
+  /** Requests that carry bodies, at once over all uploads. */
+  readonly slots: Slots;
+  readonly parallel: number;
+  readonly count: (bytes: number) => void;
+  /** A client that still works when the command was interrupted. */
+  readonly cleaner: () => Promise<S3Client>;
+}
+
+/** Uploads a source, in parts where it is large and `multipart` allows. Nothing is left of an upload that fails. */
+export async function upload(
+  source: ByteSource,
+  to: Destination,
+  options: { readonly multipart: boolean },
+): Promise<void> {
+  const { client, bucket, key, headers, slots, count } = to;
+  const { size } = source;
+  if (options.multipart && size > singleLimit) {
+    const partSize = partSizeFor(size);
+    await inParts(to, size, partSize, async (started, partNumber, start, end) =>
+      slots.run(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
+    );
+    return;
+  }
+  await slots.run(async () => {
+    const body = rangeBody(source, 0, size, count);
+    const sent = size <= memoryLimit ? await buffer(body.open()) : body;
+    await putObject(client, bucket, key, sent, headers);
+  });
+}
+
+/** Copies within one server; the bytes do not come here. */
+export async function copyWithin(
+  source: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
+  to: Destination,
+): Promise<void> {
+  const { client, bucket, key, headers, slots, count } = to;
+  if (source.size <= copyLimit) {
+    await slots.run(async () => copyObject(client, source, { bucket, key }, headers));
+    count(source.size);
+    return;
+  }
+  await inParts(to, source.size, copiedPart, async (started, partNumber, start, end) =>
+    slots.run(async () => {
+      const part = await copyPart(client, started, partNumber, source, { start, end });
+      count(end - start);
+      return part;
+    }),
+  );
+}
+
+type MakePart = (upload: Upload, partNumber: number, start: number, end: number) => Promise<CompletedPart>;
+
+async function inParts(to: Destination, size: number, partSize: number, make: MakePart): Promise<void> {
+  const started = await createUpload(to.client, to.bucket, to.key, to.headers);
+  const parts: CompletedPart[] = [];
+  try {
+    await forEachAtOnce(partNumbers(size, partSize), to.parallel, async (partNumber) => {
+      const start = (partNumber - 1) * partSize;
+      parts[partNumber - 1] = await make(started, partNumber, start, Math.min(start + partSize, size));
+    });
+    await completeUpload(to.client, started, parts, size);
+  } catch (error) {
+    // The failure is what is reported; a server that is gone keeps the parts until its own clean-up.
+    await abortUpload(await to.cleaner(), started).catch(() => undefined);
+    throw error;
+  }
+}
+
+function* partNumbers(size: number, partSize: number): Generator<number, void, undefined> {
+  for (let number = 1; (number - 1) * partSize < size; number += 1) yield number;
+}

@@ -1,0 +1,189 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { readErrorDocument } from '../../protocol/s3/error-document.ts';
+import { signParts } from '../../protocol/sigv4/sign-request.ts';
+import type { Alias } from '../config/alias.ts';
+import { addressOf, type Query } from './address.ts';
+import { exchange, type Outgoing } from './exchange.ts';
+import { prepareBody, type RequestBody } from './request-body.ts';
+import { patient, retrying, type Retries } from './retry.ts';
+import { errorOfStatus, S3ResponseError } from './s3-response-error.ts';
+import { traceRequest, traceResponse, type Trace } from './trace.ts';
+
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly bucket?: string;
+  readonly key?: string;
+  /** Instead of bucket and key: a path of the admin API or the health checks, percent-encoded. */
+  readonly path?: string;
+  readonly query?: Query;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+  /** `empty` for the admin API, which is the same in every region. */
+  readonly region?: 'empty';
+  readonly retries?: Retries;
+}
+
+export interface S3Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Must be read or destroyed. */
+  readonly body: IncomingMessage;
+}
+
+export interface ClientOptions {
+  readonly alias: Alias;
+  readonly signal: AbortSignal;
+  readonly region?: string | undefined;
+  readonly insecure?: boolean;
+  /** Further certificate authorities, PEM. */
+  readonly authorities?: readonly string[];
+  readonly trace?: Trace | undefined;
+  readonly now?: () => Date;
+  readonly retries?: Retries;
+}
+
+const longestError = 65_536;
+const longestText = 64 * 1_024 * 1_024;
+
+/** Sends signed requests to one server, over connections that are kept, and again where a failure is one that passes. */
+export class S3Client {
+  readonly alias: Alias;
+  readonly signal: AbortSignal;
+  readonly #options: ClientOptions;
+  readonly #secure: boolean;
+  readonly #agent: Agent | HttpsAgent;
+  /** Regions learnt from refusals, by bucket. */
+  readonly #regions = new Map<string, string>();
+
+  constructor(options: ClientOptions) {
+    this.alias = options.alias;
+    this.signal = options.signal;
+    this.#options = options;
+    this.#secure = options.alias.url.startsWith('https:');
+    const common = { keepAlive: true, maxSockets: 64 };
+    this.#agent = this.#secure
+      ? new HttpsAgent({
+          ...common,
+          rejectUnauthorized: options.insecure !== true,
+          ...(options.authorities === undefined ? {} : { ca: [...options.authorities] }),
+        })
+      : new Agent(common);
+  }
+
+  /** A successful answer with its body unread. @throws S3ResponseError, or node's network errors */
+  async send(request: S3Request): Promise<S3Response> {
+    return retrying(this.#retries(request), this.signal, (attempt) => this.#attempt(request, attempt));
+  }
+
+  /** As `send`, with the body as text. */
+  async text(request: S3Request): Promise<{ readonly headers: IncomingHttpHeaders; readonly text: string }> {
+    // A body that breaks off is asked for again, so that reading is part of the attempt.
+    return retrying(this.#retries(request), this.signal, async (attempt) => {
+      const { headers, body } = await this.#attempt(request, attempt);
+      return { headers, text: (await readAll(body, longestText)).toString('utf8') };
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #retries(request: S3Request): Retries {
+    return request.retries ?? this.#options.retries ?? patient;
+  }
+
+  async #attempt(request: S3Request, attempt: number): Promise<S3Response> {
+    try {
+      return await this.#once(request, attempt);
+    } catch (error) {
+      if (!this.#learnRegion(request, error)) throw error;
+      return this.#once(request, attempt);
+    }
+  }
+
+  async #once(request: S3Request, attempt: number): Promise<S3Response> {
+    const outgoing = this.#sign(request);
+    const { trace } = this.#options;
+    if (trace) traceRequest(trace, outgoing);
+    const started = performance.now();
+    const response = await exchange(outgoing, this.#agent, this.signal);
+    if (trace) traceResponse(trace, response, performance.now() - started);
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return { status, headers: response.headers, body: response };
+    throw await readError(response, status, attempt);
+  }
+
+  #sign(request: S3Request): Outgoing {
+    const { alias } = this;
+    const { bucket = '', key = '', query = {}, method } = request;
+    const address = addressOf(alias, bucket, key, query);
+    const anonymous = alias.accessKey === '';
+    const body = prepareBody(request.body, this.#secure, anonymous);
+    const rawPath = request.path ?? address.rawPath;
+    const headers: Record<string, string> = { host: address.host, ...request.headers, ...body.headers };
+    if (request.body !== undefined && !(request.body instanceof Uint8Array)) headers['expect'] = '100-continue';
+    const encoding = request.headers?.['content-encoding'];
+    if (encoding !== undefined && body.headers['content-encoding'] !== undefined) {
+      headers['content-encoding'] = `aws-chunked,${encoding}`;
+    }
+    const signed = signParts({ method, rawPath, rawQuery: address.rawQuery, headers }, alias, {
+      region: request.region === 'empty' ? '' : (this.#regions.get(bucket) ?? this.#options.region ?? 'us-east-1'),
+      service: 's3',
+      now: this.#options.now?.() ?? new Date(),
+      payloadHash: body.payloadHash,
+    });
+    const sent = body.send?.(signed);
+    return {
+      secure: this.#secure,
+      host: address.host,
+      method,
+      target: address.rawQuery === '' ? rawPath : `${rawPath}?${address.rawQuery}`,
+      headers: { ...headers, ...(anonymous ? {} : signed.headers), 'user-agent': 'coffer' },
+      ...(sent === undefined ? {} : { body: sent }),
+    };
+  }
+
+  /** Whether a refusal names the region that the bucket really has, and it is news. */
+  #learnRegion(request: S3Request, error: unknown): boolean {
+    if (!(error instanceof S3ResponseError) || request.region === 'empty') return false;
+    const region = error.fields['Region'] ?? error.fields['x-amz-bucket-region'];
+    const bucket = request.bucket ?? '';
+    if (region === undefined || region === '' || this.#regions.get(bucket) === region) return false;
+    this.#regions.set(bucket, region);
+    return true;
+  }
+}
+
+async function readError(response: IncomingMessage, status: number, attempts: number): Promise<S3ResponseError> {
+  const body = await readAll(response, longestError).catch(() => Buffer.alloc(0));
+  const document = readErrorDocument(body) ?? readJsonError(body);
+  const [code, message] = errorOfStatus(status);
+  const region = response.headers['x-amz-bucket-region'];
+  const fields = { ...(typeof region === 'string' ? { 'x-amz-bucket-region': region } : {}), ...document?.fields };
+  return new S3ResponseError(status, document?.code || code, document?.message || message, fields, attempts);
+}
+
+/** The admin API answers in JSON. */
+function readJsonError(body: Buffer): { code: string; message: string; fields: Record<string, string> } | undefined {
+  try {
+    const document: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof document !== 'object' || document === null) return undefined;
+    const fields = Object.fromEntries(Object.entries(document).map(([name, value]) => [name, String(value)]));
+    return { code: fields['Code'] ?? '', message: fields['Message'] ?? '', fields };
+  } catch {
+    return undefined;
+  }
+}
+
+async function readAll(body: IncomingMessage, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > limit) throw new Error(`The answer of the server is longer than ${limit} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, length);
+}

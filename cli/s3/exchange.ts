@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { request as httpRequest, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import { request as httpsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Outgoing {
+  readonly secure: boolean;
+  /** With the port, as in the header `host`. */
+  readonly host: string;
+  readonly method: string;
+  /** With the query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: AsyncIterable<Uint8Array> | readonly Uint8Array[];
+}
+
+/** A socket on which nothing moves for so long is given up. */
+const idleMs = 120_000;
+
+/** How long a server may take to ask for a body before it gets it unasked, as RFC 9110 (10.1.1) wants. */
+const continueMs = 1_000;
+
+/**
+ * Sends one request and answers its response, as soon as the headers are there; the caller reads the body. An answer that comes
+ * while the body is being sent, such as a refusal, ends the sending.
+ */
+export async function exchange(
+  outgoing: Outgoing,
+  agent: Agent | HttpsAgent,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const { hostname, port } = new URL(`${outgoing.secure ? 'https' : 'http'}://${outgoing.host}`);
+  const send = outgoing.secure ? httpsRequest : httpRequest;
+  const request = send({
+    agent,
+    host: hostname.replaceAll(/[[\]]/g, ''),
+    port: port === '' ? (outgoing.secure ? 443 : 80) : Number(port),
+    method: outgoing.method,
+    path: outgoing.target,
+    headers: outgoing.headers,
+    signal,
+  });
+  request.setTimeout(idleMs, () => request.destroy(timedOut()));
+  // An error after the answer shows when its body is read.
+  request.on('error', () => undefined);
+  const response = once(request, 'response') as Promise<[IncomingMessage]>;
+  const sending = sendBody(request, outgoing);
+  // A failure of either ends the other; which one was first is asked below.
+  sending.catch(() => undefined);
+  try {
+    const [answer] = await response;
+    return answer;
+  } catch (error) {
+    request.destroy();
+    throw await firstFailure(sending, error);
+  }
+}
+
+async function sendBody(request: ClientRequest, outgoing: Outgoing): Promise<void> {
+  if (outgoing.body === undefined) {
+    request.end();
+    return;
+  }
+  let answer: IncomingMessage | undefined;
+  request.once('response', (response) => (answer = response));
+  const over = (): boolean => answer !== undefined || request.destroyed;
+  if (outgoing.headers['expect'] !== undefined) {
+    request.flushHeaders();
+    await eventOf(request, 'continue', continueMs);
+  }
+  try {
+    for await (const bytes of outgoing.body) {
+      if (over()) break;
+      if (!request.write(bytes)) await eventOf(request, 'drain');
+      if (over()) break;
+    }
+  } catch (error) {
+    request.destroy(error instanceof Error ? error : undefined);
+    throw error;
+  }
+  if (answer === undefined) request.end();
+  else closeAfter(request, answer);
+}
+
+/** Resolves with the event, with the answer or the end of the connection, or after some milliseconds. */
+async function eventOf(request: ClientRequest, event: 'continue' | 'drain', milliseconds?: number): Promise<void> {
+  if (request.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const events = [event, 'response', 'close'];
+  const done = (): void => resolve();
+  for (const name of events) request.on(name, done);
+  const timer = milliseconds === undefined ? undefined : setTimeout(done, milliseconds);
+  await promise;
+  clearTimeout(timer);
+  for (const name of events) request.off(name, done);
+}
+
+/** After an early answer the connection is of no use any more: what it expects is the rest of the body. */
+function closeAfter(request: ClientRequest, answer: IncomingMessage): void {
+  if (answer.closed) request.destroy();
+  else answer.once('close', () => request.destroy());
+}
+
+/** A body that cannot be read is the reason, and the connection's end only what follows. */
+async function firstFailure(sending: Promise<void>, failure: unknown): Promise<unknown> {
+  try {
+    await Promise.race([sending, sleep(0)]);
+    return failure;
+  } catch (error) {
+    return error;
+  }
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error(`Nothing came from the server for ${idleMs / 1_000} seconds`), { code: 'ETIMEDOUT' });
+}

@@ -1,0 +1,85 @@
+import { readListObjects, readListUploads, type ObjectEntry } from '../../protocol/s3/read-answers.ts';
+import type { S3Client } from './client.ts';
+
+export type Listed =
+  { readonly kind: 'object'; readonly object: ObjectEntry } | { readonly kind: 'prefix'; readonly prefix: string };
+
+export interface Listing {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Stops at the next `/` where not. */
+  readonly recursive: boolean;
+  readonly limit?: number;
+}
+
+/** Objects and common prefixes in the order of their names; a page is asked for when the one before is used up. */
+export async function* listObjects(client: S3Client, listing: Listing): AsyncGenerator<Listed, void, undefined> {
+  let token: string | undefined;
+  do {
+    const { text } = await client.text({
+      method: 'GET',
+      bucket: listing.bucket,
+      query: {
+        'list-type': 2,
+        prefix: listing.prefix,
+        'encoding-type': 'url',
+        delimiter: listing.recursive ? undefined : '/',
+        'max-keys': listing.limit,
+        'continuation-token': token,
+      },
+    });
+    const page = readListObjects(text);
+    const prefixes = page.commonPrefixes.map((prefix) => ({ kind: 'prefix', prefix, name: prefix }) as const);
+    const objects = page.objects.map((object) => ({ kind: 'object', object, name: object.key }) as const);
+    yield* [...prefixes, ...objects].sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
+    token = page.continuationToken;
+  } while (token !== undefined && listing.limit === undefined);
+}
+
+/** Every object under a prefix. */
+export async function* allObjects(
+  client: S3Client,
+  bucket: string,
+  prefix: string,
+): AsyncGenerator<ObjectEntry, void, undefined> {
+  for await (const listed of listObjects(client, { bucket, prefix, recursive: true })) {
+    if (listed.kind === 'object') yield listed.object;
+  }
+}
+
+/** Whether anything lies under a prefix that ends with `/`. */
+export async function isFolder(client: S3Client, bucket: string, prefix: string): Promise<boolean> {
+  for await (const _ of listObjects(client, { bucket, prefix, recursive: true, limit: 1 })) return true;
+  return false;
+}
+
+export interface ListedUpload {
+  readonly key: string;
+  readonly uploadId: string;
+  readonly initiated: Date;
+}
+
+/** Multipart uploads that were begun and neither completed nor aborted. */
+export async function* listUploads(
+  client: S3Client,
+  listing: Omit<Listing, 'limit'>,
+): AsyncGenerator<ListedUpload, void, undefined> {
+  let next: { readonly keyMarker: string; readonly uploadIdMarker: string } | undefined;
+  do {
+    const { text } = await client.text({
+      method: 'GET',
+      bucket: listing.bucket,
+      query: {
+        uploads: '',
+        prefix: listing.prefix,
+        'encoding-type': 'url',
+        delimiter: listing.recursive ? undefined : '/',
+        'key-marker': next?.keyMarker,
+        'upload-id-marker': next?.uploadIdMarker || undefined,
+      },
+    });
+    const page = readListUploads(text);
+    yield* page.uploads;
+    next = page.next;
+  } while (next !== undefined);
+}

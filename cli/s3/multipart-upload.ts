@@ -1,0 +1,101 @@
+import {
+  mostParts,
+  writeCompleteMultipartUpload,
+  type CompletedPart,
+} from '../../protocol/s3/complete-multipart-request.ts';
+import { readCompletedUpload, readCopyResult, readInitiatedUpload } from '../../protocol/s3/read-answers.ts';
+import { readErrorDocument } from '../../protocol/s3/error-document.ts';
+import type { S3Client } from './client.ts';
+import { copySource, headObject, type ObjectHeaders } from './objects.ts';
+import type { StreamedBody } from './request-body.ts';
+import { S3ResponseError } from './s3-response-error.ts';
+
+const mebibyte = 1_024 * 1_024;
+const smallestPart = 16 * mebibyte;
+
+/** Bytes of each part but the last: 16 MiB, or as many whole MiB as it takes to stay within 10,000 parts. */
+export function partSizeFor(size: number): number {
+  return Math.max(smallestPart, Math.ceil(size / mostParts / mebibyte) * mebibyte);
+}
+
+export interface Upload {
+  readonly bucket: string;
+  readonly key: string;
+  readonly uploadId: string;
+}
+
+export async function createUpload(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  headers: ObjectHeaders,
+): Promise<Upload> {
+  const { text } = await client.text({ method: 'POST', bucket, key, query: { uploads: '' }, headers });
+  return { bucket, key, uploadId: readInitiatedUpload(text) };
+}
+
+export async function uploadPart(
+  client: S3Client,
+  upload: Upload,
+  partNumber: number,
+  body: StreamedBody,
+): Promise<CompletedPart> {
+  const { bucket, key, uploadId } = upload;
+  const { headers } = await client.text({ method: 'PUT', bucket, key, query: { partNumber, uploadId }, body });
+  return { partNumber, etag: (headers.etag ?? '').replaceAll('"', '') };
+}
+
+/** A part from an object of the same server; `end` is exclusive. */
+export async function copyPart(
+  client: S3Client,
+  upload: Upload,
+  partNumber: number,
+  source: { readonly bucket: string; readonly key: string; readonly etag: string },
+  range: { readonly start: number; readonly end: number },
+): Promise<CompletedPart> {
+  const { bucket, key, uploadId } = upload;
+  const { text } = await client.text({
+    method: 'PUT',
+    bucket,
+    key,
+    query: { partNumber, uploadId },
+    headers: { ...copySource(source), 'x-amz-copy-source-range': `bytes=${range.start}-${range.end - 1}` },
+  });
+  return { partNumber, etag: readCopyResult(text) };
+}
+
+/** Answers the ETag of the object. */
+export async function completeUpload(
+  client: S3Client,
+  upload: Upload,
+  parts: readonly CompletedPart[],
+  size: number,
+): Promise<string> {
+  const { bucket, key, uploadId } = upload;
+  const body = Buffer.from(writeCompleteMultipartUpload(parts));
+  try {
+    const { text } = await client.text({
+      method: 'POST',
+      bucket,
+      key,
+      query: { uploadId },
+      body,
+      headers: { 'content-type': 'application/xml' },
+    });
+    // The status goes out before the work is done, so that a failure may come with 200.
+    const failure = readErrorDocument(text);
+    if (failure !== undefined) throw new S3ResponseError(500, failure.code, failure.message, failure.fields, 1);
+    return readCompletedUpload(text);
+  } catch (error) {
+    if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchUpload') throw error;
+    // Sent again after a lost answer: the upload is gone because it was completed.
+    const object = await headObject(client, bucket, key).catch(() => undefined);
+    if (object?.size === size && object.etag.endsWith(`-${parts.length}`)) return object.etag;
+    throw error;
+  }
+}
+
+export async function abortUpload(client: S3Client, upload: Upload): Promise<void> {
+  const { bucket, key, uploadId } = upload;
+  await client.text({ method: 'DELETE', bucket, key, query: { uploadId } });
+}
