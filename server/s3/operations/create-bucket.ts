@@ -6,8 +6,6 @@ import type { Operation } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 
 const maxDocument = 64 * 1024;
-/** Its paths are the health checks and the admin API. */
-const reservedName = 'minio';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
 export const createBucket: Operation = {
@@ -23,9 +21,6 @@ export const createBucket: Operation = {
         'IllegalLocationConstraintException',
         `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
       );
-    }
-    if (call.bucket === reservedName) {
-      throw new S3Error('InvalidBucketName', `The bucket name "${reservedName}" is reserved.`);
     }
     await call.objects.createBucket(call.bucket, { location: call.region });
     return emptyAnswer(200, { location: `/${call.bucket}` });
