@@ -2,8 +2,15 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const wanted = 26;
+
+/**
+ * Where Node keeps what it made of the sources: every thread of a program would strip and compile them again, which is half of its
+ * start. In the checkout and not in the machine's temporary folder, where others could put code of theirs.
+ */
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
 
 /** The npm packages that carry a Node binary, by `process.platform`-`process.arch`. */
 const packages = {
@@ -41,7 +48,7 @@ export function findNode() {
 export function runUnderNode26(script, args) {
   const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', script, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, COFFER_EXIT_WITH_PARENT: '1' },
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, COFFER_EXIT_WITH_PARENT: '1' },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -32,6 +32,7 @@ export interface RunningServer {
 }
 
 const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
 
 /** Starts a real coffer-server process on free ports of 127.0.0.1 and waits until it listens (which may be before it is ready). */
 export async function startServer(options: StartOptions = {}): Promise<RunningServer> {
@@ -40,6 +41,8 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     PATH: process.env['PATH'] ?? '',
     SVC_ROOT_USER: 'root',
     SVC_ROOT_PASSWORD: 'root-password',
+    // As the launcher does: starting is half as long.
+    NODE_COMPILE_CACHE: compileCache,
     SVC_CONFIG_ENV_FILE: '/dev/null',
     ...options.env,
   };
