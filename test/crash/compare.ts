@@ -1,5 +1,6 @@
 import { GetObjectCommand, ListObjectsV2Command, NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
-import { contentOf, type ExpectedObjects } from './expected-objects.ts';
+import type { ExpectedObjects } from './expected-objects.ts';
+import { contentOf } from './witness.ts';
 import { BUCKET } from './writers.ts';
 
 /** Reads every object and the listing; returns what contradicts what clients were told. */

@@ -1,22 +1,14 @@
-import { createHash } from 'node:crypto';
-
-/** The bytes of an object by their hash, or that there is none. */
-export type Content = string | undefined;
-
-export function contentOf(bytes: Uint8Array): string {
-  return `${bytes.length} bytes, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`;
-}
+import type { Content, Witness } from './witness.ts';
 
 /**
  * What clients were told about each key, and so what a server may show after it was killed. One writer at a time changes a key, so
  * at most the last change of each is in doubt.
  */
-export class ExpectedObjects {
+export class ExpectedObjects implements Witness {
   readonly #acknowledged = new Map<string, Content>();
   readonly #inDoubt = new Map<string, Content>();
   acknowledgements = 0;
 
-  /** A request is on its way: from now on the server may show either. */
   begin(key: string, content: Content): void {
     this.#inDoubt.set(key, content);
   }
@@ -27,7 +19,6 @@ export class ExpectedObjects {
     this.acknowledgements += 1;
   }
 
-  /** The server refused: nothing was changed. */
   refuse(key: string): void {
     this.#inDoubt.delete(key);
   }

@@ -1,0 +1,87 @@
+import type { Content, Witness } from '../crash/witness.ts';
+
+interface ChangeOfKey {
+  readonly content: Content;
+  /** How long the recording was when the request went out. */
+  readonly begun: number;
+  /** How long it was when the answer had come: whatever made it durable is recorded before. */
+  answered: number | undefined;
+}
+
+export interface Sighting {
+  readonly key: string;
+  readonly content: Content;
+  /** How long the recording was when the reader had it. */
+  readonly seen: number;
+}
+
+/** What clients did and saw, against the length of the recording: which states of each key a power cut may leave. */
+export class History implements Witness {
+  readonly #length: () => number;
+  readonly #changes = new Map<string, ChangeOfKey[]>();
+  readonly sightings: Sighting[] = [];
+
+  constructor(length: () => number) {
+    this.#length = length;
+  }
+
+  begin(key: string, content: Content): void {
+    const changes = this.#changes.get(key) ?? [];
+    changes.push({ content, begun: this.#length(), answered: undefined });
+    this.#changes.set(key, changes);
+  }
+
+  acknowledge(key: string): void {
+    const last = this.#changes.get(key)?.at(-1);
+    if (last !== undefined) last.answered = this.#length();
+  }
+
+  refuse(key: string): void {
+    const changes = this.#changes.get(key);
+    // A refusal may also come before the change was asked for, of an upload's part for example.
+    if (changes?.at(-1)?.answered === undefined) changes?.pop();
+  }
+
+  sight(sighting: Sighting): void {
+    this.sightings.push(sighting);
+  }
+
+  /** What readers saw before the writer had its answer: the moments at which something not yet durable could have been shown. */
+  get earlySightings(): readonly Sighting[] {
+    return this.sightings.filter(({ key, content, seen }) =>
+      this.#changes.get(key)?.some((change) => change.content === content && (change.answered ?? Infinity) > seen),
+    );
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#changes.keys()];
+  }
+
+  /** Keys that a writer waits for: where a reader would see what is not durable, if any did. */
+  get keysOnTheirWay(): readonly string[] {
+    return this.keys.filter((key) => this.#changes.get(key)?.at(-1)?.answered === undefined);
+  }
+
+  /** The moments right after an answer, the worst for a power cut. */
+  get answers(): readonly number[] {
+    return [...this.#changes.values()]
+      .flat()
+      .flatMap(({ answered }) => (answered === undefined ? [] : [answered]))
+      .toSorted((left, right) => left - right);
+  }
+
+  /** What a key may be after a power cut when the recording was this long. */
+  allowed(key: string, cut: number): readonly Content[] {
+    const changes = (this.#changes.get(key) ?? []).filter((change) => change.begun <= cut);
+    const last = changes.findLastIndex(({ answered }) => answered !== undefined && answered <= cut);
+    const later = changes.slice(last + 1).map(({ content }) => content);
+    return [last === -1 ? undefined : changes[last]?.content, ...later];
+  }
+
+  /** What a key may be after a power cut at the moment a reader had seen it: that content, or one of a change begun later. */
+  allowedAfterSighting({ key, content, seen }: Sighting): readonly Content[] {
+    const changes = (this.#changes.get(key) ?? []).filter((change) => change.begun <= seen);
+    const at = changes.findLastIndex((change) => change.content === content);
+    return [content, ...changes.slice(at + 1).map((change) => change.content)];
+  }
+}

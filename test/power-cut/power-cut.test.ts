@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { contentShown } from '../crash/compare.ts';
+import { clientOf } from '../crash/s3-client.ts';
+import { SeededRandom } from '../crash/seeded-random.ts';
+import { startServer, untilReady } from '../harness/start-server.ts';
+import { Inspector } from './inspector.ts';
+import { atEachCut, complaintsAt, type PowerCut, spread } from './power-cuts.ts';
+import { compileRecorder, type Recording, recordServer } from './record-server.ts';
+
+const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+const MINUTES = 60_000;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let recording: Recording;
+const inspector = new Inspector();
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  recording = await recordServer({ folder: folder.path, library: compileRecorder(folder.path), seed, forMs: 8_000 });
+  console.log(
+    `${recording.history.answers.length} changes answered, ${recording.history.sightings.length} seen by readers, ` +
+      `${recording.history.earlySightings.length} of them before the writer's answer, ${recording.bytes.length} bytes recorded`,
+  );
+  // With nothing answered and nothing seen, everything below would hold.
+  expect(recording.history.answers.length).toBeGreaterThan(50);
+  expect(recording.history.earlySightings.length).toBeGreaterThan(0);
+}, 2 * MINUTES);
+
+afterAll(async () => {
+  inspector.stop();
+  await folder.remove();
+});
+
+function afterAnswers(count: number): PowerCut[] {
+  return spread(recording.history.answers, count).map((at) => ({ at }));
+}
+
+function afterSightings(count: number): PowerCut[] {
+  return spread(recording.history.earlySightings, count).map((sighting) => ({ at: sighting.seen, sighting }));
+}
+
+describe(`a server whose power is cut while clients write, seed ${seed}`, () => {
+  it('keeps every answered object when nothing unflushed survived', { timeout: 3 * MINUTES }, async () => {
+    expect(await complaintsAt(recording, afterAnswers(30), inspector)).toEqual([]);
+  });
+
+  it('keeps them whichever part of the unflushed survived', { timeout: 3 * MINUTES }, async () => {
+    expect(await complaintsAt(recording, afterAnswers(30), inspector, { survives: new SeededRandom(seed) })).toEqual(
+      [],
+    );
+  });
+
+  it('shows nothing in part at any other moment, the first start included', { timeout: 3 * MINUTES }, async () => {
+    const random = new SeededRandom(seed);
+    const anywhere = Array.from({ length: 20 }, () => ({ at: random.between(0, recording.bytes.length) }));
+    const atTheStart = Array.from({ length: 10 }, () => ({ at: random.between(0, 40_000) }));
+    expect(await complaintsAt(recording, [...anywhere, ...atTheStart], inspector)).toEqual([]);
+    expect(await complaintsAt(recording, [...anywhere, ...atTheStart], inspector, { survives: random })).toEqual([]);
+  });
+
+  it('showed no reader an object before it was durable', { timeout: 3 * MINUTES }, async () => {
+    expect(await complaintsAt(recording, afterSightings(30), inspector)).toEqual([]);
+  });
+
+  it('starts again by itself on what is left', { timeout: 3 * MINUTES }, async () => {
+    const { history } = recording;
+    await atEachCut(recording, afterAnswers(2), {}, async (dataFolder, cut) => {
+      const server = await startServer({ folder: dataFolder });
+      try {
+        await untilReady(server);
+        const s3 = clientOf(server);
+        for (const key of history.keys) expect(history.allowed(key, cut.at)).toContain(await contentShown(s3, key));
+      } finally {
+        await server.kill();
+      }
+    });
+  });
+});
+
+describe('the same recording with a kind of flush left out shows', () => {
+  it.each([
+    ['of the records’ file', { flushesOf: /data\.mdb$/ }],
+    ['of the records’ last page, made by its descriptor', { ofDescriptors: true }],
+    ['of a blob’s file', { flushesOf: /\.part$/ }],
+    ['of the folder that a blob’s name is in', { flushesOf: /\/blobs\/..$/ }],
+    ['of the folder that those folders are in', { flushesOf: /\/blobs$/ }],
+    ['of the folder that the records’ file is in', { flushesOf: /\/records$/ }],
+    ['of the data folder', { flushesOf: /^data$/ }],
+    ['of the folder above the data folder', { flushesOf: /^$/ }],
+    ['of the format’s file', { flushesOf: /format\.json\.new$/ }],
+  ])('a loss without the flush %s', { timeout: 3 * MINUTES }, async (_what, leftOut) => {
+    expect(await complaintsAt(recording, afterAnswers(5), inspector, { leftOut })).not.toEqual([]);
+  });
+
+  it('that a reader had seen what was not durable', { timeout: 3 * MINUTES }, async () => {
+    const complaints = await complaintsAt(recording, afterSightings(10), inspector, {
+      leftOut: { ofDescriptors: true },
+    });
+    expect(complaints.filter((complaint) => complaint.includes('a reader had seen'))).not.toEqual([]);
+  });
+});

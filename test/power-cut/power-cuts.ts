@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SeededRandom } from '../crash/seeded-random.ts';
+import type { Sighting } from './history.ts';
+import type { Inspection, Inspector } from './inspector.ts';
+import type { Recording } from './record-server.ts';
+import { type LeftOut, RecordedDisk } from './recorded-disk.ts';
+import { changesOf } from './recording.ts';
+
+export interface PowerCut {
+  /** How long the recording was. */
+  readonly at: number;
+  readonly sighting?: Sighting;
+}
+
+export interface Model {
+  /** Decides which part of the unflushed survived; none where it is absent. */
+  readonly survives?: SeededRandom;
+  readonly leftOut?: LeftOut;
+}
+
+/** Rebuilds the disk at each cut, in their order, and hands over the data folder that the next start would find. */
+export async function atEachCut(
+  recording: Recording,
+  cuts: readonly PowerCut[],
+  model: Model,
+  visit: (dataFolder: string, cut: PowerCut) => Promise<void>,
+): Promise<void> {
+  const disk = new RecordedDisk(recording.base, model.leftOut);
+  const changes = changesOf(recording.bytes)[Symbol.iterator]();
+  let next = changes.next();
+  for (const cut of cuts.toSorted((left, right) => left.at - right.at)) {
+    for (; next.done !== true && next.value.end <= cut.at; next = changes.next()) disk.apply(next.value.change);
+    const target = mkdtempSync(join(recording.base, '..', 'cut-'));
+    disk.writeTo(target, model.survives);
+    await visit(join(target, 'data'), cut);
+    rmSync(target, { recursive: true });
+  }
+}
+
+/** What the disks at these cuts show that they may not, each as a sentence. */
+export async function complaintsAt(
+  recording: Recording,
+  cuts: readonly PowerCut[],
+  inspector: Inspector,
+  model: Model = {},
+): Promise<string[]> {
+  const complaints: string[] = [];
+  await atEachCut(recording, cuts, model, async (dataFolder, cut) => {
+    complaints.push(...complaintsAbout(await inspector.inspect(dataFolder), recording, cut));
+  });
+  return complaints;
+}
+
+export function complaintsAbout(inspection: Inspection, { history }: Recording, cut: PowerCut): string[] {
+  if ('error' in inspection) return [`power cut at ${cut.at}: ${inspection.error}`];
+  const { shown } = inspection;
+  const strangers = Object.keys(shown).filter((key) => !history.keys.includes(key));
+  const wrong = history.keys.filter((key) => !history.allowed(key, cut.at).includes(shown[key]));
+  const complaints = [...strangers, ...wrong].map(
+    (key) =>
+      `power cut at ${cut.at}: ${key} is ${shown[key] ?? 'absent'}, where ${history.allowed(key, cut.at).map(String).join(' or ')} may be`,
+  );
+  const { sighting } = cut;
+  if (sighting !== undefined && !history.allowedAfterSighting(sighting).includes(shown[sighting.key])) {
+    complaints.push(
+      `power cut at ${cut.at}: a reader had seen ${sighting.key} as ${sighting.content}, and it is ${shown[sighting.key] ?? 'absent'}`,
+    );
+  }
+  return complaints;
+}
+
+/** So many of them, spread evenly, the last included. */
+export function spread<T>(all: readonly T[], count: number): readonly T[] {
+  if (all.length <= count) return all;
+  return Array.from({ length: count }, (_, index) => all[Math.floor(((index + 1) * all.length) / count) - 1]).filter(
+    (one) => one !== undefined,
+  );
+}
