@@ -10,7 +10,10 @@ const every = { removals: 60_000, orphans: 3_600_000, credentials: 600_000 } as 
 const patience = 1_000;
 
 /** Removes what nothing refers to any more, round after round, until it is stopped. */
-export function keepTidy(services: Pick<Services, 'records' | 'blobs' | 'access'>, log: Logger): { stop(): Promise<void> } {
+export function keepTidy(
+  services: Pick<Services, 'records' | 'blobs' | 'access'>,
+  log: Logger,
+): { stop(): Promise<void> } {
   const { records, blobs, access } = services;
   const rounds = [
     repeat(every.removals, 'blobs that were given up', () => drainRemovals({ records, blobs, now: Date.now() }), log),
