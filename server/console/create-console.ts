@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { Gate } from './api/authorize.ts';
 import { bucketRoutes } from './api/bucket-routes.ts';
+import { renewing } from './api/buy-credentials.ts';
 import { ConsoleError, errorHandler } from './api/console-error.ts';
 import { contentRoutes } from './api/content-routes.ts';
 import { sweeping } from './api/expired-records.ts';
@@ -34,6 +35,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
     access,
     clock: services.clock,
     durationMs: settings.sessionDurationMs,
+    renew: renewing(services),
   });
   const gate = new Gate(access, log);
 

@@ -213,7 +213,7 @@ describe('the console in a browser', () => {
     await create.focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Name', { exact: true }).waitFor();
-    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT');
+    await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('INPUT');
     await page.keyboard.type('by-keyboard');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing in here').waitFor();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -37,6 +38,7 @@ export class OpenIdProviderDouble {
   readonly issuer: string;
   readonly #server: Server;
   readonly #codes = new Map<string, IssuedCode>();
+  readonly #refreshTokens = new Map<string, IssuedCode>();
   readonly #bearers = new Map<string, Grant>();
 
   private constructor(server: Server, issuer: string, realm: Realm, keys: ProviderKeys) {
@@ -62,6 +64,7 @@ export class OpenIdProviderDouble {
       discovery: {},
       tokenLifetime: 300,
       audienceInAccessToken: false,
+      refreshTokens: false,
     };
     const server: Server = options.tls === undefined ? createServer() : createTlsServer(options.tls);
     await new Promise<void>((resolve, reject) => {
@@ -211,7 +214,7 @@ export class OpenIdProviderDouble {
       if (form === undefined || !/^application\/x-www-form-urlencoded\b/.test(request.headers['content-type'] ?? '')) {
         throw new OAuthError(400, 'invalid_request', 'The token endpoint takes a POSTed form');
       }
-      const grant = grantFor(this.realm, this.#codes, request.headers, form);
+      const grant = grantFor(this.realm, this.#codes, this.#refreshTokens, request.headers, form);
       const accessToken = await this.#accessTokenFor(grant);
       this.#bearers.set(accessToken, grant);
       const idToken =
@@ -223,11 +226,20 @@ export class OpenIdProviderDouble {
         expires_in: this.realm.tokenLifetime,
         token_type: 'Bearer',
         ...idToken,
+        ...this.#refreshToken(grant),
       });
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       sendJson(response, error.status, { error: error.error, error_description: error.message });
     }
+  }
+
+  #refreshToken(grant: Grant): { refresh_token?: string } {
+    if (grant.kind !== 'user' || !grant.interactive || !this.realm.refreshTokens) return {};
+    const token = randomUUID();
+    const { user, client, scope } = grant;
+    this.#refreshTokens.set(token, { userId: user.id, clientId: client.id, redirectUri: '', scope });
+    return { refresh_token: token };
   }
 
   #accessTokenFor(grant: Grant): Promise<string> {

@@ -59,7 +59,7 @@ export function signInRoutes(services: ConsoleServices, sessions: SignInSessions
     }
     attempts.forget(who);
     sweep();
-    const { secret, session } = await sessions.begin(credentials, { kind: 'keys' });
+    const { secret, session } = await sessions.begin({ credentials }, { kind: 'keys' });
     const secure = isSecure(request, services.settings);
     setSessionCookie(response, secret, secondsUntil(session.expires, now), secure);
     clearNotice(response, secure);

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { Attempts } from './attempts.ts';
+import { buyCredentials } from './buy-credentials.ts';
 import { ConsoleError, explain } from './console-error.ts';
 import { parseCookies, serializeCookie } from './cookies.ts';
 import { clearNotice, setNotice } from './notice.ts';
@@ -20,9 +21,6 @@ const browserCookie = 'coffer_sign_in';
 
 /** Beginnings leave a record each for ten minutes: an address gets so many a minute. */
 const beginnings = { most: 60, windowMs: 60_000 };
-
-/** `DurationSeconds` of STS has bounds of its own. */
-const shortestCredentials = 900;
 
 /** The way out to an identity provider, and back. Both are navigations of the browser, so failures end on the sign-in page. */
 export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
@@ -78,15 +76,9 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
   async function signIn(request: Request, taken: PendingSignIn, state: string) {
     const provider = providerOf(services, taken.providerId);
     const query = request.originalUrl.split('?').slice(1).join('?');
-    const tokens = await redeemCode(provider, { ...taken, state, query });
-    const bought = await services.assumeRoleWithWebIdentity({
-      token: tokens.idToken,
-      accessToken: tokens.accessToken,
-      providerId: provider.id,
-      durationSeconds: Math.max(shortestCredentials, Math.floor(services.settings.sessionDurationMs / 1000)),
-    });
+    const bought = await buyCredentials(services, provider, await redeemCode(provider, { ...taken, state, query }));
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
-    const { secret, session } = await sessions.begin(bought.credentials, signedInBy);
+    const { secret, session } = await sessions.begin(bought, signedInBy);
     services.log.info({ provider: provider.id, accessKey: bought.credentials.accessKey }, 'signed in to the console');
     return { secret, maxAge: secondsUntil(session.expires, services.clock().getTime()) };
   }

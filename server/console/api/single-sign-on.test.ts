@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
 import type { SessionAnswer, SignInOptions } from '../contract/answers.ts';
 import { logIn, TestBrowser, TestConsole } from '../testing.ts';
@@ -20,6 +20,7 @@ afterAll(() => provider.close());
 afterEach(async () => {
   provider.heal();
   provider.realm.tokenLifetime = 300;
+  provider.realm.refreshTokens = false;
   await Promise.all(running.splice(0).map((console) => console.close()));
 });
 
@@ -194,11 +195,77 @@ describe('the way back', () => {
 });
 
 describe('a session by single sign-on', () => {
-  it('does not outlive the credentials behind it', async () => {
+  const session = async (browser: TestBrowser) => {
+    const response = await browser.send('GET', '/api/session');
+    return response.status === 200 ? ((await response.json()) as SessionAnswer) : undefined;
+  };
+  /** The provider's clock stands still while the console's advances: its next tokens must be good then. */
+  const fiveMinutesLater = (console: TestConsole) => {
+    console.advance(301_000);
+    provider.realm.tokenLifetime = 3_600;
+  };
+
+  it('does not outlive credentials that nothing renews', async () => {
     const { console, browser } = await open();
     await browser.signInBy('DEMO', 'alice', 'alice-password');
-    expect((await browser.send('GET', '/api/session')).status).toBe(200);
-    console.advance(301_000);
-    expect((await browser.send('GET', '/api/session')).status).toBe(401);
+    expect(await session(browser)).toBeDefined();
+    fiveMinutesLater(console);
+    expect(await session(browser)).toBeUndefined();
+  });
+
+  describe('where the provider gives refresh tokens', () => {
+    beforeEach(() => {
+      provider.realm.refreshTokens = true;
+    });
+
+    it('gets new credentials before the old ones end, and the policies of now', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      const before = await session(browser);
+      provider.user('alice').claims['policy'] = 'readonly';
+      fiveMinutesLater(console);
+      const after = await session(browser);
+      provider.user('alice').claims['policy'] = 'readwrite';
+      expect(after?.accessKey).not.toBe(before?.accessKey);
+      expect(after?.policies).toMatchObject([{ name: 'readonly' }]);
+      expect(after?.expires).toBe(before?.expires);
+    });
+
+    it('uses a refresh token once, however many calls come at the same time', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      const sessions = await Promise.all(Array.from({ length: 8 }, () => session(browser)));
+      expect(new Set(sessions.map((found) => found?.accessKey)).size).toBe(1);
+      expect(sessions[0]).toBeDefined();
+    });
+
+    it('ends when the person was disabled at the provider', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      provider.user('alice').enabled = false;
+      fiveMinutesLater(console);
+      const found = await session(browser);
+      provider.user('alice').enabled = true;
+      expect(found).toBeUndefined();
+      expect(await session(browser)).toBeUndefined();
+    });
+
+    it('waits for a provider that cannot be reached, and goes on when it is back', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      provider.fail('token', { kind: 'half-open' });
+      expect(await session(browser)).toBeUndefined();
+      provider.heal();
+      expect(await session(browser)).toBeDefined();
+    });
+
+    it('ends after the set duration all the same', async () => {
+      const { console, browser } = await open({ settings: { sessionDurationMs: 240_000 } });
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      expect(await session(browser)).toBeUndefined();
+    });
   });
 });

@@ -11,9 +11,10 @@ import {
   None,
   randomNonce,
   randomPKCECodeVerifier,
+  refreshTokenGrant,
   ResponseBodyError,
 } from 'openid-client';
-import type { ClientAuth, ServerMetadata } from 'openid-client';
+import type { ClientAuth, ServerMetadata, TokenEndpointResponse } from 'openid-client';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
 import type { ProviderFetchInit } from '../../../platform/openid/provider-fetch.ts';
 import { explainFailure } from '../../../platform/openid/explain-failure.ts';
@@ -26,8 +27,11 @@ export interface CodeFlow {
 }
 
 export interface Tokens {
-  readonly idToken: string;
+  /** Of the person: the ID token, or the access token where a refresh brought no ID token. */
+  readonly webIdentity: string;
   readonly accessToken: string;
+  /** Where the provider lets sessions be prolonged without the person. */
+  readonly refreshToken?: string;
 }
 
 export function newCodeFlow(): CodeFlow {
@@ -69,10 +73,38 @@ export async function redeemCode(
       idTokenExpected: true,
     });
     if (tokens.id_token === undefined) throw new ConsoleError('SignInRefused', 'The provider sent no ID token.');
-    return { idToken: tokens.id_token, accessToken: tokens.access_token };
+    return tokensOf(tokens, tokens.id_token);
   } catch (error) {
     throw refusal(provider, request.redirectUri, error);
   }
+}
+
+/**
+ * New tokens for a person who is away from the provider. Errors with `SignInRefused`; its cause is a `ResponseBodyError` when the
+ * provider itself said no, and anything else when it could not be asked.
+ */
+export async function refreshTokens(provider: OpenIdProvider, refreshToken: string): Promise<Tokens> {
+  try {
+    const tokens = await refreshTokenGrant(configurationOf(provider), refreshToken);
+    const refreshed = tokensOf(tokens, tokens.id_token ?? tokens.access_token);
+    // A provider that does not rotate refresh tokens names none.
+    return { refreshToken, ...refreshed };
+  } catch (error) {
+    throw refusal(provider, 'none', error);
+  }
+}
+
+/** Whether the provider itself refused, so that asking again is of no use. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof ConsoleError && error.cause instanceof ResponseBodyError;
+}
+
+function tokensOf(tokens: TokenEndpointResponse, webIdentity: string): Tokens {
+  return {
+    webIdentity,
+    accessToken: tokens.access_token,
+    ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
+  };
 }
 
 function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown): ConsoleError {

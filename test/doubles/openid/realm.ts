@@ -48,6 +48,8 @@ export interface Realm {
   tokenLifetime: number;
   /** Whether access tokens carry the client in `aud`; Keycloak's do not, they have `azp` only. */
   audienceInAccessToken: boolean;
+  /** Whether people who log in get refresh tokens too, each good once. */
+  refreshTokens: boolean;
 }
 
 export function newUser(user: Partial<RealmUser> & { username: string }): RealmUser {

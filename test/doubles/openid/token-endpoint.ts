@@ -15,6 +15,8 @@ export interface IssuedCode {
 export type Grant =
   | {
       readonly kind: 'user';
+      /** Whether a person was at the login page, now or when the refresh token came to be. */
+      readonly interactive: boolean;
       readonly user: RealmUser;
       readonly client: RealmClient;
       readonly scope: string;
@@ -37,6 +39,7 @@ export class OAuthError extends Error {
 export function grantFor(
   realm: Realm,
   codes: Map<string, IssuedCode>,
+  refreshTokens: Map<string, IssuedCode>,
   headers: IncomingHttpHeaders,
   form: URLSearchParams,
 ): Grant {
@@ -48,6 +51,8 @@ export function grantFor(
       return { kind: 'service-account', client };
     case 'authorization_code':
       return codeGrant(realm, client, codes, form);
+    case 'refresh_token':
+      return refreshGrant(realm, client, refreshTokens, form);
     default:
       throw new OAuthError(400, 'unsupported_grant_type', 'Unsupported grant_type');
   }
@@ -78,7 +83,7 @@ function passwordGrant(realm: Realm, client: RealmClient, form: URLSearchParams)
     throw new OAuthError(401, 'invalid_grant', 'Invalid user credentials');
   }
   if (!user.enabled) throw new OAuthError(400, 'invalid_grant', 'Account disabled');
-  return { kind: 'user' as const, user, client };
+  return { kind: 'user' as const, interactive: false, user, client };
 }
 
 function codeGrant(realm: Realm, client: RealmClient, codes: Map<string, IssuedCode>, form: URLSearchParams): Grant {
@@ -100,7 +105,23 @@ function codeGrant(realm: Realm, client: RealmClient, codes: Map<string, IssuedC
   const user = realm.users.get(issued.userId);
   if (user === undefined || !user.enabled) throw new OAuthError(400, 'invalid_grant', 'User not found or disabled');
   const nonce = issued.nonce === undefined ? {} : { nonce: issued.nonce };
-  return { kind: 'user', user, client, scope: issued.scope, ...nonce };
+  return { kind: 'user', interactive: true, user, client, scope: issued.scope, ...nonce };
+}
+
+/** Rotates: a refresh token is good once, as providers that detect stolen ones have it. */
+function refreshGrant(
+  realm: Realm,
+  client: RealmClient,
+  refreshTokens: Map<string, IssuedCode>,
+  form: URLSearchParams,
+): Grant {
+  const token = form.get('refresh_token') ?? '';
+  const issued = refreshTokens.get(token);
+  refreshTokens.delete(token);
+  if (issued?.clientId !== client.id) throw new OAuthError(400, 'invalid_grant', 'Invalid refresh token');
+  const user = realm.users.get(issued.userId);
+  if (user === undefined || !user.enabled) throw new OAuthError(400, 'invalid_grant', 'User not found or disabled');
+  return { kind: 'user', interactive: true, user, client, scope: issued.scope };
 }
 
 function formDecode(text: string): string {

@@ -1,0 +1,53 @@
+import type { StoredCredentials } from '../../access/principal.ts';
+import type { OpenIdProvider } from '../../access/openid-providers.ts';
+import type { ConsoleServices } from '../services.ts';
+import { ConsoleError } from './console-error.ts';
+import { isFinal, refreshTokens } from './single-sign-on.ts';
+import type { Tokens } from './single-sign-on.ts';
+import { StsError } from '../../sts/sts-error.ts';
+
+/** `DurationSeconds` of STS has bounds of its own. */
+const shortest = 900;
+const longest = 31_536_000;
+
+export interface BoughtCredentials {
+  readonly credentials: StoredCredentials;
+  readonly refreshToken?: string;
+}
+
+/** Temporary credentials for the person whom the tokens are about; STS checks the token, and says in words what it refuses. */
+export async function buyCredentials(
+  services: Pick<ConsoleServices, 'assumeRoleWithWebIdentity' | 'settings'>,
+  provider: OpenIdProvider,
+  tokens: Tokens,
+): Promise<BoughtCredentials> {
+  const seconds = Math.floor(services.settings.sessionDurationMs / 1000);
+  const { credentials } = await services.assumeRoleWithWebIdentity({
+    token: tokens.webIdentity,
+    accessToken: tokens.accessToken,
+    providerId: provider.id,
+    durationSeconds: Math.min(longest, Math.max(shortest, seconds)),
+  });
+  return { credentials, ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }) };
+}
+
+/** New credentials by a refresh token: `refused` for good, or `unavailable` for now. */
+export type Renew = (
+  providerId: string,
+  refreshToken: string,
+) => Promise<BoughtCredentials | 'refused' | 'unavailable'>;
+
+export function renewing(services: ConsoleServices): Renew {
+  return async (providerId, refreshToken) => {
+    const provider = services.providers.byId(providerId);
+    if (provider === undefined) return 'refused';
+    try {
+      return await buyCredentials(services, provider, await refreshTokens(provider, refreshToken));
+    } catch (error) {
+      services.log.warn({ err: error, provider: providerId }, 'a session of the console could not be renewed');
+      if (error instanceof StsError) return error.status < 500 ? 'refused' : 'unavailable';
+      if (error instanceof ConsoleError) return isFinal(error) ? 'refused' : 'unavailable';
+      throw error;
+    }
+  };
+}
