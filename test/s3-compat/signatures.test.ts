@@ -161,6 +161,13 @@ describe('bodies', () => {
     expect((await refusal(content(Key))).code).toBe('NoSuchKey');
   });
 
+  it('come with metadata in UTF-8, which is signed as the bytes it is', async () => {
+    const signed = put('utf-8', 'UNSIGNED-PAYLOAD', { 'x-amz-meta-name': 'grün' });
+    expect(await send(signed, ['x'])).toMatchObject({ status: 200 });
+    const answer = await fetch(await getSignedUrl(s3, new GetObjectCommand({ Bucket, Key: 'utf-8' })));
+    expect(Buffer.from(answer.headers.get('x-amz-meta-name') ?? '', 'latin1').toString()).toBe('grün');
+  });
+
   it('must declare their length', async () => {
     const { head } = put('undeclared', 'UNSIGNED-PAYLOAD', { 'transfer-encoding': 'chunked' });
     const answer = await sendRaw(server.s3, `${head}5\r\nhello\r\n0\r\n\r\n`);
