@@ -45,6 +45,16 @@ async function notice(browser: TestBrowser): Promise<string | undefined> {
   return ((await (await browser.send('GET', '/api/sign-in-options')).json()) as SignInOptions).notice;
 }
 
+const session = async (browser: TestBrowser) => {
+  const response = await browser.send('GET', '/api/session');
+  return response.status === 200 ? ((await response.json()) as SessionAnswer) : undefined;
+};
+/** The provider's clock stands still while the console's advances: its next tokens must be good then. */
+const fiveMinutesLater = (console: TestConsole) => {
+  console.advance(301_000);
+  provider.realm.tokenLifetime = 3_600;
+};
+
 describe('the way to the identity provider', () => {
   it('asks for a code with PKCE, state and nonce, and comes back to the console', async () => {
     const { console, browser } = await open();
@@ -136,6 +146,7 @@ describe('the way back', () => {
     const begun = await begin(browser);
     const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
     const victim = new TestBrowser(console.url);
+    await begin(victim);
     await victim.send('GET', back);
     expect(await notice(victim)).toContain('another browser');
     expect((await victim.send('GET', '/api/session')).status).toBe(401);
@@ -195,16 +206,6 @@ describe('the way back', () => {
 });
 
 describe('a session by single sign-on', () => {
-  const session = async (browser: TestBrowser) => {
-    const response = await browser.send('GET', '/api/session');
-    return response.status === 200 ? ((await response.json()) as SessionAnswer) : undefined;
-  };
-  /** The provider's clock stands still while the console's advances: its next tokens must be good then. */
-  const fiveMinutesLater = (console: TestConsole) => {
-    console.advance(301_000);
-    provider.realm.tokenLifetime = 3_600;
-  };
-
   it('does not outlive credentials that nothing renews', async () => {
     const { console, browser } = await open();
     await browser.signInBy('DEMO', 'alice', 'alice-password');

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { redirectUri, usedUrl } from './redirect-uri.ts';
+
+describe('redirectUri', () => {
+  const all = {
+    dynamic: true,
+    fixed: 'https://fixed.example/oauth_callback',
+    browserUrl: 'https://proxy.example/console/',
+    ownUrl: 'http://127.0.0.1:9090',
+    usedUrl: 'http://used.example:9090',
+  };
+  it.each([
+    ['the address used, where that is switched on', {}, 'http://used.example:9090/oauth_callback'],
+    ['the one fixed for the provider', { dynamic: false }, 'https://fixed.example/oauth_callback'],
+    [
+      'the address of the proxy, its path included',
+      { dynamic: false, fixed: undefined },
+      'https://proxy.example/console/oauth_callback',
+    ],
+    [
+      'the address it listens on',
+      { dynamic: false, fixed: undefined, browserUrl: undefined },
+      'http://127.0.0.1:9090/oauth_callback',
+    ],
+    [
+      'the address used, where it listens on every address',
+      { dynamic: false, fixed: undefined, browserUrl: undefined, ownUrl: undefined },
+      'http://used.example:9090/oauth_callback',
+    ],
+  ])('is %s', (_name, change, expected) => {
+    expect(redirectUri({ ...all, ...change })).toBe(expected);
+  });
+});
+
+describe('usedUrl', () => {
+  it.each([
+    [{ host: 'a.example', forwardedProto: undefined, encrypted: false }, 'http://a.example'],
+    [{ host: 'a.example:9090', forwardedProto: undefined, encrypted: true }, 'https://a.example:9090'],
+    [{ host: 'a.example', forwardedProto: 'https, http', encrypted: false }, 'https://a.example'],
+    [{ host: 'a.example', forwardedProto: 'javascript', encrypted: false }, 'http://a.example'],
+    [{ host: '[::1]:9090', forwardedProto: undefined, encrypted: false }, 'http://[::1]:9090'],
+    [{ host: 'evil.example/x?', forwardedProto: undefined, encrypted: false }, 'http://localhost'],
+    [{ host: 'user@evil.example', forwardedProto: undefined, encrypted: false }, 'http://localhost'],
+  ])('reads %j as %s', (request, expected) => {
+    expect(usedUrl(request)).toBe(expected);
+  });
+});
