@@ -52,7 +52,7 @@ function newKeys(): DemoKeys {
     use: 'sig',
     kid: randomBytes(8).toString('hex'),
   };
-  return { jwks: { keys: [key as JWKS['keys'][number]] }, cookieKey: randomBytes(32).toString('hex') };
+  return { jwks: { keys: [key] }, cookieKey: randomBytes(32).toString('hex') };
 }
 
 const address = parseAddress(values.address);

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Provider, errors, type Configuration, type JWKS, type KoaContextWithOIDC } from 'oidc-provider';
 import { handleLogin } from './login.ts';
 import { authenticate, equalSecrets, type DemoUser } from './users.ts';
@@ -26,11 +26,8 @@ const scopes = ['openid', 'email', 'profile', 'preferred_username', 'policy', 'o
 export function createDemoProvider(options: DemoProviderOptions): Server {
   const path = `/realms/${options.realm}`;
   const provider = new Provider(`${options.origin}${path}`, configuration(options, path));
-  const { redirectUriAllowed } = provider.Client.prototype;
-  // The console's port is changed in the manifests; any port of this machine may come back here.
-  provider.Client.prototype.redirectUriAllowed = function allowed(uri: string) {
-    return isLoopbackCallback(uri) || redirectUriAllowed.call(this, uri);
-  };
+  // The console's port is changed in the manifests: any port of this machine may be returned to, and nothing else.
+  provider.Client.prototype.redirectUriAllowed = isLoopbackCallback;
   provider.Client.prototype.compareClientSecret = (actual) => equalSecrets(options.clientSecret(), actual);
   provider.registerGrantType('password', (ctx) => passwordGrant(ctx, provider, options), [
     'username',
@@ -47,7 +44,7 @@ export function createDemoProvider(options: DemoProviderOptions): Server {
       handleLogin(provider, options.users, request, response).catch((error: unknown) => refuse(response, error));
       return;
     }
-    void handle(request as IncomingMessage, response);
+    void handle(request, response);
   });
 }
 
@@ -141,7 +138,7 @@ async function passwordGrant(ctx: KoaContextWithOIDC, provider: Provider, option
   const grant = new provider.Grant({ clientId: client.clientId, accountId: user.name });
   grant.addOIDCScope(scope);
   const grantId = await grant.save();
-  const token = new provider.AccessToken({ accountId: user.name, client, grantId, gty: 'password', scope } as never);
+  const token = new provider.AccessToken({ accountId: user.name, client, grantId, gty: 'password', scope });
   token.resourceServer = new provider.ResourceServer(`${provider.issuer}/api`, {
     scope,
     audience: client.clientId,

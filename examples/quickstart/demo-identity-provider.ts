@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { IdentityProvider } from '../../operator/api/object.ts';
 import { ChildLog } from '../../operator/local/child-log.ts';
-import { endLeftover } from '../../operator/local/child-process.ts';
+import { compileCache, endLeftover } from '../../operator/local/child-process.ts';
 import type { StateFolder } from '../../operator/local/state-folder.ts';
 import { Supervisor } from '../../operator/local/supervisor.ts';
 import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
@@ -65,11 +65,14 @@ export async function startDemo(
     command: {
       script,
       arguments: [
-        ...['--address', where.address, '--realm', where.realm],
-        ...['--client-id', provider.spec.clientId, '--client-secret-file', secretFile],
-        ...['--users', usersFile, '--keys', join(folder, 'keys.json')],
+        `--address=${where.address}`,
+        `--realm=${where.realm}`,
+        `--client-id=${provider.spec.clientId}`,
+        `--client-secret-file=${secretFile}`,
+        `--users=${usersFile}`,
+        `--keys=${join(folder, 'keys.json')}`,
       ],
-      environment: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: state.folder('compile-cache') },
+      environment: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: compileCache },
     },
     log,
     pidFile,

@@ -163,10 +163,6 @@ async function summarise(operator: LocalOperator, tenant: Tenant, demo: RunningD
   const root = await operator.rootCredentials(tenant);
   const identity = status?.conditions.find(({ type }) => type === 'IdentityReady');
   const scheme = tenant.spec.tls === undefined ? 'http' : 'https';
-  const here = (path: string) => {
-    const short = relative(process.cwd(), path) || '.';
-    return short.startsWith('..') ? resolve(path) : short;
-  };
   return {
     tenant: name,
     seconds: (performance.now() - startedAt) / 1000,
@@ -182,6 +178,12 @@ async function summarise(operator: LocalOperator, tenant: Tenant, demo: RunningD
     manifests: here(options.manifests),
     state: here(options.state),
   };
+}
+
+/** As one would type it here, unless that is a climb. */
+function here(path: string): string {
+  const short = relative(process.cwd(), path) || '.';
+  return short.startsWith('..') ? resolve(path) : short;
 }
 
 function buttonOf(providers: ReadonlyMap<string, IdentityProvider>, { spec }: Tenant): string {

@@ -9,7 +9,7 @@ export interface Rule<Spec> {
   readonly message: string;
   /** The field that a person looks at first, e.g. `spec.configUrl`. */
   readonly field: string;
-  holds(spec: Spec): boolean;
+  readonly holds: (spec: Spec) => boolean;
 }
 
 /** A rule on a change; the API server applies it only to updates. */
@@ -17,7 +17,7 @@ export interface TransitionRule<Spec> {
   readonly cel: string;
   readonly message: string;
   readonly field: string;
-  holds(spec: Spec, old: Spec): boolean;
+  readonly holds: (spec: Spec, old: Spec) => boolean;
 }
 
 export interface Rules<Spec> {

@@ -72,8 +72,9 @@ describe('strict validation', () => {
   });
 });
 
+const secret = (more: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...more });
+
 describe('a Secret', () => {
-  const secret = (more: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...more });
   it('is read from data and stringData, which wins', () => {
     const result = validate(secret({ data: { a: 'eA==', b: 'eQ==' }, stringData: { b: 'z' } }));
     expect(result).toEqual({ kind: 'secret', secret: { name: 's', data: { a: 'x', b: 'z' } } });

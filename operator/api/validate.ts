@@ -47,9 +47,9 @@ export function validate(manifest: unknown, previous?: CofferObject): Validated 
   }
 }
 
-function validateKind<Spec, Name extends CofferObject['kind']>(
+function validateKind<Spec>(
   kind: Kind<Spec>,
-  name: Name,
+  name: CofferObject['kind'],
   manifest: unknown,
   old: Spec | undefined,
 ): Validated {
@@ -63,7 +63,7 @@ function validateKind<Spec, Name extends CofferObject['kind']>(
     })
     .safeParse(manifest);
   if (!whole.success) return invalid(problemsOf(whole.error));
-  const spec = whole.data.spec as Spec;
+  const { spec } = whole.data;
   const broken = brokenRules(kind.rules, spec, old);
   if (broken.length > 0) return invalid(broken);
   return { kind: 'object', object: { kind: name, metadata: whole.data.metadata, spec } as unknown as CofferObject };

@@ -75,7 +75,7 @@ function warningOf(line: string): string | undefined {
     const name = levels[String(level)] ?? (typeof level === 'string' ? level : '');
     if (!['warn', 'error', 'fatal'].includes(name)) return undefined;
     const cause = typeof err?.message === 'string' && err.message !== msg ? `: ${err.message}` : '';
-    return `${name} ${String(msg ?? '')}${cause}`;
+    return `${name} ${typeof msg === 'string' ? msg : ''}${cause}`;
   } catch {
     return undefined;
   }

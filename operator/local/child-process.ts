@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { ChildLog } from './child-log.ts';
 import { identifyProcess, isRunning, parseIdentity } from './process-identity.ts';
 
@@ -15,6 +16,9 @@ export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
+
+/** Beside the packages, so that a first start in a new state folder is as fast as a second; Node does without where it cannot write. */
+export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/coffer-compile', import.meta.url));
 
 /** Milliseconds that a program has to end by itself after SIGTERM. */
 const patienceMs = 20_000;

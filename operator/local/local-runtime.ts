@@ -11,12 +11,12 @@ export interface LocalRuntimeOptions {
   readonly state: StateFolder;
   /** The program files that stand for programs. */
   readonly programs: Readonly<Record<Program, string>>;
-  event(event: OperatorEvent): void;
+  readonly event: (event: OperatorEvent) => void;
   /** A line of a child's log that people should see. */
-  childLine(workload: string, line: string): void;
+  readonly childLine: (workload: string, line: string) => void;
   readonly verbose: boolean;
-  random(): number;
-  now(): Date;
+  readonly random: () => number;
+  readonly now: () => Date;
 }
 
 /** Runs workloads as processes of this machine. */
@@ -79,7 +79,7 @@ export class LocalRuntime implements Runtime {
       const round = [...left.keys()].filter((name) => !needed.has(name));
       // A ring of dependencies cannot be rendered; should one come, everything stops at once.
       const names = round.length === 0 ? [...left.keys()] : round;
-      await Promise.all(names.map((name) => left.get(name)?.stop()));
+      await Promise.all(names.map(async (name) => left.get(name)?.stop()));
       for (const name of names) left.delete(name);
     }
   }
@@ -110,10 +110,10 @@ export class LocalRuntime implements Runtime {
         if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
         return value;
       },
-      certificate: async (name, part) => {
+      certificate: (name, part) => {
         const need = this.#needs.get(name);
-        if (need === undefined) throw new Error(`nobody asked for the certificate ${name}`);
-        return await this.#certificates.part(need, part);
+        if (need === undefined) return Promise.reject(new Error(`nobody asked for the certificate ${name}`));
+        return this.#certificates.part(need, part);
       },
     };
   }

@@ -7,7 +7,7 @@ import { restartReasons } from '../reconcile/restart-reasons.ts';
 import type { RefusalReason, RunningWorkload, WorkloadState } from '../runtime.ts';
 import type { Mount, Program, Workload } from '../workload.ts';
 import { ChildLog } from './child-log.ts';
-import { endLeftover, type Command } from './child-process.ts';
+import { compileCache, endLeftover, type Command } from './child-process.ts';
 import { portProblem } from './port-in-use.ts';
 import { probe } from './probe.ts';
 import { reachedAt, resolveContent, resolveText, type Symbols } from './resolve.ts';
@@ -20,10 +20,10 @@ export interface LocalWorkloadOptions {
   readonly programs: Readonly<Record<Program, string>>;
   readonly symbols: Symbols;
   readonly verbose: boolean;
-  line(line: string): void;
-  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
-  changed(): void;
-  random(): number;
+  readonly line: (line: string) => void;
+  readonly event: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  readonly changed: () => void;
+  readonly random: () => number;
 }
 
 /** What a child has of this process' environment: nothing that could be a setting or a secret. */
@@ -182,7 +182,7 @@ export class LocalWorkload {
   }
 
   #command(workload: Workload): Command {
-    const { symbols, programs, state } = this.#options;
+    const { symbols, programs } = this.#options;
     const environment: Record<string, string> = {};
     for (const name of inherited) {
       const value = process.env[name];
@@ -190,7 +190,7 @@ export class LocalWorkload {
     }
     // Settings of this machine's own server are not those of a tenant.
     environment['SVC_CONFIG_ENV_FILE'] = devNull;
-    environment['NODE_COMPILE_CACHE'] = state.folder('compile-cache');
+    environment['NODE_COMPILE_CACHE'] = compileCache;
     for (const { name, value } of workload.environment) environment[name] = resolveText(value, workload, symbols);
     return {
       script: programs[workload.program],

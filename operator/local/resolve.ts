@@ -22,7 +22,7 @@ export async function resolveContent(content: FileContent, workload: Workload, s
     case 'secret':
       return symbols.secret(content.secret, content.key);
     case 'certificate':
-      return await symbols.certificate(content.certificate, content.part);
+      return symbols.certificate(content.certificate, content.part);
     case 'yaml':
       return stringify(resolveDocument(content.document, workload, symbols));
     default:

@@ -17,5 +17,5 @@ export async function readSecretFolder(folder: string): Promise<readonly Secret[
       );
       return { name, data: Object.fromEntries(data) };
     });
-  return await Promise.all(secrets);
+  return Promise.all(secrets);
 }

@@ -27,25 +27,25 @@ export interface LocalOptions {
   /** Instead of the programs of this checkout. */
   readonly programs?: Readonly<Record<Program, string>>;
   /** What must be there before the manifests are looked at; runs while the state folder is held. */
-  prepare?(state: StateFolder): Promise<void>;
+  readonly prepare?: (state: StateFolder) => Promise<void>;
   /** The manifests were read, first or again; nothing was done about them yet. */
-  read?(resources: Resources, state: StateFolder): void;
+  readonly read?: (resources: Resources, state: StateFolder) => void;
   /** Awaited before each check of a provider. */
-  beforeChecks?(): Promise<void>;
-  event(event: OperatorEvent): void;
+  readonly beforeChecks?: () => Promise<void>;
+  readonly event: (event: OperatorEvent) => void;
   /** What is wrong and belongs to no resource. */
-  problem(message: string): void;
-  childLine(workload: string, line: string): void;
+  readonly problem: (message: string) => void;
+  readonly childLine: (workload: string, line: string) => void;
 }
 
 export interface LocalOperator {
   readonly resources: () => Resources;
-  status(about: ResourceReference): ResourceStatus | undefined;
-  rootCredentials(tenant: Tenant): Promise<RootCredentials>;
+  readonly status: (about: ResourceReference) => ResourceStatus | undefined;
+  readonly rootCredentials: (tenant: Tenant) => Promise<RootCredentials>;
   /** Calls after every change of a status. */
-  onStatus(listener: () => void): void;
+  readonly onStatus: (listener: () => void) => void;
   /** Stops every program, dependents first, and lets go of the state folder. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const programs: Readonly<Record<Program, string>> = {
@@ -58,7 +58,6 @@ const programs: Readonly<Record<Program, string>> = {
  * changes. Errors with `StateInUse`, or when the folder cannot be read.
  */
 export async function startLocal(options: LocalOptions): Promise<LocalOperator> {
-  const now = () => new Date();
   const state = new StateFolder(options.state);
   const unlock = await lockState(state);
   try {
@@ -93,7 +92,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
       check: async (provider, secret) => {
         await options.beforeChecks?.();
-        return await checkProvider(provider, secret, { discover, probeClient });
+        return checkProvider(provider, secret, { discover, probeClient });
       },
       fingerprint: (value) => createHmac('sha256', key).update(value).digest('base64url'),
       status: {
@@ -127,16 +126,18 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     };
     report();
     take();
-    const reread = () => {
-      manifests.read().then(
-        () => {
-          report();
-          take();
-        },
-        (error: unknown) => options.problem(`${describe(error)}; what runs is left as it is`),
-      );
+    const reread = async () => {
+      try {
+        await manifests.read();
+        report();
+        take();
+      } catch (error) {
+        options.problem(`${describe(error)}; what runs is left as it is`);
+      }
     };
-    const watches = [options.manifests, state.folder('secrets')].map((folder) => watchFolder(folder, reread));
+    const watches = [options.manifests, state.folder('secrets')].map((folder) =>
+      watchFolder(folder, () => void reread()),
+    );
     return {
       resources: () => manifests.resources,
       status: (about) => status.get(about),
@@ -156,6 +157,8 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     throw error;
   }
 }
+
+const now = () => new Date();
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

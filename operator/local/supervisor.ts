@@ -8,12 +8,12 @@ export interface SupervisorOptions {
   readonly command: Command;
   readonly log: ChildLog;
   readonly pidFile: string;
-  ready(): Promise<ProbeResult>;
+  readonly ready: () => Promise<ProbeResult>;
   /** The state changed. */
-  changed(): void;
+  readonly changed: () => void;
   /** The program ended without being asked. */
-  crashed(message: string): void;
-  random(): number;
+  readonly crashed: (message: string) => void;
+  readonly random: () => number;
 }
 
 /** Milliseconds between looks at a program: often until it is ready, then now and then. */
@@ -63,11 +63,12 @@ export class Supervisor {
   }
 
   #lookIn(ms: number, child: RunningChild): void {
-    this.#timer = setTimeout(() => {
-      void this.#options.ready().then((result) => {
-        if (this.#child === child && !this.#stopping) this.#looked(result, child);
-      });
-    }, ms);
+    this.#timer = setTimeout(() => void this.#look(child), ms);
+  }
+
+  async #look(child: RunningChild): Promise<void> {
+    const result = await this.#options.ready();
+    if (this.#child === child && !this.#stopping) this.#looked(result, child);
   }
 
   #looked(result: ProbeResult, child: RunningChild): void {

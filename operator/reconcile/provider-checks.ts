@@ -4,11 +4,11 @@ import type { ProviderCheck } from './check-provider.ts';
 export type ProviderState = { readonly kind: 'pending' } | ProviderCheck;
 
 export interface ProviderChecksOptions {
-  check(provider: IdentityProvider, clientSecret: string): Promise<ProviderCheck>;
+  readonly check: (provider: IdentityProvider, clientSecret: string) => Promise<ProviderCheck>;
   /** Called when a result has come or changed. */
-  onResult(): void;
+  readonly onResult: () => void;
   /** A number from 0 to 1; spreads the repetitions. */
-  random(): number;
+  readonly random: () => number;
   readonly firstRetryMs?: number;
   readonly lastRetryMs?: number;
   readonly goodForMs?: number;

@@ -15,19 +15,19 @@ import { problemKey, renderAll, type KnownProvider, type RenderedAll } from './r
 import type { Resources } from './resources.ts';
 
 export interface ReconcilerOptions {
-  resources(): Resources;
+  readonly resources: () => Resources;
   readonly runtime: Runtime;
   readonly accepted: AcceptedProviders;
   /** The Secret with the root credentials of a tenant, made where there is none; undefined where the one it names is missing. */
-  rootCredentials(tenant: Tenant, secrets: ReadonlyMap<string, Secret>): Promise<Secret>;
-  check(provider: KnownProvider['provider'], clientSecret: string): Promise<ProviderCheck>;
-  fingerprint(value: string): string;
+  readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
+  readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
+  readonly fingerprint: (value: string) => string;
   readonly status: StatusStore;
-  event(event: OperatorEvent): void;
+  readonly event: (event: OperatorEvent) => void;
   /** An error that no condition explains. */
-  failed(error: unknown): void;
-  now(): Date;
-  random(): number;
+  readonly failed: (error: unknown) => void;
+  readonly now: () => Date;
+  readonly random: () => number;
   readonly version: string;
 }
 

@@ -6,7 +6,7 @@ export interface RenderContext {
   readonly secrets: ReadonlyMap<string, Secret>;
   readonly certificates: ReadonlyMap<string, IssuedCertificate>;
   /** Keyed digest of a value, so that values can be compared and recorded without being kept. */
-  fingerprint(value: string): string;
+  readonly fingerprint: (value: string) => string;
 }
 
 /** Why a resource cannot be rendered; becomes its condition. */

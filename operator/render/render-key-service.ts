@@ -1,6 +1,15 @@
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { listen, mounted, text, type DocumentNode, type Mount, type RestartInput, type Workload } from '../workload.ts';
+import {
+  listen,
+  mounted,
+  text,
+  type DocumentNode,
+  type Mount,
+  type RestartInput,
+  type RestartReason,
+  type Workload,
+} from '../workload.ts';
 import { keyServiceCertificate, keyServiceClientCertificate } from './certificates.ts';
 import { overlappingPrefixes, tenantKeyPaths } from './key-policy.ts';
 import { RenderProblem, secretValue, workloadName, type RenderContext } from './render-context.ts';
@@ -161,10 +170,13 @@ function keyVolume({ spec }: KMSConfig): readonly Mount[] {
   ];
 }
 
+function reasonOf(field: string): RestartReason | undefined {
+  if (restartless.has(field)) return undefined;
+  return field === 'image' ? 'ImageChanged' : 'KMSConfigChanged';
+}
+
 function inputs(kms: KMSConfig, users: readonly Tenant[], context: RenderContext): readonly RestartInput[] {
   const of = { kind: 'KMSConfig', name: kms.metadata.name } as const;
-  const reasonOf = (field: string) =>
-    restartless.has(field) ? undefined : field === 'image' ? 'ImageChanged' : 'KMSConfigChanged';
   const { azure } = kms.spec.keystore;
   return [
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),

@@ -178,7 +178,6 @@ function keyServiceParts(tenant: Tenant, kms: KMSConfig | undefined, context: Re
   const certificate = keyServiceClientCertificate(tenant.metadata.name);
   const service = workloadName({ kind: 'KMSConfig', name: ref.name });
   const of = { kind: 'KMSConfig', name: ref.name } as const;
-  const path = (file: string) => text`${mounted('key-service', file)}`;
   const defaultKey = ref.defaultKey ?? kms.spec.defaultKey;
   if (!defaultKey.startsWith(ref.keyPrefix)) {
     throw new RenderProblem(
@@ -191,9 +190,9 @@ function keyServiceParts(tenant: Tenant, kms: KMSConfig | undefined, context: Re
     environment: [
       variable('SVC_KMS_KEYSVC_ENDPOINT', text`https://${address(service, 'api')}`),
       variable('SVC_KMS_KEYSVC_KEY_NAME', defaultKey),
-      variable('SVC_KMS_KEYSVC_CERT_FILE', path('tls.crt')),
-      variable('SVC_KMS_KEYSVC_KEY_FILE', path('tls.key')),
-      variable('SVC_KMS_KEYSVC_CAPATH', path('ca.crt')),
+      variable('SVC_KMS_KEYSVC_CERT_FILE', text`${mounted('key-service', 'tls.crt')}`),
+      variable('SVC_KMS_KEYSVC_KEY_FILE', text`${mounted('key-service', 'tls.key')}`),
+      variable('SVC_KMS_KEYSVC_CAPATH', text`${mounted('key-service', 'ca.crt')}`),
     ],
     files: [
       { path: 'tls.crt', content: { kind: 'certificate', certificate, part: 'certificate' }, reloads: true },

@@ -73,9 +73,9 @@ export class QuickStart {
   }
 
   /** Sends a signal and waits for the end; answers the exit code. */
-  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
+  stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
     this.#child?.kill(signal);
-    return await this.#ended;
+    return this.#ended;
   }
 
   async cleanUp(): Promise<void> {

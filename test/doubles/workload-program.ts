@@ -1,0 +1,36 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { parseAddress } from '../../platform/listen.ts';
+
+// Stands in for coffer-server in tests of the local runtime: answers health, tells its arguments and environment, and misbehaves by
+// the files of its data folder: `crash` ends it at the start, `not-ready` makes it answer 503.
+
+const [folder = '', , address = '127.0.0.1:0'] = process.argv.slice(2);
+const note = (line: string) => appendFileSync(`${folder}/log`, `${line}\n`);
+
+note('start');
+if (existsSync(`${folder}/crash`)) {
+  process.stdout.write(`${JSON.stringify({ level: 'error', msg: 'told to crash' })}\n`);
+  process.exit(3);
+}
+
+const server = createServer((request, response) => {
+  if (request.url === '/told') {
+    const files = Object.entries(process.env).flatMap(([name, path]) =>
+      name.endsWith('_FILE') && path !== undefined && existsSync(path) ? [[name, readFileSync(path, 'utf8')]] : [],
+    );
+    response.end(JSON.stringify({ args: process.argv.slice(2), env: process.env, files: Object.fromEntries(files) }));
+    return;
+  }
+  response.statusCode = existsSync(`${folder}/not-ready`) ? 503 : 200;
+  response.end();
+});
+const { host, port } = parseAddress(address);
+server.listen(port, host);
+
+function end(why: string): void {
+  note(`end ${why}`);
+  process.exit(0);
+}
+process.on('SIGTERM', () => end('SIGTERM'));
+if (process.env['COFFER_EXIT_WITH_PARENT'] === '1') process.on('disconnect', () => end('disconnect'));
