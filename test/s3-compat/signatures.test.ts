@@ -25,6 +25,8 @@ const content = async (Key: string) => {
   const answer = await s3.send(new GetObjectCommand({ Bucket, Key }));
   return answer.Body?.transformToString();
 };
+const put = (Key: string, payload: string, headers: Record<string, string>) =>
+  signByHand(server, { method: 'PUT', path: `/${Bucket}/${Key}`, payload, headers });
 const code = (body: string) => /<Code>(.*?)<\/Code>/.exec(body)?.[1];
 
 describe('who', () => {
@@ -98,8 +100,6 @@ describe('bodies', () => {
   const sum = Buffer.alloc(4);
   sum.writeUInt32BE(crc32('hello world'));
   const crc = sum.toString('base64');
-  const put = (Key: string, payload: string, headers: Record<string, string>) =>
-    signByHand(server, { method: 'PUT', path: `/${Bucket}/${Key}`, payload, headers });
   const streaming = { 'x-amz-decoded-content-length': '11', 'content-encoding': 'aws-chunked,gzip' };
   const trailing = { ...streaming, 'x-amz-trailer': 'x-amz-checksum-crc32' };
   const pieces = [Buffer.from('hello '), Buffer.from('world'), Buffer.alloc(0)];

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { encryptionHeaders, requestedEncryption } from './encryption-headers.ts';
+
+const scheme = 'x-amz-server-side-encryption';
+const context = Buffer.from('{"a":"b"}').toString('base64');
+
+describe('requestedEncryption', () => {
+  it.each([
+    [{}, undefined],
+    [{ [scheme]: 'AES256' }, { scheme: 'SSE-S3' }],
+    [{ [scheme]: 'aws:kms' }, { scheme: 'SSE-KMS' }],
+    [
+      { [scheme]: 'aws:kms', [`${scheme}-aws-kms-key-id`]: 'k' },
+      { scheme: 'SSE-KMS', keyName: 'k' },
+    ],
+    [
+      { [scheme]: 'aws:kms', [`${scheme}-aws-kms-key-id`]: 'arn:aws:kms:k' },
+      { scheme: 'SSE-KMS', keyName: 'k' },
+    ],
+    [
+      { [scheme]: 'aws:kms', [`${scheme}-context`]: context },
+      { scheme: 'SSE-KMS', context: { a: 'b' } },
+    ],
+  ])('reads %o', (headers, expected) => {
+    expect(requestedEncryption(headers)).toEqual(expected);
+  });
+
+  it.each([
+    ['another scheme', { [scheme]: 'rot13' }, 'InvalidEncryptionAlgorithmError'],
+    ['a key without SSE-KMS', { [`${scheme}-aws-kms-key-id`]: 'k' }, 'InvalidArgument'],
+    ['a context with SSE-S3', { [scheme]: 'AES256', [`${scheme}-context`]: context }, 'InvalidArgument'],
+    ['a context that is no JSON', { [scheme]: 'aws:kms', [`${scheme}-context`]: 'e30x' }, 'InvalidArgument'],
+    ['a context that is a list', { [scheme]: 'aws:kms', [`${scheme}-context`]: 'W10=' }, 'InvalidArgument'],
+    ["keys of the client's own", { [`${scheme}-customer-algorithm`]: 'AES256' }, 'NotImplemented'],
+  ])('refuses %s', (_what, headers, code) => {
+    expect(() => requestedEncryption(headers)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('encryptionHeaders', () => {
+  it('tell key and context as they can be sent again', () => {
+    const headers = encryptionHeaders({ scheme: 'SSE-KMS', keyName: 'k', context: { a: 'b' } });
+    expect(headers).toEqual({
+      [scheme]: 'aws:kms',
+      [`${scheme}-aws-kms-key-id`]: 'arn:aws:kms:k',
+      [`${scheme}-context`]: context,
+    });
+    expect(requestedEncryption(headers)).toEqual({ scheme: 'SSE-KMS', keyName: 'k', context: { a: 'b' } });
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { findOperation } from './find-operation.ts';
+import { parseQuery } from './query.ts';
+import { routes } from './routes.ts';
+
+describe('findOperation', () => {
+  it.each([
+    ['GET', 'service', '', false, 'ListBuckets'],
+    ['GET', 'bucket', 'prefix=a&marker=', false, 'ListObjects'],
+    ['GET', 'bucket', 'list-type=2&prefix=', false, 'ListObjectsV2'],
+    ['GET', 'object', 'versionId=null&x-id=GetObject', false, 'GetObject'],
+    ['GET', 'object', 'partNumber=1', false, 'GetObject'],
+    ['PUT', 'object', '', true, 'CopyObject'],
+    ['PUT', 'object', 'partNumber=1&uploadId=u', false, 'UploadPart'],
+    ['PUT', 'object', 'partNumber=1&uploadId=u', true, 'UploadPartCopy'],
+    ['GET', 'object', 'utm_source=mail', false, 'GetObject'],
+    ['GET', 'object', '', true, 'GetObject'],
+  ] as const)('%s of a %s with "%s" (copy: %s) is %s', (method, level, query, isCopy, name) => {
+    expect(findOperation(method, level, parseQuery(query), isCopy).name).toBe(name);
+  });
+
+  it.each([
+    ['GET', 'object', 'torrent', 'NotImplemented'],
+    ['GET', 'object', 'unheard-of', 'NotImplemented'],
+    ['GET', 'object', 'acl&tagging', 'NotImplemented'],
+    ['DELETE', 'object', 'uploads', 'NotImplemented'],
+    ['POST', 'bucket', '', 'NotImplemented'],
+    ['PATCH', 'object', '', 'MethodNotAllowed'],
+  ] as const)('%s of a %s with "%s" is %s', (method, level, query, code) => {
+    expect(() => findOperation(method, level, parseQuery(query), false)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('has one row for each method, level and set of subresources, in alphabetical order', () => {
+    const rows = routes.map(([method, level, flags]) => `${method} ${level} ${flags}`);
+    expect(new Set(rows).size).toBe(rows.length);
+    for (const [, , flags] of routes) expect(flags).toBe(flags.split(' ').sort().join(' '));
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { ObjectInfo } from '../objects/object-layer.ts';
+import { describingHeaders, storedHeaders } from './object-headers.ts';
+
+const metadata = (size: number) => ({ 'x-amz-meta-a': 'x'.repeat(size - 1) });
+
+describe('storedHeaders', () => {
+  it('keep what describes the object, and no other header', () => {
+    const headers = {
+      'content-type': 'text/plain',
+      'cache-control': 'no-cache',
+      'x-amz-meta-colour': 'blue',
+      'x-amz-meta-__proto__': 'x',
+      'x-amz-acl': 'public-read',
+      authorization: 'secret',
+    };
+    const stored = storedHeaders(headers);
+    expect({ ...stored, metadata: Object.entries(stored.metadata) }).toEqual({
+      contentType: 'text/plain',
+      cacheControl: 'no-cache',
+      metadata: [
+        ['colour', 'blue'],
+        ['__proto__', 'x'],
+      ],
+    });
+  });
+
+  it.each([
+    ['aws-chunked', undefined],
+    ['aws-chunked,gzip', 'gzip'],
+    ['gzip, AWS-Chunked', 'gzip'],
+    ['gzip, br', 'gzip,br'],
+    ['', undefined],
+  ])('take the framing out of the encoding "%s"', (given, kept) => {
+    expect(storedHeaders({ 'content-encoding': given }).contentEncoding).toBe(kept);
+  });
+
+  it('count names and values of metadata, and take exactly 2 KiB', () => {
+    expect(() => storedHeaders(metadata(2_048))).not.toThrow();
+    expect(() => storedHeaders(metadata(2_049))).toThrow(expect.objectContaining({ code: 'MetadataTooLarge' }));
+  });
+
+  it.each([
+    [{ 'x-amz-tagging': 'a=b' }, 'NotImplemented'],
+    [{ 'x-amz-object-lock-mode': 'GOVERNANCE' }, 'NotImplemented'],
+    [{ 'x-amz-write-offset-bytes': '0' }, 'NotImplemented'],
+    [{ 'x-amz-storage-class': 'GLACIER' }, 'InvalidStorageClass'],
+  ])('refuse %o instead of losing its meaning', (headers, code) => {
+    expect(() => storedHeaders(headers)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('describingHeaders', () => {
+  const info: ObjectInfo = {
+    bucket: 'b',
+    key: 'k',
+    size: 1,
+    etag: 'e',
+    lastModified: new Date('2000-01-01T00:00:00.700Z'),
+    metadata: {},
+    checksum: { algorithm: 'SHA256', value: 'v', type: 'COMPOSITE' },
+  };
+
+  it('quote the ETag and tell the time as HTTP does', () => {
+    expect(describingHeaders(info, { checksum: false })).toEqual({
+      etag: '"e"',
+      'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT',
+      'content-type': 'binary/octet-stream',
+      'accept-ranges': 'bytes',
+    });
+  });
+
+  it('tell the checksum only when asked', () => {
+    expect(describingHeaders(info, { checksum: true })).toMatchObject({
+      'x-amz-checksum-sha256': 'v',
+      'x-amz-checksum-type': 'COMPOSITE',
+    });
+  });
+});

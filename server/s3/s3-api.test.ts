@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { AccessRequest } from '../access/principal.ts';
+import { createObjectLayer } from '../objects/objects.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { noKeySource } from '../encryption/no-key-source.ts';
+import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
+import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { createS3Api } from './s3-api.ts';
+
+/** An API whose caller may do what `allowed` says, over an object layer in memory. */
+function api(allowed: (request: AccessRequest) => boolean) {
+  const objects: ObjectLayer = createObjectLayer({
+    records: new MemoryRecordStore(),
+    blobs: new MemoryBlobStore(),
+    keys: noKeySource,
+  });
+  const asked: AccessRequest[] = [];
+  const handle = createS3Api({
+    objects,
+    region: 'us-east-1',
+    clock: () => new Date('2026-01-02T03:04:05Z'),
+    authenticate: (request) =>
+      Promise.resolve({
+        principal: { kind: 'root', accessKey: 'someone' },
+        body: request.body,
+        size: Number(request.headers['content-length'] ?? 0),
+      }),
+    access: {
+      credentials: () => Promise.resolve(undefined),
+      authorize(request) {
+        asked.push(request);
+        return Promise.resolve({ kind: allowed(request) ? 'allow' : 'deny', reason: 'the test says so' });
+      },
+    },
+  });
+  return { objects, asked, handle };
+}
+
+function request(
+  method: string,
+  target: string,
+  more: { headers?: Record<string, string>; body?: string } = {},
+): IncomingRequest {
+  const [rawPath = '', rawQuery = ''] = target.split('?');
+  const body = Buffer.from(more.body ?? '');
+  return {
+    requestId: 'R',
+    method,
+    rawPath,
+    rawQuery,
+    headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
+    body: (async function* () {
+      yield body;
+    })(),
+    secure: true,
+    remoteAddress: '10.0.0.1',
+  };
+}
+
+async function put(objects: ObjectLayer, bucket: string, key: string): Promise<void> {
+  await objects.putObject({
+    bucket,
+    key,
+    size: 1,
+    digests: {},
+    headers: { metadata: {} },
+    body: (async function* () {
+      yield Buffer.from('x');
+    })(),
+  });
+}
+
+const only =
+  (...actions: readonly string[]) =>
+  (asked: AccessRequest) =>
+    actions.includes(`${asked.action} ${asked.resource}`);
+const text = (answer: { body: { kind: string; bytes?: Buffer } }) => answer.body.bytes?.toString() ?? '';
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof S3Error) return error.code;
+    throw error;
+  }
+  return 'none';
+}
+
+/** Names of one letter are too short for buckets. */
+const long = (path: string) => path.replace(/^\/b(?=[/?]|$)/, '/bucket');
+
+describe('authorization', () => {
+  it.each([
+    ['GET', '/b/k', 's3:GetObject', 'b/k'],
+    ['HEAD', '/b/k', 's3:GetObject', 'b/k'],
+    ['PUT', '/b/k', 's3:PutObject', 'b/k'],
+    ['DELETE', '/b/a%2Fb', 's3:DeleteObject', 'b/a/b'],
+    ['GET', '/b?list-type=2&prefix=p%2F', 's3:ListBucket', 'b'],
+    ['HEAD', '/b', 's3:ListBucket', 'b'],
+    ['PUT', '/b', 's3:CreateBucket', 'b'],
+    ['DELETE', '/b', 's3:DeleteBucket', 'b'],
+    ['GET', '/b?location', 's3:GetBucketLocation', 'b'],
+    ['GET', '/b?encryption', 's3:GetEncryptionConfiguration', 'b'],
+    ['PUT', '/b?encryption', 's3:PutEncryptionConfiguration', 'b'],
+    ['DELETE', '/b?encryption', 's3:PutEncryptionConfiguration', 'b'],
+    ['GET', '/b?uploads', 's3:ListBucketMultipartUploads', 'b'],
+    ['GET', '/b/k?uploadId=u', 's3:ListMultipartUploadParts', 'b/k'],
+    ['DELETE', '/b/k?uploadId=u', 's3:AbortMultipartUpload', 'b/k'],
+    ['PUT', '/b/k?uploadId=u&partNumber=1', 's3:PutObject', 'b/k'],
+    ['POST', '/b/k?uploads', 's3:PutObject', 'b/k'],
+    ['POST', '/b/k?uploadId=u', 's3:PutObject', 'b/k'],
+  ])('%s %s needs %s', async (method, target, action, resource) => {
+    const { asked, handle } = api(() => false);
+    expect(await codeOf(handle(request(method, long(target))))).toBe('AccessDenied');
+    expect(asked.map((one) => [one.action, one.resource])).toEqual([[action, resource.replace(/^b/, 'bucket')]]);
+  });
+
+  it('tells policies where the request comes from and what it asks for', async () => {
+    const { asked, handle } = api(() => false);
+    const headers = { 'user-agent': 'agent', referer: 'http://from', 'x-amz-acl': 'private' };
+    await codeOf(handle(request('GET', '/bucket?prefix=p&delimiter=%2F&max-keys=5', { headers })));
+    expect(asked[0]?.context).toEqual({
+      'aws:SourceIp': ['10.0.0.1'],
+      'aws:SecureTransport': ['true'],
+      'aws:CurrentTime': ['2026-01-02T03:04:05.000Z'],
+      'aws:EpochTime': ['1767323045'],
+      'aws:UserAgent': ['agent'],
+      'aws:Referer': ['http://from'],
+      's3:prefix': ['p'],
+      's3:delimiter': ['/'],
+      's3:max-keys': ['5'],
+      's3:x-amz-acl': ['private'],
+    });
+  });
+
+  it('of a copy needs reading the source and writing the target', async () => {
+    const copy = request('PUT', '/bucket/k', { headers: { 'x-amz-copy-source': '/other/s' } });
+    expect(await codeOf(api(only('s3:PutObject bucket/k')).handle(copy))).toBe('AccessDenied');
+    expect(await codeOf(api(only('s3:GetObject other/s')).handle(copy))).toBe('AccessDenied');
+  });
+
+  it('of many deletes is decided for each key', async () => {
+    const { objects, handle } = api(only('s3:DeleteObject bucket/mine'));
+    await objects.createBucket('bucket', { location: 'us-east-1' });
+    const body = '<Delete><Object><Key>mine</Key></Object><Object><Key>yours</Key></Object></Delete>';
+    const answer = text(await handle(request('POST', '/bucket?delete', { body })));
+    expect(answer).toContain('<Deleted><Key>mine</Key></Deleted>');
+    expect(answer).toMatch(/<Error><Key>yours<\/Key><Code>AccessDenied<\/Code>/);
+  });
+
+  it('hides whether a key exists from who may not list', async () => {
+    const reader = api(only('s3:GetObject bucket/k'));
+    await reader.objects.createBucket('bucket', { location: 'us-east-1' });
+    expect(await codeOf(reader.handle(request('GET', '/bucket/k')))).toBe('AccessDenied');
+    const lister = api(only('s3:GetObject bucket/k', 's3:ListBucket bucket'));
+    await lister.objects.createBucket('bucket', { location: 'us-east-1' });
+    expect(await codeOf(lister.handle(request('GET', '/bucket/k')))).toBe('NoSuchKey');
+  });
+});
+
+async function listed(allowed: (request: AccessRequest) => boolean): Promise<string> {
+  const { objects, handle } = api(allowed);
+  await objects.createBucket('mine', { location: 'us-east-1' });
+  await objects.createBucket('yours', { location: 'us-east-1' });
+  return text(await handle(request('GET', '/')));
+}
+
+describe('ListBuckets', () => {
+  it('shows every bucket to who may see all', async () => {
+    expect(await listed(only('s3:ListAllMyBuckets '))).toMatch(/mine.*yours/s);
+  });
+
+  it('shows others the buckets that they may list', async () => {
+    const shown = await listed(only('s3:ListBucket mine'));
+    expect([shown.includes('mine'), shown.includes('yours')]).toEqual([true, false]);
+  });
+
+  it('refuses who may list none', async () => {
+    expect(await codeOf(listed(() => false))).toBe('AccessDenied');
+  });
+});
+
+describe('part numbers', () => {
+  it('read an object that was put whole as its own part 1', async () => {
+    const { objects, handle } = api(() => true);
+    await objects.createBucket('bucket', { location: 'us-east-1' });
+    await put(objects, 'bucket', 'k');
+    expect(await handle(request('HEAD', '/bucket/k?partNumber=1'))).toMatchObject({
+      status: 206,
+      headers: { 'content-range': 'bytes 0-0/1' },
+    });
+    expect(await codeOf(handle(request('HEAD', '/bucket/k?partNumber=2')))).toBe('InvalidPartNumber');
+    expect(await codeOf(handle(request('GET', '/bucket/k?partNumber=0')))).toBe('InvalidArgument');
+  });
+});
