@@ -127,6 +127,10 @@ function keySourceError(keyName: string, error: unknown): KeySourceError {
       return new KeySourceError('not-authentic', `a data key of ${keyName} is not authentic: ${reason}`, options);
     case 'not-permitted':
       return new KeySourceError('not-permitted', `the key service does not allow using ${keyName}: ${reason}`, options);
+    case 'invalid-request':
+      // A name that no key can have.
+      return new KeySourceError('key-not-found', `the key service refuses the key ${keyName}: ${reason}`, options);
+    case undefined:
     default:
       return new KeySourceError('unavailable', `the key service cannot use ${keyName} now: ${reason}`, options);
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cipherRange, cipherSize, PACKAGE_SIZE, TAG_SIZE } from './package-layout.ts';
 import {

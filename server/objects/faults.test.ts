@@ -56,7 +56,7 @@ describe('a lost acknowledgement', () => {
     const { layer, records, blobs } = await prepared();
     const bytes = randomBody(500);
     records.faults.script('lostAfter');
-    const { outcome } = records;
+    const outcome = records.outcome.bind(records);
     records.outcome = () => Promise.reject(new StoreUnavailable('unreachable', 'gone'));
     await expect(layer.putObject(put('bucket', 'key', bytes))).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     records.outcome = outcome;
@@ -218,10 +218,6 @@ for (const [name, open] of Object.entries(engines)) {
       for (let round = 0; round < 60; round += 1) {
         const bucket = `bucket${round}`;
         while ((await tried(layer.createBucket(bucket, { location: '' }).catch(alreadyThere))) !== 'done');
-        const later = async <T>(turns: number, run: () => Promise<T>) => {
-          for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-          return run();
-        };
         const [put_, deletion] = await Promise.allSettled([
           later(round % 7, () => layer.putObject(put(bucket, 'key', 'x'))),
           later(Math.floor(round / 7), () => layer.deleteBucket(bucket)),
@@ -238,6 +234,11 @@ for (const [name, open] of Object.entries(engines)) {
       await records.close();
     });
   });
+}
+
+async function later<T>(turns: number, run: () => Promise<T>): Promise<T> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return run();
 }
 
 /** A bucket that was made by an attempt whose answer was lost. */
@@ -270,12 +271,12 @@ describe('deleting a bucket', () => {
   it('that died half-way bars nobody', async () => {
     const { layer, records } = await prepared();
     // The mark is made; the last commit never arrives.
-    const { commit } = records;
+    const commit = records.commit.bind(records);
     let commits = 0;
     records.commit = (batch) => {
       commits += 1;
       if (commits > 1) throw new Error('the process died');
-      return commit.call(records, batch);
+      return commit(batch);
     };
     await expect(layer.deleteBucket('bucket')).rejects.toThrow('the process died');
     records.commit = commit;

@@ -117,7 +117,7 @@ describe('a damaged body', () => {
           value[500] = (value[500] ?? 0) ^ 1;
           await records.commit({ id: '00', put: [{ key, value }] });
         } else {
-          for await (const { id, size: length } of blobs.list()) {
+          for (const { id, size: length } of await Array.fromAsync(blobs.list())) {
             const value = await readAll(blobs.read(id, { start: 0, end: length }));
             value[70_000] = (value[70_000] ?? 0) ^ 1;
             await blobs.remove(id);

@@ -1,7 +1,11 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ListObjects } from './object-layer.ts';
 import { put, testLayer } from './testing.ts';
+
+function bytewise(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
 
 /** What a listing is, without any cleverness: everything, grouped, after the cursor. */
 function model(keys: readonly string[], { prefix, delimiter, after, limit }: Omit<ListObjects, 'bucket'>) {
@@ -12,7 +16,6 @@ function model(keys: readonly string[], { prefix, delimiter, after, limit }: Omi
     if (at < 0) items.set(key, 'object');
     else items.set(key.slice(0, at + delimiter.length), 'prefix');
   }
-  const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
   const rest = [...items.keys()].sort(bytewise).filter((name) => bytewise(name, after) > 0);
   const page = rest.slice(0, limit);
   const next = limit > 0 && rest.length > limit ? page[page.length - 1] : undefined;

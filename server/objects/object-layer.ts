@@ -138,7 +138,7 @@ export type ByteRange =
 export interface ReadableObject {
   readonly info: ObjectInfo;
   /** Plaintext bytes from `start` inclusive to `end` exclusive. */
-  open(range: { readonly start: number; readonly end: number }): Readable;
+  readonly open: (range: { readonly start: number; readonly end: number }) => Readable;
 }
 
 export interface CopySource {

@@ -9,6 +9,12 @@ async function prepared(options: Parameters<typeof testLayer>[0] = {}) {
   return test;
 }
 
+async function* brokenBody(): AsyncGenerator<Buffer> {
+  yield* chunks(randomBody(5000), 1000);
+  await Promise.resolve();
+  throw new Error('the client went away');
+}
+
 const sizes = [0, 1, 1000, 1001, 65_536, 65_537, 300_000];
 const encryptions = [undefined, { scheme: 'SSE-S3' }, { scheme: 'SSE-KMS' }] as const;
 
@@ -104,12 +110,7 @@ describe('putObject', () => {
 
   it('fails as the body fails, and keeps nothing', async () => {
     const { layer, blobs } = await prepared();
-    async function* broken() {
-      yield* chunks(randomBody(5000), 1000);
-      await Promise.resolve();
-      throw new Error('the client went away');
-    }
-    const answer = layer.putObject(put('bucket', 'key', randomBody(10_000), { body: broken() }));
+    const answer = layer.putObject(put('bucket', 'key', randomBody(10_000), { body: brokenBody() }));
     await expect(answer).rejects.toThrow('the client went away');
     expect(await Array.fromAsync(blobs.list())).toEqual([]);
   });

@@ -25,6 +25,9 @@ export function spaceCheck(blobs: BlobStore, reserve: Reserve | undefined, clock
 function shortage(space: { readonly free: number; readonly total: number }, reserve: Reserve): string | undefined {
   const kept = 'bytes' in reserve ? reserve.bytes : (space.total * reserve.percent) / 100;
   if (space.free >= kept) return undefined;
-  const mebibytes = (bytes: number) => `${Math.floor(bytes / 1_048_576)} MiB`;
   return `Only ${mebibytes(space.free)} are free, and ${mebibytes(kept)} are reserved (SVC_STORAGE_RESERVE). Delete objects to go on.`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1_048_576)} MiB`;
 }

@@ -15,14 +15,13 @@ async function prepared() {
 
 /** A body that stops in the middle until it is told to go on. */
 function slowBody(bytes: Buffer) {
-  let goOn: () => void = () => undefined;
-  const waiting = new Promise<void>((resolve) => (goOn = resolve));
+  const { promise, resolve } = Promise.withResolvers<void>();
   async function* read() {
     yield bytes.subarray(0, 50);
-    await waiting;
+    await promise;
     yield bytes.subarray(50);
   }
-  return { read, goOn };
+  return { read, goOn: resolve };
 }
 
 describe('drainRemovals', () => {

@@ -39,7 +39,7 @@ export async function drainRemovals(options: SweepOptions & { readonly delay?: n
   };
   for await (const item of records.scan(within('x'))) {
     if (item.kind !== 'entry') continue;
-    const { queued } = decodeRecord<{ queued: number }>(item.value, 'a removal');
+    const { queued } = decodeRecord(item.value, 'a removal') as { queued: number };
     if (queued + delay > now) continue;
     await blobs.remove(blobOf(item.key));
     removed += 1;
@@ -112,7 +112,7 @@ async function forgetTombstones(records: RecordStore, now: number, random: (size
   let old: Key[] = [];
   for await (const item of records.scan(within('t'))) {
     if (item.kind !== 'entry') continue;
-    const { given } = decodeRecord<{ given: number }>(item.value, 'a tombstone');
+    const { given } = decodeRecord(item.value, 'a tombstone') as { given: number };
     if (given + TOMBSTONE_KEPT <= now) old.push(item.key);
     if (old.length < COMMIT_SIZE) continue;
     await commitOnce(records, { delete: old }, random);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Checksum } from '../object-layer.ts';
 import { combineCrcs } from './combine-crc.ts';
 import { crc32c } from './crc-32c.ts';
 import { Crc64Nvme } from './crc-64-nvme.ts';
@@ -39,6 +40,12 @@ describe('CRC-64/NVME', () => {
   });
 });
 
+function digestWith(algorithm: Checksum['algorithm'], part: Buffer): { digest: Buffer; size: number } {
+  const hasher = hasherOf(algorithm);
+  hasher.update(part);
+  return { digest: hasher.digest(), size: part.length };
+}
+
 describe('checksums', () => {
   const bytes = randomBytes(1000);
 
@@ -72,16 +79,14 @@ describe('checksums', () => {
 
   for (const algorithm of ['CRC32', 'CRC32C', 'CRC64NVME'] as const) {
     it(`combine from those of parts: ${algorithm}`, () => {
-      const digestOf = (part: Buffer) => {
-        const hasher = hasherOf(algorithm);
-        hasher.update(part);
-        return { digest: hasher.digest(), size: part.length };
-      };
       fc.assert(
         fc.property(fc.array(fc.nat(300), { minLength: 1, maxLength: 5 }), (sizes) => {
           const parts = sizes.map((size) => randomBytes(size));
-          const combined = combineCrcs(algorithm, parts.map(digestOf));
-          return combined.equals(digestOf(Buffer.concat(parts)).digest);
+          const combined = combineCrcs(
+            algorithm,
+            parts.map((part) => digestWith(algorithm, part)),
+          );
+          return combined.equals(digestWith(algorithm, Buffer.concat(parts)).digest);
         }),
       );
     });

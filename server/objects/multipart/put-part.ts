@@ -87,7 +87,7 @@ function commitPart(environment: Environment, request: PutPart, record: PartReco
   return commitChange(environment, async () => {
     const upload = await getUpload(environment.records, bucket, key, uploadId);
     const current = await environment.records.get(partKey);
-    const replaced = current && decodeRecord<PartRecord>(current.value, `part ${partNumber} of upload ${uploadId}`);
+    const replaced = current && (decodeRecord(current.value, `part ${partNumber} of upload ${uploadId}`) as PartRecord);
     const removal = queueRemoval(replaced ? [replaced.blob] : [], environment.clock());
     const owned = await ownBlob(environment, record.blob, uploadId);
     return {

@@ -33,7 +33,7 @@ export async function getBucket(records: RecordStore, bucket: string): Promise<S
 }
 
 export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
-  return decodeRecord<BucketRecord>(value, `bucket ${bucket}`);
+  return decodeRecord(value, `bucket ${bucket}`) as BucketRecord;
 }
 
 export function encodeBucket(record: BucketRecord): Buffer {

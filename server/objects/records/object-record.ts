@@ -37,7 +37,7 @@ export interface SealedKeys {
 }
 
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
-  return decodeRecord<ObjectRecord>(value, `object ${bucket}/${key}`);
+  return decodeRecord(value, `object ${bucket}/${key}`) as ObjectRecord;
 }
 
 export function objectInfo(bucket: string, key: string, record: ObjectRecord): ObjectInfo {

@@ -65,7 +65,7 @@ export function noSuchUpload(uploadId: string): S3Error {
 }
 
 export function decodeUpload(value: Buffer, uploadId: string): UploadRecord {
-  return decodeRecord<UploadRecord>(value, `upload ${uploadId}`);
+  return decodeRecord(value, `upload ${uploadId}`) as UploadRecord;
 }
 
 /** The parts that were uploaded with numbers above `after`, in the order of their numbers. */
@@ -79,7 +79,7 @@ export async function* partsOf(
   for await (const item of records.scan({ ...within('p', uploadId), start, ...limit })) {
     if (item.kind !== 'entry') continue;
     const number = Number(decodeKey(item.key)[2]);
-    const record = decodeRecord<PartRecord>(item.value, `part ${number} of upload ${uploadId}`);
+    const record = decodeRecord(item.value, `part ${number} of upload ${uploadId}`) as PartRecord;
     yield { number, record, key: item.key, revision: item.revision };
   }
 }
