@@ -1,7 +1,7 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { decodeCounter, encodeCounter } from '../counter.ts';
-import type { Batch, CommitId, Key, Outcome } from '../record-store.ts';
-import { causeOf, unavailable } from './lmdb-errors.ts';
+import type { Batch, CommitId, Key, Outcome, StoreUnavailable } from '../record-store.ts';
+import { causeOf } from './lmdb-errors.ts';
 import { RecentCommits } from './recent-commits.ts';
 import { decodeStored, revisionOf, roomFor, setRevision } from './stored-value.ts';
 
@@ -25,13 +25,19 @@ interface Waiting {
 export class CommitQueue {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #records: Database<Buffer, Buffer>;
+  readonly #unavailable: (error: unknown) => StoreUnavailable;
   readonly #recent = new RecentCommits();
   #waiting: Waiting[] = [];
   #scheduled = false;
 
-  constructor(root: RootDatabase<Buffer, Buffer>, records: Database<Buffer, Buffer>) {
+  constructor(
+    root: RootDatabase<Buffer, Buffer>,
+    records: Database<Buffer, Buffer>,
+    unavailable: (error: unknown) => StoreUnavailable,
+  ) {
     this.#root = root;
     this.#records = records;
+    this.#unavailable = unavailable;
   }
 
   commit(batch: Batch): Promise<Outcome> {
@@ -72,7 +78,7 @@ export class CommitQueue {
         decided = this.#apply(group);
       });
     } catch (error) {
-      const cause = unavailable(await causeOf(error));
+      const cause = this.#unavailable(await causeOf(error));
       // A transaction that never began has taken none of its batches yet.
       for (const waiting of group.length > 0 ? group : this.#nextGroup()) {
         this.#recent.end(waiting.batch.id, false);

@@ -3,12 +3,21 @@ import { StoreUnavailable } from '../record-store.ts';
 
 const MDB_MAP_FULL = -30_792;
 const MDB_TXN_FULL = -30_788;
-const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL, constants.errno.ENOSPC, constants.errno.EDQUOT];
+const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno;
+const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL, ENOSPC, EDQUOT, EFBIG];
 
-/** What callers see of an error of LMDB's: the transaction was aborted, nothing was changed. */
-export function unavailable(error: unknown): StoreUnavailable {
+/** Less free space than this, in bytes, and a failed write is taken for one that found no room: a group's pages may be as many. */
+const NO_ROOM = 32 * 1024 * 1024;
+
+/**
+ * What callers see of an error of LMDB's: the transaction was aborted, nothing was changed.
+ *
+ * LMDB reports a write that found room for a part only as an input/output error, so the free space decides what that was.
+ */
+export function unavailable(error: unknown, freeBytes: number): StoreUnavailable {
   const message = error instanceof Error ? error.message : String(error);
-  if (full.includes(codeOf(error))) {
+  const code = codeOf(error);
+  if (full.includes(code) || (code === EIO && freeBytes < NO_ROOM)) {
     return new StoreUnavailable('full', `no space is left for records: ${message}`, { cause: error });
   }
   return new StoreUnavailable('unreachable', `the record store failed: ${message}`, { cause: error });

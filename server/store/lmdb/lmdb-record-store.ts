@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
@@ -29,6 +29,8 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
     noSubdir: false,
     // Nobody reads a commit before it is durable.
     overlappingSync: false,
+    // The queue batches. lmdb-js' own batching makes a promise that nobody holds: a failed commit would end the process.
+    eventTurnBatching: false,
     keyEncoding: 'binary',
     encoding: 'binary',
     cache: false,
@@ -45,7 +47,7 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   });
   // LMDB flushes its file, never the folder that the file's name is in.
   syncFolder(options.folder);
-  return new LmdbRecordStore(root, records);
+  return new LmdbRecordStore(root, records, options.folder);
 }
 
 class LmdbRecordStore implements RecordStore {
@@ -54,10 +56,10 @@ class LmdbRecordStore implements RecordStore {
   readonly #queue: CommitQueue;
   #closing: Promise<void> | undefined;
 
-  constructor(root: RootDatabase<Buffer, Buffer>, records: Database<Buffer, Buffer>) {
+  constructor(root: RootDatabase<Buffer, Buffer>, records: Database<Buffer, Buffer>, folder: string) {
     this.#root = root;
     this.#records = records;
-    this.#queue = new CommitQueue(root, records);
+    this.#queue = new CommitQueue(root, records, (error) => unavailable(error, freeBytes(folder)));
   }
 
   // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
@@ -103,12 +105,13 @@ class LmdbRecordStore implements RecordStore {
   /** A thread's read transaction is kept until its next turn and does not show what other threads committed since. */
   #freshSnapshot(): void {
     if (this.#closing !== undefined) throw closed('record');
-    try {
-      this.#records.resetReadTxn();
-    } catch (error) {
-      throw unavailable(error);
-    }
+    this.#records.resetReadTxn();
   }
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 function syncFolder(folder: string): void {
