@@ -1,0 +1,124 @@
+// `npm run bench:memory [-- --size 5GiB]`: the peak of resident memory of server and client while one large object goes in and out of an
+// encrypted bucket, by a single PUT and by multipart. Fails when either reaches the limit, or when the object comes back changed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { parseSize } from '../platform/settings/parse-value.ts';
+import { startTenant, type RunningTenant } from '../test/harness/start-tenant.ts';
+
+const MiB = 2 ** 20;
+const limit = 300 * MiB;
+const client = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+const noProvider = {
+  configUrl: 'http://127.0.0.1:9/realms/none/.well-known/openid-configuration',
+  clientId: 'none',
+};
+
+const { values } = parseArgs({ options: { size: { type: 'string', default: '5GiB' } } });
+const size = parseSize(values.size, false);
+const bytes = size.kind === 'bytes' ? size.bytes : 0;
+
+/** VmHWM of a process: its highest resident set so far, in bytes. 0 when it has ended. @see proc_pid_status(5) */
+async function peak(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
+async function serverPid(state: string): Promise<number> {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
+    if (command.includes('server/main.ts') && command.includes(state)) return Number(entry);
+  }
+  throw new Error('the server process is not there');
+}
+
+async function writeRandomFile(path: string): Promise<void> {
+  const file = await open(path, 'w');
+  // Random enough: every MiB differs, and none of it compresses or repeats.
+  const block = Buffer.alloc(MiB);
+  crypto.getRandomValues(block.subarray(0, 65_536));
+  for (let at = 65_536; at < MiB; at += 65_536)
+    createHash('sha512').update(block.subarray(0, at)).digest().copy(block, at);
+  for (let done = 0; done < bytes; done += MiB) {
+    block.writeBigUInt64LE(BigInt(done), 0);
+    await file.write(block.subarray(0, Math.min(MiB, bytes - done)));
+  }
+  await file.close();
+}
+
+async function digest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: MiB })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** Runs `coffer` to its end; answers the peak of its resident memory. */
+async function coffer(config: string, ...args: string[]): Promise<{ readonly peak: number; readonly seconds: number }> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [client, '--config-dir', config, '--quiet', ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  let highest = 0;
+  const timer = setInterval(() => {
+    void peak(child.pid ?? 0).then((now) => {
+      highest = Math.max(highest, now);
+    });
+  }, 20);
+  const code = await new Promise<number | null>((resolve) => {
+    child.on('close', resolve);
+  });
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`coffer ${args.join(' ')} exited with ${code}`);
+  return { peak: highest, seconds: (performance.now() - started) / 1000 };
+}
+
+async function measure(tenant: RunningTenant, folder: string): Promise<boolean> {
+  const server = await serverPid(tenant.state);
+  const config = join(folder, 'config');
+  const [source, back] = [join(folder, 'source'), join(folder, 'back')];
+  await writeRandomFile(source);
+  const expected = await digest(source);
+  await coffer(config, 'alias', 'set', 'bench', tenant.s3, tenant.root.accessKeyId, tenant.root.secretAccessKey);
+  await coffer(config, 'mb', 'bench/large');
+  await coffer(config, 'encrypt', 'set', 'sse-kms', 'tenant-key', 'bench/large');
+  let good = true;
+  const row = (...cells: string[]) =>
+    process.stdout.write(`| ${cells.map((cell, at) => cell.padEnd(at === 0 ? 28 : 12)).join(' | ')} |\n`);
+  const shown = (value: number) => `${(value / MiB).toFixed(0)} MiB`;
+  process.stdout.write(`${values.size}, SSE-KMS; peak resident memory, limit ${shown(limit)}\n\n`);
+  row('', 'client', 'server', 'MiB/s');
+  row('---', '---', '---', '---');
+  const moves: readonly (readonly [string, ...string[]])[] = [
+    ['in, single PUT', 'cp', '--disable-multipart', source, 'bench/large/single'],
+    ['out, of a single PUT', 'cp', 'bench/large/single', back],
+    ['in, multipart', 'cp', source, 'bench/large/multi'],
+    ['out, of a multipart upload', 'cp', 'bench/large/multi', back],
+  ];
+  for (const [name, ...args] of moves) {
+    const moved = await coffer(config, ...args);
+    const serverPeak = await peak(server);
+    row(name, shown(moved.peak), shown(serverPeak), (bytes / MiB / moved.seconds).toFixed(0));
+    good &&= moved.peak < limit && serverPeak < limit && serverPeak > 0;
+    if (args.at(-1) !== back) continue;
+    if ((await digest(back)) !== expected) throw new Error(`${name}: the object came back changed`);
+    await rm(back);
+  }
+  return good;
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'coffer-bench-'));
+const tenant = await startTenant({ identityProvider: noProvider, clientSecret: 'none' });
+try {
+  const good = await measure(tenant, folder);
+  process.stdout.write(good ? '\nwithin the limit\n' : '\nOVER THE LIMIT\n');
+  process.exitCode = good ? 0 : 1;
+} finally {
+  await tenant.stop();
+  await rm(folder, { recursive: true, force: true });
+}
