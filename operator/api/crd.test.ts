@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { crdFiles } from './crd-files.ts';
+import { resourceGuide } from './resource-guide.ts';
 
 const folder = new URL('../../crds/', import.meta.url);
 const files = [...crdFiles()].map(([name, content]) => ({ name, content }));
@@ -29,6 +30,13 @@ describe('crds/', () => {
   it.each(files)('$name shows Ready and Age', ({ content }) => {
     const columns: { name: string }[] = parse(content).spec.versions[0].additionalPrinterColumns;
     expect(columns.map(({ name }) => name)).toEqual(expect.arrayContaining(['Ready', 'Age']));
+  });
+});
+
+describe('docs/guides/resources.md', () => {
+  it('is up to date (npm run crds)', () => {
+    const path = new URL('../../docs/guides/resources.md', import.meta.url);
+    expect(readFileSync(path, 'utf8')).toBe(resourceGuide());
   });
 });
 

@@ -17,7 +17,9 @@ if (existsSync(`${folder}/crash`)) {
 const server = createServer((request, response) => {
   if (request.url === '/told') {
     const files = Object.entries(process.env).flatMap(([name, path]) =>
-      name.endsWith('_FILE') && path !== undefined && existsSync(path) ? [[name, readFileSync(path, 'utf8')]] : [],
+      name.startsWith('SVC_ROOT_') && path !== undefined && existsSync(path)
+        ? [[name, readFileSync(path, 'utf8')]]
+        : [],
     );
     response.end(JSON.stringify({ args: process.argv.slice(2), env: process.env, files: Object.fromEntries(files) }));
     return;

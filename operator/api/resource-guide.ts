@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
+import { apiVersion } from './object.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+}
+
+/** `docs/guides/resources.md`: every field of every kind, and the rules between them, from the schemas. */
+export function resourceGuide(): string {
+  const parts = [section(tenantKind), section(identityProviderKind), section(kmsConfigKind)];
+  return `# Resources
+
+<!-- Made by \`npm run crds\` from operator/api. Do not edit. -->
+
+All are \`${apiVersion}\`, namespaced, with conditions in their status: \`Ready\`, and while they hold \`Reconciling\` or \`Stalled\`; a
+Tenant also has \`IdentityReady\` and \`KMSReady\`. Unknown fields are refused. Secrets are never written into these: they are named, as Secret
+and key.
+
+${parts.join('\n')}`;
+}
+
+function section<Spec>({ kind, shortNames, description, spec, rules }: Kind<Spec>): string {
+  const schema = z.toJSONSchema(spec, { target: 'openapi-3.0', io: 'input', reused: 'inline' }) as Schema;
+  const messages = [...rules.always, ...rules.onChange].map(({ message }) => `- ${message}`);
+  return `## ${kind}
+
+${description} Short name: \`${shortNames.join(', ')}\`.
+
+| field of spec | type | default | meaning |
+|---|---|---|---|
+${rows(schema, '').join('\n')}
+
+Rules:
+
+${[...new Set(messages)].join('\n')}
+`;
+}
+
+function rows(schema: Schema, path: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const here = `${path}${name}`;
+    const required = schema.required?.includes(name) === true;
+    const inner = field.items ?? field;
+    const row = `| \`${here}\` | ${typeOf(field)} | ${required ? 'required' : valueOf(field.default)} | ${field.description ?? ''} |`;
+    return [row, ...rows(inner, field.items === undefined ? `${here}.` : `${here}[].`)];
+  });
+}
+
+function typeOf({ type, enum: choices, items }: Schema): string {
+  if (choices !== undefined) return choices.map((choice) => `\`${choice}\``).join(', ');
+  return items === undefined ? (type ?? '') : `list of ${items.type ?? ''}`;
+}
+
+function valueOf(value: unknown): string {
+  return value === undefined || JSON.stringify(value) === '{}' ? '' : `\`${JSON.stringify(value)}\``;
+}

@@ -1,0 +1,223 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen } from '../../platform/listen.ts';
+import type { OperatorEvent } from '../reconcile/events.ts';
+import { text, listen as listenOn, mounted, type Workload } from '../workload.ts';
+import { LocalRuntime } from './local-runtime.ts';
+import { StateFolder } from './state-folder.ts';
+
+const program = fileURLToPath(new URL('../../test/doubles/workload-program.ts', import.meta.url));
+const secrets = new Map([['s', { name: 's', data: { key: 'secret-value' } }]]);
+
+let folder: string;
+let runtime: LocalRuntime;
+let events: OperatorEvent[];
+let lines: string[];
+let port: number;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'coffer-local-'));
+  events = [];
+  lines = [];
+  runtime = made();
+  const server = createServer();
+  ({ port } = await listen(server, { host: '127.0.0.1', port: 0 }, { setting: '' }));
+  server.close();
+});
+afterEach(async () => {
+  await runtime.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function made(): LocalRuntime {
+  return new LocalRuntime({
+    state: new StateFolder(join(folder, 'state')),
+    programs: { 'coffer-server': program, keysvc: program },
+    event: (event) => events.push(event),
+    childLine: (_, line) => lines.push(line),
+    verbose: false,
+    random: () => 0,
+    now: () => new Date(),
+  });
+}
+
+function workload(more: Partial<Workload> = {}, fingerprint = '1'): Workload {
+  const owner = { kind: 'Tenant', name: 'demo' } as const;
+  return {
+    name: 'demo-server',
+    owner,
+    program: 'coffer-server',
+    arguments: [text`${mounted('data')}`, text`--address`, text`${listenOn('s3')}`],
+    environment: [{ name: 'SVC_ROOT_PASSWORD_FILE', value: text`${mounted('root', 'password')}` }],
+    ports: [{ name: 's3', host: '127.0.0.1', port, field: 'spec.addresses.s3.port of Tenant demo' }],
+    mounts: [
+      { kind: 'volume', name: 'data' },
+      {
+        kind: 'files',
+        name: 'root',
+        files: [{ path: 'password', content: { kind: 'secret', secret: 's', key: 'key' }, reloads: false }],
+      },
+    ],
+    readiness: { kind: 'http', port: 's3', path: '/', tls: false },
+    liveness: { kind: 'connect', port: 's3' },
+    dependsOn: [],
+    replicas: 1,
+    inputs: [{ reason: 'TenantChanged', field: 'spec.x', of: owner, fingerprint }],
+    ...more,
+  };
+}
+
+async function state() {
+  return (await runtime.observe())[0];
+}
+async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`did not come: ${JSON.stringify(await runtime.observe())}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+const ready = () => eventually(async () => (await state())?.state.kind === 'ready');
+const told = async () =>
+  (await fetch(`http://127.0.0.1:${port}/told`)).json() as Promise<{
+    args: string[];
+    env: Record<string, string>;
+    files: Record<string, string>;
+  }>;
+const log = () => readFileSync(join(folder, 'state/data/demo-server/data/log'), 'utf8').trim().split('\n');
+const data = (name: string) => {
+  mkdirSync(join(folder, 'state/data/demo-server/data'), { recursive: true });
+  return join(folder, 'state/data/demo-server/data', name);
+};
+
+describe('a workload on one machine', () => {
+  it('runs with its address, its folder and its secret in a file of 0600', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    const { args, files, env } = await told();
+    expect(args).toEqual([join(folder, 'state/data/demo-server/data'), '--address', `127.0.0.1:${port}`]);
+    expect(files).toEqual({ SVC_ROOT_PASSWORD_FILE: 'secret-value' });
+    expect(statSync(env['SVC_ROOT_PASSWORD_FILE'] ?? '').mode & 0o777).toBe(0o600);
+  });
+
+  it('has no setting of the environment that the operator runs in', async () => {
+    process.env['SVC_REGION'] = 'from-outside';
+    try {
+      await runtime.apply(workload(), secrets);
+      await ready();
+      expect((await told()).env).not.toHaveProperty('SVC_REGION');
+    } finally {
+      delete process.env['SVC_REGION'];
+    }
+  });
+
+  it('is restarted when an input changed, and not otherwise', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    await runtime.apply(workload(), secrets);
+    await runtime.apply(workload({}, '2'), secrets);
+    await ready();
+    expect(log()).toEqual(['start', 'end SIGTERM', 'start']);
+  });
+
+  it('gets a file that it re-reads written anew without a restart', async () => {
+    const [, mount] = workload().mounts;
+    const reloading = workload({ mounts: [{ kind: 'volume', name: 'data' }, ...(mount === undefined ? [] : [mount])] });
+    await runtime.apply(reloading, secrets);
+    await ready();
+    await runtime.apply(reloading, new Map([['s', { name: 's', data: { key: 'renewed' } }]]));
+    expect((await told()).files).toEqual({ SVC_ROOT_PASSWORD_FILE: 'renewed' });
+    expect(log()).toEqual(['start']);
+  });
+
+  it('is started again when it crashes, and tells its last words', async () => {
+    writeFileSync(data('crash'), '');
+    await runtime.apply(workload(), secrets);
+    await eventually(async () => (await state())?.state.kind === 'crash-loop');
+    expect(await state()).toMatchObject({ state: { message: 'exit code 3; error told to crash' } });
+    expect(lines).toContain('error told to crash');
+    rmSync(data('crash'));
+    await ready();
+  });
+
+  it('is not ready while its probe fails', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    writeFileSync(data('not-ready'), '');
+    await eventually(async () => (await state())?.state.kind === 'not-ready');
+    expect(await state()).toMatchObject({ state: { message: expect.stringContaining('answered 503') } });
+  });
+
+  it('that several of are wanted is refused, and says what to do', async () => {
+    await runtime.apply(workload({ replicas: 2 }), secrets);
+    expect((await state())?.refused).toEqual({
+      reason: 'ReplicasUnsupported',
+      message: '2 replicas need Kubernetes: one machine runs one. Set spec.replicas of Tenant demo to 1.',
+    });
+    await runtime.apply(workload(), secrets);
+    await ready();
+    expect((await state())?.refused).toBeUndefined();
+  });
+
+  it('whose port is taken names the port and the field, and starts when it is free', async () => {
+    const other = createServer();
+    await listen(other, { host: '127.0.0.1', port }, { setting: '' });
+    await runtime.apply(workload(), secrets);
+    await eventually(async () => (await state())?.refused !== undefined);
+    expect((await state())?.refused).toMatchObject({
+      reason: 'PortInUse',
+      message: expect.stringMatching(`port ${port} is in use .*spec.addresses.s3.port of Tenant demo`),
+    });
+    other.close();
+    await ready();
+  });
+
+  it('is stopped when it is removed, and keeps its data', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    await runtime.remove('demo-server');
+    expect(log()).toEqual(['start', 'end SIGTERM']);
+    expect(await runtime.observe()).toEqual([]);
+    expect(existsSync(join(folder, 'state/workloads/demo-server/process'))).toBe(false);
+  });
+
+  it('loses files that it no longer has', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    const path = join(folder, 'state/workloads/demo-server/root/password');
+    const renamed = workload(
+      {
+        environment: [],
+        mounts: [
+          { kind: 'volume', name: 'data' },
+          { kind: 'files', name: 'root', files: [] },
+        ],
+      },
+      '2',
+    );
+    await runtime.apply(renamed, secrets);
+    await eventually(() => !existsSync(path));
+  });
+});
+
+describe('everything', () => {
+  it('is stopped in reverse order of dependence', async () => {
+    const second = createServer();
+    const bound = await listen(second, { host: '127.0.0.1', port: 0 }, { setting: '' });
+    second.close();
+    const keys = workload({
+      name: 'keys-key-service',
+      ports: [{ name: 's3', host: '127.0.0.1', port: bound.port, field: 'f' }],
+    });
+    await runtime.apply(keys, secrets);
+    await runtime.apply(workload({ dependsOn: ['keys-key-service'] }), secrets);
+    await eventually(async () => (await runtime.observe()).every(({ state: { kind } }) => kind === 'ready'));
+    await runtime.stop();
+    const ended = (name: string) => statSync(join(folder, `state/data/${name}/data/log`)).mtimeMs;
+    expect(ended('demo-server')).toBeLessThan(ended('keys-key-service'));
+  });
+});
