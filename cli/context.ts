@@ -1,7 +1,6 @@
 import type { Alias } from './config/alias.ts';
 import { configFolder, knownAliases } from './config/config.ts';
-import { S3Client } from './s3/client.ts';
-import { certificateAuthorities } from './s3/certificate-authorities.ts';
+import type { S3Client } from './s3/client.ts';
 import type { Io } from './terminal/io.ts';
 import { Output } from './terminal/output.ts';
 
@@ -53,13 +52,16 @@ export class Context {
 
   /** With a signal of its own: for cleaning up after the command was interrupted. */
   async newClient(alias: Alias, signal: AbortSignal): Promise<S3Client> {
-    const authorities = alias.url.startsWith('https:') ? await certificateAuthorities(this.folder) : undefined;
+    // Imported here, so that help and mistakes on the command line are answered at once.
+    const [{ S3Client }, { connectionsTo }] = await Promise.all([
+      import('./s3/client.ts'),
+      import('./s3/connections.ts'),
+    ]);
     return new S3Client({
       alias,
+      agent: await connectionsTo(alias.url, { configFolder: this.folder, insecure: this.#options.insecure === true }),
       signal,
       region: this.io.env['COFFER_REGION'] || this.io.env['MC_REGION'],
-      insecure: this.#options.insecure === true,
-      ...(authorities === undefined ? {} : { authorities }),
       trace: this.#options.debug === true ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`) : undefined,
     });
   }

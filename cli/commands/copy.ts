@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { chooseDestination } from '../copy/copy-destination.ts';
 import { copyOne, type CopyOptions } from '../copy/copy-one.ts';
 import { findSources, type FoundSource } from '../copy/find-sources.ts';
+import { multipartSettings } from '../copy/multipart-settings.ts';
 import { parseAttributes } from '../copy/object-headers.ts';
 import { forEachAtOnce, Slots } from '../copy/slots.ts';
 import { formatSize, printable } from '../terminal/format.ts';
@@ -34,7 +35,7 @@ export async function copy(
   const destination = await chooseDestination(target, recursive || sources.length > 1);
   const progress = new Progress(io, output, io.stdout.isTTY === true && !context.quiet && !output.json);
   const copyOptions: CopyOptions = {
-    multipart: options.disableMultipart !== true,
+    multipart: multipartSettings(io.env, options.disableMultipart === true),
     attributes: parseAttributes(options.attr ?? ''),
     slots: new Slots(parallel),
     parallel,
@@ -65,7 +66,7 @@ export async function copy(
   } finally {
     progress.stop();
   }
-  report(context, progress);
+  if (tally.found > 0) report(context, progress);
   if (tally.failed > 0) throw new CliError('Reported', `${tally.failed} of ${tally.found} copies failed`);
 }
 

@@ -8,12 +8,13 @@ import { contentTypeOf } from './content-type.ts';
 import { placeOf, type CopyDestination, type Place } from './copy-destination.ts';
 import { download } from './download.ts';
 import type { FoundSource } from './find-sources.ts';
+import type { Multipart } from './multipart-settings.ts';
 import { keptHeaders } from './object-headers.ts';
 import type { Slots } from './slots.ts';
 import { copyLimit, copyWithin, upload, type Destination } from './upload.ts';
 
 export interface CopyOptions {
-  readonly multipart: boolean;
+  readonly multipart: Multipart;
   /** Headers given by the person, which win over the source's. */
   readonly attributes: ObjectHeaders;
   readonly slots: Slots;
@@ -74,7 +75,7 @@ async function toServer(
     return;
   }
   const headers = await allHeaders(context, source, options);
-  await upload(await bytesOf(context, source), { ...to, headers }, options);
+  await upload(await bytesOf(context, source), { ...to, headers }, options.multipart);
 }
 
 /** Without attributes the server keeps the source's own. */

@@ -12,10 +12,8 @@ import {
 } from '../s3/multipart-upload.ts';
 import { copyObject, putObject, type ObjectHeaders } from '../s3/objects.ts';
 import { rangeBody, type ByteSource } from './byte-source.ts';
+import type { Multipart } from './multipart-settings.ts';
 import { forEachAtOnce, type Slots } from './slots.ts';
-
-/** Above this an upload goes in parts; S3 lets a single PUT be 5 GiB. */
-const singleLimit = 64 * 1_024 * 1_024;
 
 /** A body so small is read into memory and hashed first, which spares both sides the framing. */
 const memoryLimit = 1_024 * 1_024;
@@ -37,16 +35,12 @@ export interface Destination {
   readonly cleaner: () => Promise<S3Client>;
 }
 
-/** Uploads a source, in parts where it is large and `multipart` allows. Nothing is left of an upload that fails. */
-export async function upload(
-  source: ByteSource,
-  to: Destination,
-  options: { readonly multipart: boolean },
-): Promise<void> {
+/** Uploads a source, in parts where `multipart` says so. Nothing is left of an upload that fails. */
+export async function upload(source: ByteSource, to: Destination, multipart: Multipart): Promise<void> {
   const { client, bucket, key, headers, slots, count } = to;
   const { size } = source;
-  if (options.multipart && size > singleLimit) {
-    const partSize = partSizeFor(size);
+  if (size > multipart.above) {
+    const partSize = partSizeFor(size, multipart.partSize);
     await inParts(to, size, partSize, async (started, partNumber, start, end) =>
       slots.run(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
     );

@@ -1,5 +1,5 @@
-import { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
 import { readErrorDocument } from '../../protocol/s3/error-document.ts';
 import { signParts } from '../../protocol/sigv4/sign-request.ts';
 import type { Alias } from '../config/alias.ts';
@@ -34,11 +34,10 @@ export interface S3Response {
 
 export interface ClientOptions {
   readonly alias: Alias;
+  /** Makes and keeps the connections; of `node:https` for a URL of https. */
+  readonly agent: Agent | HttpsAgent;
   readonly signal: AbortSignal;
   readonly region?: string | undefined;
-  readonly insecure?: boolean;
-  /** Further certificate authorities, PEM. */
-  readonly authorities?: readonly string[];
   readonly trace?: Trace | undefined;
   readonly now?: () => Date;
   readonly retries?: Retries;
@@ -53,7 +52,6 @@ export class S3Client {
   readonly signal: AbortSignal;
   readonly #options: ClientOptions;
   readonly #secure: boolean;
-  readonly #agent: Agent | HttpsAgent;
   /** Regions learnt from refusals, by bucket. */
   readonly #regions = new Map<string, string>();
 
@@ -62,14 +60,6 @@ export class S3Client {
     this.signal = options.signal;
     this.#options = options;
     this.#secure = options.alias.url.startsWith('https:');
-    const common = { keepAlive: true, maxSockets: 64 };
-    this.#agent = this.#secure
-      ? new HttpsAgent({
-          ...common,
-          rejectUnauthorized: options.insecure !== true,
-          ...(options.authorities === undefined ? {} : { ca: [...options.authorities] }),
-        })
-      : new Agent(common);
   }
 
   /** A successful answer with its body unread. @throws S3ResponseError, or node's network errors */
@@ -87,7 +77,7 @@ export class S3Client {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#options.agent.destroy();
   }
 
   #retries(request: S3Request): Retries {
@@ -108,7 +98,7 @@ export class S3Client {
     const { trace } = this.#options;
     if (trace) traceRequest(trace, outgoing);
     const started = performance.now();
-    const response = await exchange(outgoing, this.#agent, this.signal);
+    const response = await exchange(outgoing, this.#options.agent, this.signal);
     if (trace) traceResponse(trace, response, performance.now() - started);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return { status, headers: response.headers, body: response };

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { request as httpRequest, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as sendRequest, type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Outgoing {
@@ -30,10 +29,12 @@ export async function exchange(
   agent: Agent | HttpsAgent,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const { hostname, port } = new URL(`${outgoing.secure ? 'https' : 'http'}://${outgoing.host}`);
-  const send = outgoing.secure ? httpsRequest : httpRequest;
-  const request = send({
+  const protocol = outgoing.secure ? 'https:' : 'http:';
+  const { hostname, port } = new URL(`${protocol}//${outgoing.host}`);
+  const request = sendRequest({
+    // The agent makes the connection, so that this loads no TLS for plain HTTP.
     agent,
+    protocol,
     host: hostname.replaceAll(/[[\]]/g, ''),
     port: port === '' ? (outgoing.secure ? 443 : 80) : Number(port),
     method: outgoing.method,

@@ -11,11 +11,10 @@ import type { StreamedBody } from './request-body.ts';
 import { S3ResponseError } from './s3-response-error.ts';
 
 const mebibyte = 1_024 * 1_024;
-const smallestPart = 16 * mebibyte;
 
-/** Bytes of each part but the last: 16 MiB, or as many whole MiB as it takes to stay within 10,000 parts. */
-export function partSizeFor(size: number): number {
-  return Math.max(smallestPart, Math.ceil(size / mostParts / mebibyte) * mebibyte);
+/** Bytes of each part but the last: as wanted, or as many whole MiB as it takes to stay within 10,000 parts. */
+export function partSizeFor(size: number, wanted: number): number {
+  return Math.max(wanted, Math.ceil(size / mostParts / mebibyte) * mebibyte);
 }
 
 export interface Upload {

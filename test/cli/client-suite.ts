@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCoffer, type CofferResult } from '../harness/run-coffer.ts';
+
+export interface ServerUnderTest {
+  readonly url: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  stop(): Promise<void>;
+}
+
+/** What our client must do against any server that speaks S3 as MinIO does. */
+export function describeClient(
+  name: string,
+  start: () => Promise<ServerUnderTest>,
+  expected: { readonly encryption: boolean; /** Also what takes long. */ readonly thorough: boolean },
+): void {
+  let server: ServerUnderTest;
+  let folder: string;
+
+  async function attempt(...args: string[]): Promise<CofferResult> {
+    return runCoffer(['--config-dir', join(folder, 'config'), ...args], { env: { MC_UPLOAD_MULTIPART_SIZE: '5MiB' } });
+  }
+
+  async function coffer(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await attempt(...args);
+    expect({ code, stderr }, `coffer ${args.join(' ')}`).toEqual({ code: 0, stderr: '' });
+    return stdout.toString('utf8');
+  }
+
+  async function json(...args: string[]): Promise<Record<string, unknown>[]> {
+    const lines = (await coffer('--json', ...args)).split('\n').filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  async function keys(target: string): Promise<unknown[]> {
+    return (await json('ls', '-r', target)).map(({ key }) => key);
+  }
+
+  async function file(path: string, content: string | Buffer): Promise<string> {
+    const full = join(folder, path);
+    await mkdir(join(full, '..'), { recursive: true });
+    await writeFile(full, content);
+    return full;
+  }
+
+  describe(`the client against ${name}`, () => {
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'coffer-cli-'));
+      server = await start();
+      await coffer('alias', 'set', 's', server.url, server.accessKey, server.secretKey);
+      await coffer('mb', 's/bucket');
+    });
+
+    afterAll(async () => {
+      await server?.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    it('keeps no alias whose secret key is wrong', async () => {
+      const { code, stderr } = await attempt('alias', 'set', 'wrong', server.url, server.accessKey, 'not-the-secret');
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/not saved.*signature/is)]);
+      expect(await coffer('alias', 'list')).not.toContain('wrong');
+    });
+
+    it('keeps no alias whose access key is unknown', async () => {
+      const { code, stderr } = await attempt('alias', 'set', 'wrong', server.url, 'nobody', 'not-the-secret');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('not saved')]);
+    });
+
+    it('makes, lists and removes a bucket', async () => {
+      expect(await coffer('mb', 's/second')).toBe('Bucket created successfully `s/second`.\n');
+      expect((await json('ls', 's')).map(({ key }) => key)).toEqual(['bucket/', 'second/']);
+      expect(await coffer('rb', 's/second')).toBe('Removed `s/second` successfully.\n');
+      expect((await json('ls', 's')).map(({ key }) => key)).toEqual(['bucket/']);
+    });
+
+    it('says that a bucket is there already', async () => {
+      const { code, stdout } = await attempt('--json', 'mb', 's/bucket');
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout.toString())).toMatchObject({
+        status: 'error',
+        error: { type: 'fatal', cause: { error: { Code: 'BucketAlreadyOwnedByYou' } } },
+      });
+      await coffer('mb', '--ignore-existing', 's/bucket');
+    });
+
+    it.each([0, 1, 1_000, 1_048_577])('brings a file of %i bytes there and back', async (size) => {
+      const content = randomBytes(size);
+      const source = await file(`size-${size}`, content);
+      await coffer('cp', source, `s/bucket/sizes/${size}`);
+      await coffer('cp', `s/bucket/sizes/${size}`, join(folder, 'back', String(size)));
+      expect((await readFile(join(folder, 'back', String(size)))).equals(content)).toBe(true);
+      expect((await attempt('cat', `s/bucket/sizes/${size}`)).stdout.equals(content)).toBe(true);
+    });
+
+    it('uploads a large file in parts, or by one request where asked', async () => {
+      const content = randomBytes(11 * 1_024 * 1_024);
+      const source = await file('large', content);
+      await coffer('cp', source, 's/bucket/parts');
+      await coffer('cp', '--disable-multipart', source, 's/bucket/single');
+      const [parts, single] = [...(await json('stat', 's/bucket/parts')), ...(await json('stat', 's/bucket/single'))];
+      expect([parts?.['etag'], single?.['etag']]).toEqual([
+        expect.stringMatching(/^[0-9a-f]{32}-3$/),
+        expect.stringMatching(/^[0-9a-f]{32}$/),
+      ]);
+      for (const key of ['parts', 'single']) {
+        await coffer('cp', `s/bucket/${key}`, join(folder, key));
+        expect((await readFile(join(folder, key))).equals(content)).toBe(true);
+      }
+      await coffer('rm', 's/bucket/parts', 's/bucket/single');
+    });
+
+    it('copies a folder under its name, and with a slash its contents', async () => {
+      await file('tree/a.txt', 'a');
+      await file('tree/sub/ü +&%.txt', 'b');
+      await symlink(join(folder, 'tree'), join(folder, 'tree', 'loop'));
+      await coffer('cp', '-r', join(folder, 'tree'), 's/bucket/whole');
+      await coffer('cp', '-r', `${join(folder, 'tree')}/`, 's/bucket/contents');
+      expect(await keys('s/bucket/whole')).toEqual(['tree/a.txt', 'tree/sub/ü +&%.txt']);
+      expect(await keys('s/bucket/contents')).toEqual(['a.txt', 'sub/ü +&%.txt']);
+
+      await coffer('cp', '-r', 's/bucket/whole/tree', join(folder, 'down'));
+      await coffer('cp', '-r', 's/bucket/whole/tree/', join(folder, 'down-contents'));
+      expect(await readFile(join(folder, 'down/tree/sub/ü +&%.txt'), 'utf8')).toBe('b');
+      expect(await readdir(join(folder, 'down-contents'))).toEqual(['a.txt', 'sub']);
+    });
+
+    it('copies on the server, and between servers with type and metadata', async () => {
+      const source = await file('page.html', '<p>');
+      await coffer('cp', '--attr', 'Cache-Control=no-cache;colour=blue', source, 's/bucket/page.html');
+      await coffer('cp', 's/bucket/page.html', 's/bucket/copies/');
+      await coffer('alias', 'set', 'again', server.url, server.accessKey, server.secretKey);
+      await coffer('cp', 's/bucket/page.html', 'again/bucket/copies/streamed');
+      for (const key of ['page.html', 'streamed']) {
+        expect(await json('stat', `s/bucket/copies/${key}`)).toMatchObject([
+          {
+            size: 3,
+            metadata: { 'Content-Type': 'text/html', 'Cache-Control': 'no-cache', 'X-Amz-Meta-Colour': 'blue' },
+          },
+        ]);
+      }
+    });
+
+    it('copies nothing out of a target folder', async () => {
+      // MinIO takes no such key; ours does, since keys are no paths.
+      const source = await file('evil', 'x');
+      if ((await attempt('cp', source, 's/bucket/out/../../../escaped')).code !== 0) return;
+      const { code, stderr } = await attempt('cp', '-r', 's/bucket/out/', join(folder, 'kept/inside'));
+      expect([code, stderr]).toEqual([1, expect.stringContaining('cannot become a path')]);
+      await expect(stat(join(folder, 'escaped'))).rejects.toThrow('ENOENT');
+      await coffer('rm', '-r', '--force', 's/bucket/out/');
+    });
+
+    it('goes on after a source that fails, and exits with 1', async () => {
+      const good = await file('good', 'g');
+      const { code, stdout, stderr } = await attempt('cp', join(folder, 'absent'), good, 's/bucket/some/');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('absent')]);
+      expect(stdout.toString()).toContain('-> `s/bucket/some/good`');
+    });
+
+    it('lists by folder, recursively and with a summary', async () => {
+      await file('list/a', '1');
+      await file('list/b/c', '22');
+      await coffer('cp', '-r', `${join(folder, 'list')}/`, 's/bucket/list');
+      expect((await json('ls', 's/bucket/list')).map(({ key, type }) => [key, type])).toEqual([
+        ['a', 'file'],
+        ['b/', 'folder'],
+      ]);
+      expect((await json('ls', '-r', '--summarize', 's/bucket/list')).at(-1)).toMatchObject({
+        totalObjects: 2,
+        totalSize: 3,
+      });
+      expect(await coffer('ls', 's/bucket/list')).toMatch(
+        /^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [^\]]+\] {6}1B STANDARD a\n/,
+      );
+    });
+
+    it.runIf(expected.thorough)(
+      'pages through more objects than one answer holds, and removes them all',
+      async () => {
+        const names = Array.from({ length: 1_005 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
+        for (const name of names) await file(name, '');
+        await coffer('cp', '-r', `${join(folder, 'many')}/`, 's/bucket/many');
+        expect(await keys('s/bucket/many')).toEqual(names.map((name) => name.slice('many/'.length)));
+        expect((await json('rm', '-r', '--force', 's/bucket/many')).length).toBe(1_005);
+        expect(await keys('s/bucket/many')).toEqual([]);
+      },
+      60_000,
+    );
+
+    it('removes a folder without what only begins the same', async () => {
+      const source = await file('one', '1');
+      for (const key of ['logs/a', 'logs/b/c', 'logs-of-others']) await coffer('cp', source, `s/bucket/rm/${key}`);
+      await coffer('rm', '-r', '--force', 's/bucket/rm/logs');
+      expect(await keys('s/bucket/rm/')).toEqual(['logs-of-others']);
+    });
+
+    it('removes recursively only by force, and says when an object is not there', async () => {
+      expect((await attempt('rm', '-r', 's/bucket')).stderr).toContain('needs --force');
+      const { code, stderr } = await attempt('rm', 's/bucket/absent');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('`s/bucket/absent` does not exist')]);
+    });
+
+    it('keeps a bucket that is not empty, but by force', async () => {
+      await coffer('mb', 's/full');
+      await coffer('cp', await file('one', '1'), 's/full/a/b');
+      expect((await attempt('rb', 's/full')).stderr).toContain('is not empty');
+      await coffer('rb', '--force', 's/full');
+    });
+
+    it('says what is missing: object, bucket, folder', async () => {
+      expect((await attempt('stat', 's/bucket/absent')).stderr).toContain('`s/bucket/absent` does not exist');
+      expect((await attempt('cat', 's/bucket/absent')).code).toBe(1);
+      expect((await attempt('ls', 's/no-such-bucket')).stderr).toMatch(/bucket does not exist/i);
+      await coffer('cp', await file('one', '1'), 's/bucket/folder/one');
+      expect((await attempt('cp', 's/bucket/folder', join(folder, 'x'))).stderr).toContain('use --recursive');
+    });
+
+    it('leaves nothing of a download that fails', async () => {
+      await coffer('cp', await file('one', '1'), 's/bucket/one');
+      await mkdir(join(folder, 'taken/one'), { recursive: true });
+      // The name is taken by a folder, which shows only when the file gets its name.
+      const { code } = await attempt('cp', 's/bucket/one', `${join(folder, 'taken')}/`);
+      expect(code).toBe(1);
+      expect(await readdir(join(folder, 'taken'))).toEqual(['one']);
+    });
+
+    it.runIf(expected.encryption)('sets, shows and clears the default encryption', async () => {
+      expect(await coffer('encrypt', 'info', 's/bucket')).toBe('Auto encryption is not enabled for s/bucket\n');
+      await coffer('encrypt', 'set', 'SSE-KMS', 'some-key', 's/bucket');
+      expect(await json('encrypt', 'info', 's/bucket')).toMatchObject([
+        { op: 'info', encryption: { algorithm: 'sse-kms', keyId: 'some-key' } },
+      ]);
+      await coffer('encrypt', 'set', 'sse-s3', 's/bucket');
+      expect(await coffer('stat', 's/bucket')).toContain('Encryption: SSE-S3');
+      await coffer('encrypt', 'clear', 's/bucket');
+      expect(await coffer('encrypt', 'info', 's/bucket')).toBe('Auto encryption is not enabled for s/bucket\n');
+    });
+
+    it('shows the state of the server', async () => {
+      expect(await coffer('admin', 'info', 's')).toMatch(/^● {2}.+\n {3}Uptime: .+\n {3}Version: .+/);
+      expect(await coffer('ready', 's')).toBe('The cluster is ready\n');
+      expect(await json('ping', '-c', '1', 's')).toMatchObject([{ counter: 1, servers: [{ 'error-count': 0 }] }]);
+    });
+  });
+}
