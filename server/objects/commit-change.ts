@@ -23,28 +23,39 @@ const ATTEMPTS = 12;
  * Throws `SlowDown` after a bounded number of conflicts.
  */
 export async function commitChange<T>(environment: Environment, plan: () => Promise<Change<T>>): Promise<T> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const done = await attemptOnce(environment, plan);
-    if (done !== undefined) return done.result;
-    // Spread out, so that those who collided do not collide again.
-    await sleep(((environment.random(1)[0] ?? 0) / 255) * Math.min(2 ** attempt, 100));
+  let endTurn: (() => void) | undefined;
+  try {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const outcome = await attemptOnce(environment, plan);
+      if (outcome.kind === 'done') return outcome.result;
+      if (outcome.key !== undefined && endTurn === undefined) {
+        // Many writers of one key would otherwise defeat each other again and again; now only other threads are left to meet.
+        endTurn = await environment.turns.take(outcome.key.toString('latin1'));
+      } else {
+        // Spread out, so that those who collided do not collide again.
+        await sleep(((environment.random(1)[0] ?? 0) / 255) * Math.min(2 ** attempt, 100));
+      }
+    }
+  } finally {
+    endTurn?.();
   }
   throw new S3Error('SlowDown', `${ATTEMPTS} attempts met other changes of the same object; try again.`);
 }
 
-/** Undefined after a conflict. */
-async function attemptOnce<T>(
-  environment: Environment,
-  plan: () => Promise<Change<T>>,
-): Promise<{ readonly result: T } | undefined> {
+/** The key that was changed by somebody else, where it is known. */
+type Attempt<T> =
+  { readonly kind: 'done'; readonly result: T } | { readonly kind: 'conflict'; readonly key: Buffer | undefined };
+
+async function attemptOnce<T>(environment: Environment, plan: () => Promise<Change<T>>): Promise<Attempt<T>> {
   let change;
   try {
     change = await plan();
   } catch (error) {
-    if (error instanceof ChangedMeanwhile) return undefined;
+    if (error instanceof ChangedMeanwhile) return { kind: 'conflict', key: undefined };
     throw error;
   }
-  if (change.batch === undefined) return change;
-  const outcome = await commitOnce(environment.records, change.batch, environment.random);
-  return outcome.kind === 'committed' ? change : undefined;
+  const { batch, result } = change;
+  if (batch === undefined) return { kind: 'done', result };
+  const outcome = await commitOnce(environment.records, batch, environment.random);
+  return outcome.kind === 'committed' ? { kind: 'done', result } : outcome;
 }

@@ -1,6 +1,7 @@
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { Turns } from './turns.ts';
 
 /** What every operation works with: `ObjectLayerOptions` with nothing left out. */
 export interface Environment {
@@ -13,4 +14,6 @@ export interface Environment {
   readonly autoEncryption: boolean;
   /** Throws `XMinioStorageFull` when too little space is free to write. */
   readonly checkSpace: () => Promise<void>;
+  /** Of this thread's writers that met each other, by the key they met at. */
+  readonly turns: Turns;
 }

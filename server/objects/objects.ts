@@ -20,6 +20,7 @@ import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './put-object.ts';
 import { type Reserve, spaceCheck } from './space-check.ts';
 import { translateFailure } from './translate-failure.ts';
+import { Turns } from './turns.ts';
 
 export interface ObjectLayerOptions {
   readonly records: RecordStore;
@@ -52,6 +53,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     inlineLimit: options.inlineLimit ?? INLINE_LIMIT,
     autoEncryption: options.autoEncryption ?? false,
     checkSpace: spaceCheck(options.blobs, options.reserve, clock),
+    turns: new Turns(),
   };
   return {
     createBucket: operation(environment, createBucket),
