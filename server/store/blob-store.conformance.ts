@@ -33,6 +33,12 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
         expect((await read(store, id, 0, 3)).toString()).toBe('abc');
       });
 
+      it('takes thousands of single bytes', async () => {
+        const bytes = randomBytes(5_000);
+        await store.write(id, inPieces(bytes, 1));
+        expect((await read(store, id, 0, 5_000)).equals(bytes)).toBe(true);
+      });
+
       it('shows nothing of a blob before it has resolved', async () => {
         const gate = Promise.withResolvers<void>();
         const halfway = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ import { SeededRandom } from './seeded-random.ts';
 import { BUCKET, writeUntilGone } from './writers.ts';
 
 /** `.ci/run` asks for 50; `npm test` has time for these. */
-const kills = Number(process.env['COFFER_KILLS'] ?? 8);
+const kills = Number(process.env['COFFER_KILLS'] ?? 6);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const WRITERS = 8;
 

@@ -9,6 +9,8 @@ import { nodeFileSystem } from './node-file-system.ts';
 
 /** Chunks are gathered into writes of so many bytes; one is on its way while the next is gathered. */
 const WRITE_BYTES = 1024 * 1024;
+/** A client may send single bytes: so many pieces are written at once however small, or their buffers would outweigh them. */
+const WRITE_PIECES = 1024;
 const HALF_WRITTEN = '.part';
 
 /**
@@ -133,7 +135,7 @@ class FilesBlobStore implements BlobStore {
         chunks.push(chunk);
         gathered += chunk.length;
         size += chunk.length;
-        if (gathered < WRITE_BYTES) continue;
+        if (gathered < WRITE_BYTES && chunks.length < WRITE_PIECES) continue;
         await writing;
         writing = file.write(chunks);
         // Looked at when the next one is due; until then nobody may take it for unhandled.
