@@ -2,7 +2,7 @@ import type { CommitId, Expectation, Key, Outcome, Revision, ScanRange } from '.
 
 /**
  * Records whose values are sealed under the default key from the moment encryption is on: identities, settings, sign-in sessions.
- * Callers see plain values. Every key is made by `sealedKey()`. Before `start()` has resolved once, every call waits for it or fails as it did.
+ * Callers see plain values. Every key is made by `sealedKey()`; nothing may be asked before `start()` has resolved.
  *
  * Errors: `SealedRecordsError` where a value or the backend's key cannot be opened; what the `RecordStore` throws.
  */
