@@ -89,6 +89,7 @@ const told = async () =>
     files: Record<string, string>;
   }>;
 const log = () => readFileSync(join(folder, 'state/data/demo-server/data/log'), 'utf8').trim().split('\n');
+const ended = (name: string) => statSync(join(folder, `state/data/${name}/data/log`)).mtimeMs;
 const data = (name: string) => {
   mkdirSync(join(folder, 'state/data/demo-server/data'), { recursive: true });
   return join(folder, 'state/data/demo-server/data', name);
@@ -217,7 +218,6 @@ describe('everything', () => {
     await runtime.apply(workload({ dependsOn: ['keys-key-service'] }), secrets);
     await eventually(async () => (await runtime.observe()).every(({ state: { kind } }) => kind === 'ready'));
     await runtime.stop();
-    const ended = (name: string) => statSync(join(folder, `state/data/${name}/data/log`)).mtimeMs;
     expect(ended('demo-server')).toBeLessThan(ended('keys-key-service'));
   });
 });

@@ -49,8 +49,9 @@ describe('the lock of a state folder', () => {
   });
 });
 
+const tenant = (spec: object = {}) => ({ metadata: { name: 'demo' }, spec }) as Tenant;
+
 describe('root credentials', () => {
-  const tenant = (spec: object = {}) => ({ metadata: { name: 'demo' }, spec }) as Tenant;
   const none = new Map();
 
   it('are made once and kept', async () => {

@@ -80,16 +80,17 @@ describe('what is found of a provider', () => {
   });
 });
 
+const around = (more: Partial<TenantSurroundings> = {}): TenantSurroundings => ({
+  providers: new Map(),
+  invalidProviders: new Map(),
+  isAccepted: () => false,
+  waitingFor: undefined,
+  keyService: undefined,
+  ...more,
+});
+
 describe('what is found of a tenant', () => {
   const tenant = { spec: { identityProviders: [{ name: 'a' }], paused: false } } as unknown as Tenant;
-  const around = (more: Partial<TenantSurroundings> = {}): TenantSurroundings => ({
-    providers: new Map(),
-    invalidProviders: new Map(),
-    isAccepted: () => false,
-    waitingFor: undefined,
-    keyService: undefined,
-    ...more,
-  });
   const broken = new Map([
     [
       'a',

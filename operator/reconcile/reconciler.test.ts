@@ -87,13 +87,14 @@ beforeEach(() => {
   saved = undefined;
 });
 
+const of = <Kind extends CofferObject['kind']>(kind: Kind) =>
+  new Map(
+    objects.flatMap((object) =>
+      object.kind === kind ? [[object.metadata.name, object as Extract<CofferObject, { kind: Kind }>] as const] : [],
+    ),
+  );
+
 function resources(): Resources {
-  const of = <Kind extends CofferObject['kind']>(kind: Kind) =>
-    new Map(
-      objects.flatMap((object) =>
-        object.kind === kind ? [[object.metadata.name, object as Extract<CofferObject, { kind: Kind }>] as const] : [],
-      ),
-    );
   return {
     tenants: of('Tenant'),
     identityProviders: of('IdentityProvider'),
@@ -144,9 +145,9 @@ async function started(...given: CofferObject[]): Promise<Reconciler> {
   const made = reconciler();
   made.request();
   await settle();
-  for (const name of [...runtime.running.keys()]) runtime.become(name, 'ready');
+  for (const name of runtime.running.keys()) runtime.become(name, 'ready');
   await settle();
-  for (const name of [...runtime.running.keys()]) runtime.become(name, 'ready');
+  for (const name of runtime.running.keys()) runtime.become(name, 'ready');
   await settle();
   runtime.applied.length = 0;
   events.length = 0;
