@@ -125,6 +125,25 @@ describe('a workload on one machine', () => {
     expect(log()).toEqual(['start', 'end SIGTERM', 'start']);
   });
 
+  it('is restarted once for changes that come while it stops', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    await Promise.all(['2', '3', '4'].map((fingerprint) => runtime.apply(workload({}, fingerprint), secrets)));
+    await ready();
+    expect(log()).toEqual(['start', 'end SIGTERM', 'start']);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is in a session of its own, so that Ctrl-C reaches only the operator',
+    async () => {
+      await runtime.apply(workload(), secrets);
+      await ready();
+      const { pid } = JSON.parse(readFileSync(join(folder, 'state/workloads/demo-server/process'), 'utf8'));
+      const [, session] = /\) \S+ \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+      expect(session).toBe(String(pid));
+    },
+  );
+
   it('gets a file that it re-reads written anew without a restart', async () => {
     const [, mount] = workload().mounts;
     const reloading = workload({ mounts: [{ kind: 'volume', name: 'data' }, ...(mount === undefined ? [] : [mount])] });

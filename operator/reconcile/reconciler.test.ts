@@ -54,7 +54,7 @@ class RecordingRuntime implements Runtime {
 let runtime: RecordingRuntime;
 let objects: CofferObject[];
 let secrets: Secret[];
-let verdict: (configUrl: string) => ProviderCheck;
+let verdict: (configUrl: string) => ProviderCheck | Promise<ProviderCheck>;
 let events: OperatorEvent[];
 let statuses: Map<string, ResourceStatus>;
 let saved: string | undefined;
@@ -113,7 +113,7 @@ function reconciler(): Reconciler {
       return Promise.resolve();
     }),
     rootCredentials: () => Promise.resolve({ name: 'root', data: { rootUser: 'u', rootPassword: 'p' } }),
-    check: ({ spec }) => Promise.resolve(verdict(spec.configUrl)),
+    check: async ({ spec }) => verdict(spec.configUrl),
     fingerprint: (value) => value,
     status: {
       get: ({ kind, name }) => statuses.get(`${kind}/${name}`),
@@ -233,14 +233,20 @@ describe('a changed provider', () => {
   it('is one restart together with another one', async () => {
     const both = { identityProviders: [{ name: 'a' }, { name: 'b' }] };
     const operator = await started(tenant(both), provider('a'), provider('b'));
+    const slow = Promise.withResolvers<ProviderCheck>();
+    verdict = (url) => (url.includes('/good/slow') ? slow.promise : good);
     await change(
       operator,
       tenant(both),
       provider('a', 'good', { scopes: ['openid'] }),
-      provider('b', 'good', { displayName: 'B' }),
+      provider('b', 'good/slow', { displayName: 'B' }),
     );
+    expect(runtime.applied).toEqual([]);
+    expect(conditions('Tenant/demo')).toContain('Reconciling=True CheckPending');
+    slow.resolve(good);
+    await settle();
     expect(runtime.applied).toEqual(['demo-server']);
-    expect(restarts()).toHaveLength(2);
+    expect(restarts()).toHaveLength(3);
     await operator.close();
   });
 
