@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeCa } from '../../platform/certificates/make-ca.ts';
+import { issue } from '../key-service/keysvc-process.ts';
+import { runCoffer } from '../harness/run-coffer.ts';
+import { runCommand } from '../harness/run-command.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/coffer.js', import.meta.url));
+
+let folder: string;
+const servers: Server[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-line-'));
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function listening(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function noSuchBucket(response: ServerResponse): void {
+  response.writeHead(404).end('<Error><Code>NoSuchBucket</Code><Message>None.</Message></Error>');
+}
+
+function inProcess(...args: string[]) {
+  return runCoffer(['--config-dir', folder, ...args]);
+}
+
+describe('what is wrong on the command line', () => {
+  it.each([
+    [['nope'], "Unknown command 'nope'"],
+    [['ls', '--nope', 'x'], "Unknown option '--nope'"],
+    [['cp', 'a'], 'at least one source and a target'],
+    [['ls'], "Missing required argument 'targets'"],
+    [['ls', 'x/y'], 'No such alias `x`'],
+    [['mb', 'local'], 'name a bucket'],
+    [['encrypt', 'set', 'sse-x', 'local/bucket'], 'it is sse-s3 or sse-kms'],
+    [['alias', 'set', '1', 'http://h', 'abc', 'abcdefgh'], 'begins with a letter'],
+    [['ready', 'local', '--wait', 'x'], 'number of seconds'],
+    [['ping', 'local', '-c', '0'], 'number above 0'],
+  ])('%j is said on one line, with exit code 1', async (args, message) => {
+    const { code, stdout, stderr } = await inProcess(...args);
+    expect([code, stdout.length, stderr]).toEqual([1, 0, expect.stringMatching(/^coffer: <ERROR> .*\.\n$/)]);
+    expect(stderr).toContain(message);
+  });
+
+  it.each(['--json', '--JSON'])('is one line of JSON with %s', async (flag) => {
+    const { code, stdout, stderr } = await inProcess(flag, 'nope');
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout.toString()).toMatch(/^[^\n]*\n$/);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ status: 'error', error: { type: 'fatal' } });
+  });
+});
+
+describe('the program', () => {
+  it('says its version and how it is used', async () => {
+    const version = await runCommand(process.execPath, [launcher, '--version']);
+    expect([version.code, version.stdout]).toEqual([0, expect.stringMatching(/^coffer \d+\.\d+\.\d+\n$/)]);
+    const help = await runCommand(process.execPath, [launcher, 'cp', '--help']);
+    expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('--disable-multipart')]);
+  });
+
+  it('reads missing keys from standard input', async () => {
+    const port = await listening(createServer((_, response) => noSuchBucket(response)));
+    const args = ['--config-dir', folder, 'alias', 'set', 'a', `http://127.0.0.1:${port}`];
+    expect((await runCoffer(args, { input: 'access\nsecret-key\n' })).code).toBe(0);
+    const { stdout } = await inProcess('--json', 'alias', 'list', 'a');
+    expect(JSON.parse(stdout.toString())).toMatchObject({ accessKey: 'access', secretKey: 'secret-key' });
+  });
+
+  it('exits with 130 when it is interrupted, and leaves neither file nor upload behind', async () => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      if (request.method === 'POST') {
+        response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>');
+      } else if (request.method === 'DELETE') response.writeHead(204).end();
+      else if (request.method === 'HEAD') response.writeHead(200, { 'content-length': 1_000_000, etag: '"e"' }).end();
+      else if (request.method === 'GET') response.writeHead(206, { 'content-length': 1_000_000 }).write('some');
+    });
+    const url = `http://access:secret-key@127.0.0.1:${await listening(server)}`;
+    await writeFile(join(folder, 'large'), '');
+    await truncate(join(folder, 'large'), 100 * 1_024 * 1_024);
+    await mkdir(join(folder, 'down'));
+    for (const [from, to] of [
+      ['s/bucket/key', join(folder, 'down/')],
+      [join(folder, 'large'), 's/bucket/large'],
+    ] as const) {
+      const child = spawn(process.execPath, [launcher, '--config-dir', folder, 'cp', from, to], {
+        env: { PATH: process.env['PATH'], COFFER_HOST_s: url },
+        stdio: 'ignore',
+      });
+      const exited = once(child, 'exit');
+      await expect
+        .poll(() => seen.some((line) => /^(GET|PUT) .*(key|partNumber)/.test(line)), { timeout: 20_000 })
+        .toBe(true);
+      child.kill('SIGINT');
+      expect(await exited).toEqual([130, null]);
+      seen.splice(0, seen.length, ...seen.filter((line) => line.startsWith('DELETE')));
+    }
+    expect(seen).toEqual(['DELETE /bucket/large?uploadId=u']);
+    expect(await readdir(join(folder, 'down'))).toEqual([]);
+  });
+
+  it('shows progress on a terminal, and lines elsewhere', async () => {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(200, { etag: '"e"' }).end());
+    });
+    const env = { MC_HOST_s: `http://access:secret-key@127.0.0.1:${await listening(server)}` };
+    await writeFile(join(folder, 'file'), 'hello');
+    const args = ['--config-dir', folder, 'cp', join(folder, 'file'), 's/bucket/file'];
+    const shown = (await runCoffer(args, { env, terminal: true })).stdout.toString();
+    expect([shown.includes('┃▓▓▓'), shown.includes('100.0%')]).toEqual([true, true]);
+    const lines = (await runCoffer(args, { env })).stdout.toString();
+    expect(lines).toMatch(/^`.*file` -> `s\/bucket\/file`\nTotal: 5B, Transferred: 5B, Speed: .*\/s\n$/);
+    expect((await runCoffer(['--quiet', ...args], { env, terminal: true })).stdout.toString()).not.toContain('┃');
+  });
+});
+
+describe('TLS', () => {
+  it('is trusted by the configuration folder, or not at all unless --insecure', async () => {
+    const ca = await makeCa({ commonName: 'someone', validForMs: 3_600_000 });
+    const issued = await issue(ca, 'server');
+    const handler = createTlsServer({ cert: issued.certPem, key: issued.keyPem }, (_, response) =>
+      noSuchBucket(response),
+    );
+    const url = `https://127.0.0.1:${await listening(handler)}`;
+    const set = ['alias', 'set', 'a', url, 'access', 'secret-key'];
+
+    const refused = await inProcess(...set);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('certs/CAs')]);
+    expect((await inProcess('--insecure', ...set)).code).toBe(0);
+    await mkdir(join(folder, 'certs/CAs'), { recursive: true });
+    await writeFile(join(folder, 'certs/CAs/a.crt'), ca.certPem);
+    expect((await inProcess(...set)).code).toBe(0);
+  });
+});
