@@ -17,8 +17,8 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Beside the packages, so that a first start in a new state folder is as fast as a second; Node does without where it cannot write. */
-export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/coffer-compile', import.meta.url));
+/** As bin/node-26.js has it, so that a first start in a new state folder is as fast as a second; Node does without where it cannot write. */
+export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
 
 /** Milliseconds that a program has to end by itself after SIGTERM. */
 const patienceMs = 20_000;

@@ -36,6 +36,10 @@ const inherited = [
   'TEMP',
   'SystemRoot',
   'NODE_EXTRA_CA_CERTS',
+  // What bin/ sets for the allocator.
+  'MALLOC_ARENA_MAX',
+  'MALLOC_MMAP_THRESHOLD_',
+  'MALLOC_TRIM_THRESHOLD_',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
 ];

@@ -47,7 +47,7 @@ export class ManifestFolder {
 
   /** Reads the folder again. Errors when the folder itself cannot be read. */
   async read(): Promise<void> {
-    const names = (await readdir(this.#folder, { withFileTypes: true }))
+    const names = (await listFolder(this.#folder))
       .filter((entry) => !entry.isDirectory() && /^[^.].*\.(ya?ml|json)$/.test(entry.name))
       .map((entry) => entry.name)
       .sort();
@@ -106,6 +106,17 @@ export class ManifestFolder {
     for (const [key, object] of objects) this.#good.set(key, object);
     this.#problems = problems;
     this.#resources = { ...byKind([...objects.values()]), secrets, invalid };
+  }
+}
+
+async function listFolder(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : String(error);
+    throw new Error(`the folder of manifests ${folder} cannot be read: ${why}; name it with --manifests`, {
+      cause: error,
+    });
   }
 }
 

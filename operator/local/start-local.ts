@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import { discover } from '../../platform/openid/discovery.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
@@ -68,6 +69,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     await manifests.read();
     const key = await state.madeOnce(() => randomBytes(32).toString('base64url'), 'fingerprint-key');
     const listeners: (() => void)[] = [];
+    let lastFailure = '';
     const event = (news: OperatorEvent) => {
       options.event(news);
       void status.record(news).catch((error: unknown) => options.problem(describe(error)));
@@ -104,10 +106,14 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         },
       },
       event,
-      failed: (error) => options.problem(describe(error)),
+      failed: (error) => {
+        // A pass that fails is tried every two seconds; its reason is told once.
+        if (describe(error) !== lastFailure) options.problem(describe(error));
+        lastFailure = describe(error);
+      },
       now,
       random: Math.random,
-      version: '0.1.0',
+      version: manifest.version,
     });
 
     const take = () => {
