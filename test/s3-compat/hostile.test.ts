@@ -243,7 +243,7 @@ describe('any request', () => {
         });
         expect([200, 204, 206, 304, 400, 403, 404, 405, 409, 411, 412, 416, 501]).toContain(answer.status);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
     expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
