@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { hmac, formatScope } from './signing-key.ts';
 import type { RequestHeaders, SignatureScope } from './signed-request.ts';
 
@@ -30,9 +30,8 @@ export function canonicalHeaders(headers: RequestHeaders, signed: readonly strin
 /** Hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http gives and takes them. */
 export function hashCanonicalRequest(parts: CanonicalParts): string {
   const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
-  return createHash('sha256')
-    .update(`${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`, 'latin1')
-    .digest('hex');
+  const request = `${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`;
+  return hash('sha256', Buffer.from(request, 'latin1'), 'hex');
 }
 
 export function computeSignature(

@@ -1,6 +1,10 @@
 const encodedPathAsItIs = /^[A-Za-z0-9\-._~/]*$/;
 const encodedAsItIs = /^[A-Za-z0-9\-._~]*$/;
 
+/** Escapes as AWS writes them, in upper case; among them may be such that AWS would not write. */
+const wellEscaped = /^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})*$/;
+const needlessEscape = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
+
 const encodedByte = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return encodedAsItIs.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
@@ -27,7 +31,8 @@ export function reencode(
   sent: string,
   options: { readonly keepSlash: boolean; readonly plusIsSpace: boolean },
 ): string {
-  if ((options.keepSlash ? encodedPathAsItIs : encodedAsItIs).test(sent)) return sent;
+  if (options.keepSlash ? encodedPathAsItIs.test(sent) : wellEscaped.test(sent) && !needlessEscape.test(sent))
+    return sent;
   let encoded = '';
   for (let at = 0; at < sent.length; at += 1) {
     let byte = sent.charCodeAt(at) & 0xff;
@@ -47,6 +52,7 @@ export function reencode(
 
 /** Decodes percent escapes to text; undefined when an escape is broken or the bytes are no UTF-8. */
 export function percentDecode(sent: string): string | undefined {
+  if (!sent.includes('%')) return sent;
   try {
     return decodeURIComponent(sent);
   } catch {

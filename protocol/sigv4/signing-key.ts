@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { SignatureScope } from './signed-request.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
@@ -31,7 +31,7 @@ export class SigningKeys {
   }
 
   get(secretKey: string, scope: SignatureScope): Buffer {
-    const id = `${createHash('sha256').update(secretKey).digest('base64')}/${formatScope(scope)}`;
+    const id = `${hash('sha256', secretKey, 'base64')}/${formatScope(scope)}`;
     const known = this.#keys.get(id);
     if (known !== undefined) return known;
     const key = deriveSigningKey(secretKey, scope);
