@@ -5,7 +5,7 @@ import { type BlobId, BlobMissing } from '../blob-store.ts';
 import { openFilesBlobStore } from './files-blob-store.ts';
 import { PowerCut, SimulatedDisk, type UnsyncedNames } from './simulated-disk.ts';
 
-const SIZE = 2_500_000;
+const SIZE = 1_200_000;
 
 interface Written {
   readonly id: BlobId;
