@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { connectRaw, sendRaw } from '../../test/harness/raw-http.ts';
@@ -11,6 +11,7 @@ import { createS3Server, stopServer } from './s3-server.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(servers.splice(0).map((server) => stopServer(server, 0)));
 });
 
@@ -159,6 +160,23 @@ describe('slow answers', () => {
     );
     const answer = await fetch(url);
     expect([answer.status, await answer.text()]).toEqual([412, '<x/>late']);
+  });
+
+  it('that take long send their status and spaces, and end with the document', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const asked = Promise.withResolvers<void>();
+    const result = Promise.withResolvers<Answer>();
+    const url = await serve(() => {
+      asked.resolve();
+      const body = { kind: 'slow', early: Buffer.from('<?xml?>'), result: result.promise } as const;
+      return Promise.resolve({ status: 200, headers: { 'content-type': 'application/xml' }, body });
+    });
+    const answer = fetch(url);
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect((await answer).status).toBe(200);
+    result.resolve(text('<?xml?><Error/>', 412));
+    expect(await (await answer).text()).toBe('<?xml?>  <Error/>');
   });
 });
 
