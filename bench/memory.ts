@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { allocatorEnvironment } from '../bin/allocator.js';
 import { parseSize } from '../platform/settings/parse-value.ts';
 import { startTenant, type RunningTenant } from '../test/harness/start-tenant.ts';
 
@@ -63,6 +64,7 @@ async function coffer(config: string, ...args: string[]): Promise<{ readonly pea
   const started = performance.now();
   const child = spawn(process.execPath, [client, '--config-dir', config, '--quiet', ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...allocatorEnvironment, ...process.env },
   });
   let highest = 0;
   const timer = setInterval(() => {
@@ -91,7 +93,9 @@ async function measure(tenant: RunningTenant, folder: string): Promise<boolean> 
   const row = (...cells: string[]) =>
     process.stdout.write(`| ${cells.map((cell, at) => cell.padEnd(at === 0 ? 28 : 12)).join(' | ')} |\n`);
   const shown = (value: number) => `${(value / MiB).toFixed(0)} MiB`;
-  process.stdout.write(`${values.size}, SSE-KMS; peak resident memory, limit ${shown(limit)}\n\n`);
+  process.stdout.write(
+    `${values.size}, SSE-KMS; server at rest ${shown(await peak(server))}; peak resident memory, limit ${shown(limit)}\n\n`,
+  );
   row('', 'client', 'server', 'MiB/s');
   row('---', '---', '---', '---');
   const moves: readonly (readonly [string, ...string[]])[] = [

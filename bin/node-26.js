@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { allocatorEnvironment } from './allocator.js';
 import { fileURLToPath } from 'node:url';
 
 const wanted = 26;
@@ -48,7 +49,7 @@ export function findNode() {
 export function runUnderNode26(script, args) {
   const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', script, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, COFFER_EXIT_WITH_PARENT: '1' },
+    env: { NODE_COMPILE_CACHE: compileCache, ...allocatorEnvironment, ...process.env, COFFER_EXIT_WITH_PARENT: '1' },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -1,3 +1,4 @@
+import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../store/blob-store.ts';
@@ -75,6 +76,7 @@ async function* measure(incoming: IncomingBody, digests: DigestsInProgress): Asy
     total += chunk.length;
     if (total > incoming.size) throw incomplete(incoming.size, `more than ${incoming.size}`);
     digests.update(chunk);
+    bodyBytesPassed(chunk.length);
     yield chunk;
   }
   if (total !== incoming.size) throw incomplete(incoming.size, String(total));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { allocatorEnvironment } from '../../bin/allocator.js';
 import { freePort } from './free-port.ts';
 
 const start = fileURLToPath(new URL('../../examples/quickstart/start.ts', import.meta.url));
@@ -66,7 +67,12 @@ export async function startTenant(options: TenantOptions): Promise<RunningTenant
 
   const args = [start, '--state', state, '--manifests', manifests, ...(options.args ?? ['--no-demo-idp'])];
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', SVC_ROOT_USER: rootUser, SVC_ROOT_PASSWORD: rootPassword },
+    env: {
+      ...allocatorEnvironment,
+      PATH: process.env['PATH'] ?? '',
+      SVC_ROOT_USER: rootUser,
+      SVC_ROOT_PASSWORD: rootPassword,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
 import { type BlobFileSystem, isNoSuchFile, type OpenFile } from './blob-file-system.ts';
 
@@ -25,6 +26,7 @@ async function* pieces(fs: BlobFileSystem, path: string, id: BlobId, range: Rang
       const count = await file.read(buffer, position);
       if (count === 0) throw new BlobTruncated(id, range.end);
       position += count;
+      bodyBytesPassed(count);
       yield buffer.subarray(0, count);
     }
   } finally {
