@@ -67,17 +67,24 @@ async function coffer(config: string, ...args: string[]): Promise<{ readonly pea
     env: { ...allocatorEnvironment, ...process.env },
   });
   let highest = 0;
-  const timer = setInterval(() => {
-    void peak(child.pid ?? 0).then((now) => {
-      highest = Math.max(highest, now);
-    });
-  }, 20);
+  const look = async () => {
+    highest = Math.max(highest, await peak(child.pid ?? 0));
+  };
+  const timer = setInterval(() => void look(), 20);
   const code = await new Promise<number | null>((resolve) => {
     child.on('close', resolve);
   });
   clearInterval(timer);
   if (code !== 0) throw new Error(`coffer ${args.join(' ')} exited with ${code}`);
   return { peak: highest, seconds: (performance.now() - started) / 1000 };
+}
+
+function row(...cells: string[]): void {
+  process.stdout.write(`| ${cells.map((cell, at) => cell.padEnd(at === 0 ? 28 : 12)).join(' | ')} |\n`);
+}
+
+function shown(value: number): string {
+  return `${(value / MiB).toFixed(0)} MiB`;
 }
 
 async function measure(tenant: RunningTenant, folder: string): Promise<boolean> {
@@ -90,11 +97,8 @@ async function measure(tenant: RunningTenant, folder: string): Promise<boolean> 
   await coffer(config, 'mb', 'bench/large');
   await coffer(config, 'encrypt', 'set', 'sse-kms', 'tenant-key', 'bench/large');
   let good = true;
-  const row = (...cells: string[]) =>
-    process.stdout.write(`| ${cells.map((cell, at) => cell.padEnd(at === 0 ? 28 : 12)).join(' | ')} |\n`);
-  const shown = (value: number) => `${(value / MiB).toFixed(0)} MiB`;
   process.stdout.write(
-    `${values.size}, SSE-KMS; server at rest ${shown(await peak(server))}; peak resident memory, limit ${shown(limit)}\n\n`,
+    `${values.size}, SSE-KMS; at rest ${shown(await peak(server))}; peak resident memory, limit ${shown(limit)}\n\n`,
   );
   row('', 'client', 'server', 'MiB/s');
   row('---', '---', '---', '---');

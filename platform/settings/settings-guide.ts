@@ -3,7 +3,6 @@ import type { Setting, SettingType } from '../../protocol/settings/setting.ts';
 
 /** `docs/guides/settings.md`, from the table of settings. `npm run docs` writes it; a test fails when it is stale. */
 export function settingsGuide(): string {
-  const rows = (scope: Setting['scope']) => settings.filter((row) => row.scope === scope).map(section);
   return [
     '# Settings of the server',
     '<!-- Made by `npm run docs` from protocol/settings/table.ts. Do not edit. -->',
@@ -12,13 +11,17 @@ export function settingsGuide(): string {
       'use work as well, after the first. A **secret** may be given as `<NAME>_FILE`, the path of a file that holds it. An empty ' +
       'variable counts as not set. Every problem is reported at once at start, without the value of a secret.',
     '## Server and key service',
-    ...rows('server'),
+    ...sections('server'),
     '## OpenID Connect providers',
     'Each provider is a group of variables with the suffix `_<ID>`, for example `SVC_IDENTITY_OPENID_CONFIG_URL_PRIMARY_IAM`. One ' +
       'provider may go without a suffix. The operator renders the `IdentityProvider` `primary-iam` to the suffix `_PRIMARY_IAM`.',
-    ...rows('per-provider'),
+    ...sections('per-provider'),
     '',
   ].join('\n\n');
+}
+
+function sections(scope: Setting['scope']): string[] {
+  return settings.filter((row) => row.scope === scope).map(section);
 }
 
 function section(row: Setting): string {

@@ -27,7 +27,7 @@ export function streamKey(objectKey: Buffer, salt: Buffer): Buffer {
 }
 
 /** Ciphertext goes out in blocks of this many packages: small writes cost more than the copy into the block. */
-const BLOCK_PACKAGES = 16;
+const BLOCK_PACKAGES = 8;
 
 /**
  * Encrypts a body of exactly `size` bytes; its chunks may have any length. `key` is of `streamKey()`.

@@ -96,9 +96,9 @@ export async function startTenant(options: TenantOptions): Promise<RunningTenant
       };
       waiting.add(look);
       look();
-      void exited.then((code) => {
+      const fail = (code: number | null) =>
         reject(new Error(`exited with ${code} before it said "${text}":\n${lines.join('\n')}`));
-      });
+      void exited.then(fail);
     });
   }
   await untilSays('Coffer is ready');
