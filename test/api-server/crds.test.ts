@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiGroup } from '../../operator/api/object.ts';
 import { manifestOf, ruleCases } from '../../operator/api/rule-cases.ts';
-import { listen } from '../../platform/listen.ts';
+import { freePort } from '../harness/free-port.ts';
+import { tool } from '../harness/tools.ts';
 
 // The generated CRDs on a real kube-apiserver with etcd, and the rules' cases, which the functions of operator/api pass too.
 
@@ -17,15 +16,8 @@ const run = promisify(execFile);
 const scripts = fileURLToPath(new URL('../cluster/', import.meta.url));
 const crds = fileURLToPath(new URL('../../crds', import.meta.url));
 const examples = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
-const bin = join(process.env['COFFER_TOOLS'] ?? join(homedir(), '.cache/coffer-tools'), 'kubernetes');
+const bin = dirname(tool('kubernetes/kube-apiserver', 'kubernetes-api-server'));
 let state = '';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 }, { setting: 'nothing' });
-  server.close();
-  return port;
-}
 
 async function kubectl(args: readonly string[], input?: string): Promise<string> {
   const call = run(join(bin, 'kubectl'), ['--kubeconfig', join(state, 'admin.kubeconfig'), ...args]);
@@ -44,9 +36,6 @@ async function refusal(manifest: unknown, args: readonly string[] = ['create', '
 }
 
 beforeAll(async () => {
-  if (!existsSync(join(bin, 'kube-apiserver'))) {
-    throw new Error(`${bin} has no kube-apiserver: build it with test/cluster/build-api-server ${bin}`);
-  }
   state = await mkdtemp(join(tmpdir(), 'coffer-api-server-'));
   const ports = [await freePort(), await freePort(), await freePort()].map(String);
   await run(join(scripts, 'up-api-server'), [bin, state, ...ports]);

@@ -185,7 +185,7 @@ describe('changes of the provider while the tenant runs', () => {
     await tenant.writeIdentityProvider({ ...identityProvider(), scopes: ['openid', 'email', 'profile'] });
     const from = tenant.lines.length;
     await tenant.writeClientSecret('not the secret');
-    await tenant.untilSays('client secret', from);
+    await tenant.untilSays('refuses the client', from);
     const alice = await personClient('alice');
     expect((await alice.send(new ListBucketsCommand({}))).Buckets).toBeDefined();
   });
