@@ -21,10 +21,17 @@ export function canonicalHeaders(headers: RequestHeaders, signed: readonly strin
   let lines = '';
   for (const name of signed) {
     const value = headers[name] ?? '';
-    const text = typeof value === 'string' ? value : value.map((one) => one.trim()).join(',');
-    lines += `${name}:${text.trim().replaceAll(/\s+/g, ' ')}\n`;
+    lines += `${name}:${typeof value === 'string' ? canonicalValue(value) : value.map(canonicalValue).join(',')}\n`;
   }
   return lines;
+}
+
+/** Values hold one character per byte: only the white space of ASCII counts, since A0 and 85 are also parts of UTF-8 characters. */
+function canonicalValue(value: string): string {
+  return value
+    .replaceAll(/[\t\n\v\f\r ]+/g, ' ')
+    .replace(/^ /, '')
+    .replace(/ $/, '');
 }
 
 /** Hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http gives and takes them. */
