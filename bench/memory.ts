@@ -15,11 +15,6 @@ import { startTenant, type RunningTenant } from '../test/harness/start-tenant.ts
 const MiB = 2 ** 20;
 const limit = 300 * MiB;
 const client = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
-const noProvider = {
-  configUrl: 'http://127.0.0.1:9/realms/none/.well-known/openid-configuration',
-  clientId: 'none',
-};
-
 const { values } = parseArgs({ options: { size: { type: 'string', default: '5GiB' } } });
 const size = parseSize(values.size, false);
 const bytes = size.kind === 'bytes' ? size.bytes : 0;
@@ -121,7 +116,7 @@ async function measure(tenant: RunningTenant, folder: string): Promise<boolean> 
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'coffer-bench-'));
-const tenant = await startTenant({ identityProvider: noProvider, clientSecret: 'none' });
+const tenant = await startTenant();
 try {
   const good = await measure(tenant, folder);
   process.stdout.write(good ? '\nwithin the limit\n' : '\nOVER THE LIMIT\n');

@@ -11,9 +11,11 @@ import { freePort } from './free-port.ts';
 const start = fileURLToPath(new URL('../../examples/quickstart/start.ts', import.meta.url));
 
 export interface TenantOptions {
-  /** The `spec` of the IdentityProvider `primary-iam`, its `clientSecretRef` aside. */
-  readonly identityProvider: Readonly<Record<string, unknown>>;
-  readonly clientSecret: string;
+  /** The `spec` of the IdentityProvider `primary-iam`, its `clientSecretRef` aside; without it one that nobody answers for. */
+  readonly identityProvider?: Readonly<Record<string, unknown>>;
+  readonly clientSecret?: string;
+  /** The default key of its key service; `tenant-key` without it. */
+  readonly defaultKey?: string;
   readonly args?: readonly string[];
 }
 
@@ -31,11 +33,16 @@ export interface RunningTenant {
   stop(): Promise<void>;
 }
 
+/** Nothing listens on the discard port: the tenant starts without the provider and says so. */
+const absentProvider = {
+  configUrl: 'http://127.0.0.1:9/realms/none/.well-known/openid-configuration',
+  clientId: 'none',
+};
 const rootUser = 'tenant-root';
 const rootPassword = 'tenant-root-password';
 
 /** A whole tenant by the local runtime as `npm start` runs it: server, key service, and an identity provider of the test's. */
-export async function startTenant(options: TenantOptions): Promise<RunningTenant> {
+export async function startTenant(options: TenantOptions = {}): Promise<RunningTenant> {
   const folder = await mkdtemp(join(tmpdir(), 'coffer-tenant-'));
   const [manifests, state] = [join(folder, 'manifests'), join(folder, 'state')];
   await mkdir(manifests);
@@ -52,12 +59,12 @@ export async function startTenant(options: TenantOptions): Promise<RunningTenant
     });
   const writeClientSecret = (value: string) =>
     write('primary-iam-client', 'Secret', { stringData: { 'client-secret': value } }, 'v1');
-  await writeIdentityProvider(options.identityProvider);
-  await writeClientSecret(options.clientSecret);
+  await writeIdentityProvider(options.identityProvider ?? absentProvider);
+  await writeClientSecret(options.clientSecret ?? 'none');
   await write('keys', 'KMSConfig', {
     address: { host, port: ports.keys },
     keystore: { files: {} },
-    defaultKey: 'tenant-key',
+    defaultKey: options.defaultKey ?? 'tenant-key',
   });
   await write('whole-way', 'Tenant', {
     addresses: { s3: { host, port: ports.s3 }, console: { host, port: ports.console } },
