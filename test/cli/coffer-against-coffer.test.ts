@@ -2,6 +2,7 @@ import { startTenant } from '../harness/start-tenant.ts';
 import { describeClient } from './client-suite.ts';
 
 describeClient('a tenant of ours', async () => {
-  const { s3: url, root, stop } = await startTenant({ defaultKey: 'some-key' });
-  return { url, accessKey: root.accessKeyId, secretKey: root.secretAccessKey, stop };
+  const tenant = await startTenant({ defaultKey: 'some-key' });
+  const { s3: url, root } = tenant;
+  return { url, accessKey: root.accessKeyId, secretKey: root.secretAccessKey, stop: () => tenant.stop() };
 });
