@@ -11,8 +11,7 @@ import { keepTidy } from './keep-tidy.ts';
 import { reachKeyService } from './reach-key-service.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
-import type { Role, Tell } from './thread.ts';
-import type { ThreadOptions } from './thread-messages.ts';
+import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 
 /** A slow client may take this long for a request's head, milliseconds. */
 const headersTimeout = 60_000;

@@ -15,8 +15,7 @@ import { createS3Api } from './s3/s3-api.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import { createStsHandler } from './sts/create-sts-handler.ts';
-import type { Role, Tell } from './thread.ts';
-import type { ThreadOptions } from './thread-messages.ts';
+import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 
 /** A thread that serves S3, STS and the admin API on a listener of its own. */
 export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {

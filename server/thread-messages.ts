@@ -44,3 +44,11 @@ export type FromThread =
   | { readonly kind: 'stopped' }
   /** The process cannot go on; the message is for the person who runs it. */
   | { readonly kind: 'failed'; readonly message: string };
+
+/** What a thread does with the messages. */
+export interface Role {
+  /** Errors end the process with their message. */
+  handle(message: ToThread): Promise<void>;
+}
+
+export type Tell = (message: FromThread) => void;

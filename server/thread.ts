@@ -1,15 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FromThread, ThreadOptions, ToThread } from './thread-messages.ts';
+import type { Role, Tell, ThreadOptions, ToThread } from './thread-messages.ts';
 import { threadLog } from './thread-log.ts';
 
 /** A worker's entry. What a role does is in its own file; this one carries the messages. */
-export interface Role {
-  /** Errors end the process with their message. */
-  handle(message: ToThread): Promise<void>;
-}
-
-export type Tell = (message: FromThread) => void;
-
 const port = parentPort;
 if (port === null) throw new Error('server/thread.ts is started by server/main.ts, not by hand');
 

@@ -1,4 +1,3 @@
-import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { listBuckets } from '../s3/buckets.ts';
 import type { S3Client } from '../s3/client.ts';
@@ -56,10 +55,11 @@ async function* rows(
   const { bucket, key } = target;
   const recursive = options.recursive === true;
   if (bucket === '') {
-    if (recursive || options.incomplete === true) {
-      throw new CliError('BadArgument', `Invalid target \`${target.text}\`: name a bucket, ALIAS/BUCKET`);
+    const inside = recursive || options.incomplete === true;
+    for (const { name, created } of await listBuckets(client)) {
+      if (inside) yield* rowsOfBucket(client, { ...target, bucket: name }, options);
+      else yield { ...folder(`${name}/`), time: created };
     }
-    for (const { name, created } of await listBuckets(client)) yield { ...folder(`${name}/`), time: created };
     return;
   }
   if (options.incomplete === true) {
@@ -75,6 +75,11 @@ async function* rows(
       yield { name: key.slice(shown(key)), kind: 'file', size, time: lastModified, etag, storageClass };
     }
   }
+}
+
+/** Named from the alias on. */
+async function* rowsOfBucket(client: S3Client, target: RemoteTarget, options: ListOptions): AsyncGenerator<Row> {
+  for await (const row of rows(client, target, options)) yield { ...row, name: `${target.bucket}/${row.name}` };
 }
 
 /** `dir` without a slash shows what is in the folder, unless something else begins the same. */
