@@ -175,6 +175,12 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
       );
     });
 
+    it('lists every bucket of an alias recursively', async () => {
+      await coffer('mb', 's/of-many');
+      await coffer('cp', await file('one', '1'), 's/of-many/deep/one');
+      expect(await keys('s')).toContain('of-many/deep/one');
+    });
+
     it('pages through more objects than one answer holds, and removes them all', async () => {
       const names = Array.from({ length: 1_005 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
       for (const name of names) await file(name, '');
