@@ -1,6 +1,6 @@
 /**
- * How glibc's allocator serves a process of many threads through which large bodies stream. By itself it gives each of a dozen threads
- * an arena, and keeps in each what bodies left behind: 60 MiB more at the peak of four parallel parts (`npm run bench:memory`).
+ * How glibc's allocator serves a process of many threads through which large bodies stream. By itself it gives threads arenas of their
+ * own, and keeps in each what bodies left behind: one arena took 60 MiB off the peak of two (docs/decisions/0004-memory-of-bodies.md).
  *
  * @see mallopt(3)
  */

@@ -12,8 +12,8 @@ let passed = 0;
 /**
  * Told of each piece of a body that passes through this thread; now and then collects the buffers that nothing refers to any more.
  *
- * They lie outside V8's heap, which lets 64 MiB of them go by in each thread before it looks: two threads that stream kept 130 MiB of
- * rubbish. They die young, so a minor collection finds them; it takes well under a millisecond and is due every 8 MiB.
+ * They lie outside V8's heap, which lets many of them go by, in each thread, before it looks. They die young, so a minor collection
+ * finds them. Without it the server passed 300 MiB: docs/decisions/0004-memory-of-bodies.md.
  */
 export function bodyBytesPassed(bytes: number): void {
   passed += bytes;

@@ -2,8 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { FromThread, ThreadOptions, ToThread } from './thread-messages.ts';
 
 /**
- * A small young generation is collected often, and the buffers of bodies that passed through go with it: with the default of 48 MiB a
- * GET of 300 MiB raised the process by 60 MiB more. Measured by `npm run bench:memory`.
+ * A small young generation is collected often, and the buffers of bodies that passed through go with it: docs/decisions/0004.
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 
