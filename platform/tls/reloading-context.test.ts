@@ -33,8 +33,14 @@ beforeEach(async () => {
 const files = () => ({ certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') });
 
 async function write(pair: CertificateAndKey, at = folder) {
-  await writeFile(join(at, 'tls.crt'), pair.certPem);
-  await writeFile(join(at, 'tls.key'), pair.keyPem);
+  await replace(join(at, 'tls.crt'), pair.certPem);
+  await replace(join(at, 'tls.key'), pair.keyPem);
+}
+
+/** In one step: nobody sees the file while it is empty or half written. */
+async function replace(path: string, content: string) {
+  await writeFile(`${path}.new`, content);
+  await rename(`${path}.new`, path);
 }
 
 async function watching(
@@ -116,7 +122,7 @@ describe('a watched pair', () => {
 
   it('stays, with one line in the log, while the files do not fit', () =>
     watching(async (watched, changes, logged) => {
-      await writeFile(files().certFile, second.certPem);
+      await replace(files().certFile, second.certPem);
       for (let i = 0; i < 3; i++) await watched.check();
       expect(watched.current.cert.toString()).toBe(first.certPem);
       expect(changes).toEqual([]);
@@ -128,7 +134,7 @@ describe('a watched pair', () => {
     return writeFile(caFile, ca.certPem).then(() =>
       watching(
         async (watched, changes) => {
-          await writeFile(caFile, `${ca.certPem}${first.certPem}`);
+          await replace(caFile, `${ca.certPem}${first.certPem}`);
           await vi.waitFor(() => expect(changes).toHaveLength(1), { timeout: 5000 });
           await watched.check();
           expect(changes).toEqual([{ certificate: false, ca: true }]);
