@@ -23,6 +23,8 @@ export interface Workload {
   /** Workloads that must be ready before this one is started or restarted. */
   readonly dependsOn: readonly string[];
   readonly replicas: number;
+  /** What only Kubernetes can give; the local runtime leaves it aside. */
+  readonly kubernetes: KubernetesOptions;
   /**
    * Everything whose change needs a restart, each under the name that a person gave it. What is not listed here restarts nothing,
    * so a new version of the operator that renders differently leaves running programs alone.
@@ -30,10 +32,13 @@ export interface Workload {
   readonly inputs: readonly RestartInput[];
 }
 
+/** A resource of the namespace at hand. */
 export interface ResourceReference {
-  readonly kind: 'Tenant' | 'IdentityProvider' | 'KMSConfig';
+  readonly kind: ResourceKind;
   readonly name: string;
 }
+
+export type ResourceKind = 'Tenant' | 'IdentityProvider' | 'KMSConfig' | 'Bucket';
 
 /** The programs of the package, by the names of their launchers in `bin/`. */
 export type Program = 'coffer-server' | 'keysvc';
@@ -54,8 +59,102 @@ export interface Port {
 }
 
 export type Mount =
-  | { readonly kind: 'volume'; readonly name: string; readonly size?: string; readonly path?: string }
+  | {
+      readonly kind: 'volume';
+      readonly name: string;
+      readonly size?: string;
+      /** Folder on this machine, for the local runtime only. */
+      readonly path?: string;
+      readonly claim: VolumeClaim;
+    }
   | { readonly kind: 'files'; readonly name: string; readonly files: readonly MountedFile[] };
+
+/** The PersistentVolumeClaim behind a volume. */
+export type VolumeClaim =
+  /** One for each instance; it outlives the instance. */
+  | { readonly kind: 'each'; readonly storageClassName?: string; readonly accessMode: AccessMode }
+  /** One that all instances share, made by the operator. */
+  | { readonly kind: 'shared'; readonly storageClassName?: string; readonly accessMode: AccessMode }
+  /** One that somebody else made. */
+  | { readonly kind: 'existing'; readonly claimName: string };
+
+export type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
+
+/** What a resource asks of Kubernetes beside running its program. JSON as in the Kubernetes API, checked by its API server. */
+export interface KubernetesOptions {
+  /** Parts of the pod template: each change is a restart input of the renderer. */
+  readonly pod: PodOptions;
+  /** What becomes of volumes and of secrets that the operator made when the resource is deleted. */
+  readonly reclaimPolicy: 'Retain' | 'Delete';
+  /** No instance runs; everything else stays. */
+  readonly hibernated: boolean;
+  /** By port name. A port without one gets a ClusterIP service. */
+  readonly services: Readonly<Record<string, ServiceOptions>>;
+  readonly ingresses: readonly IngressOptions[];
+  readonly networkPolicy: NetworkPolicyOptions | undefined;
+  readonly monitoring: MonitoringOptions | undefined;
+  /** Milliseconds that a stopping instance still takes new requests, so that every client has heard that it goes. */
+  readonly drainMs: number;
+}
+
+export interface PodOptions {
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  readonly imagePullSecrets: readonly string[];
+  readonly serviceAccountName?: string;
+  /** Kept apart from what the operator sets itself, which wins. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly resources?: Json;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly tolerations?: readonly Json[];
+  readonly affinity?: Json;
+  readonly topologySpreadConstraints?: readonly Json[];
+  readonly priorityClassName?: string;
+  readonly runtimeClassName?: string;
+  /** Laid over the operator's own restricted one. */
+  readonly podSecurityContext?: Json;
+  readonly containerSecurityContext?: Json;
+  readonly terminationGracePeriodSeconds: number;
+}
+
+export interface ServiceOptions {
+  readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+  /** Port of the service; that of the program without it. */
+  readonly port?: number;
+  readonly nodePort?: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly loadBalancerClass?: string;
+  readonly loadBalancerSourceRanges?: readonly string[];
+  readonly externalTrafficPolicy?: 'Cluster' | 'Local';
+}
+
+export interface IngressOptions {
+  readonly port: string;
+  readonly host: string;
+  readonly className?: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly tlsSecretName?: string;
+}
+
+/** Who may open connections. Other ports of the instances admit nobody. */
+export interface NetworkPolicyOptions {
+  /** Workloads of the same namespace that may; everyone may where it is undefined. By port name. */
+  readonly admits: Readonly<Record<string, readonly string[] | undefined>>;
+  /** NetworkPolicyPeer objects that may too, by port name. */
+  readonly alsoFrom: readonly Json[];
+}
+
+export interface MonitoringOptions {
+  readonly port: string;
+  readonly path: string;
+  readonly intervalSeconds?: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Secret with the bearer token, where the path asks for one. */
+  readonly bearerTokenSecret?: { readonly name: string; readonly key: string };
+}
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A file that only its program may read (0600, or a Secret volume). */
 export interface MountedFile {
@@ -109,7 +208,7 @@ export interface RestartInput {
   /** `spec.scopes`, `key client-secret`. */
   readonly field: string;
   /** What the field belongs to. */
-  readonly of: { readonly kind: 'Tenant' | 'IdentityProvider' | 'KMSConfig' | 'Secret'; readonly name: string };
+  readonly of: { readonly kind: ResourceKind | 'Secret' | 'ConfigMap'; readonly name: string };
   /** Keyed digest of the value: two values can be compared, and none can be guessed from it. */
   readonly fingerprint: string;
 }
@@ -126,6 +225,8 @@ export type RestartReason =
   | 'TenantRemoved'
   | 'TenantChanged'
   | 'SettingsChanged'
+  | 'PodTemplateChanged'
+  | 'ConfigMapChanged'
   | 'SecretChanged'
   | 'CertificateIdentityChanged'
   | 'RestartRequested';
@@ -142,12 +243,18 @@ export interface CertificateNeed {
   readonly validFor: readonly string[];
   /** Names and IP addresses that a person gave it besides. */
   readonly alsoValidFor: readonly string[];
+  /** The cert-manager issuer that makes it instead of the runtime. The local runtime refuses it. */
+  readonly issuer?: { readonly kind: 'Issuer' | 'ClusterIssuer'; readonly name: string; readonly group?: string };
+  /** A change of this value makes a new key, and keeps the old identity known for a while. */
+  readonly rotation?: string;
 }
 
 /** What a runtime tells of a certificate that it keeps. */
 export interface IssuedCertificate {
   /** Lower-case hex SHA-256 of the SubjectPublicKeyInfo: the identity that a key service knows its holder by. */
   readonly identity: string;
+  /** Of a key that was replaced lately: instances may still hold it. */
+  readonly formerIdentity?: string;
   readonly notAfter: Date;
 }
 
