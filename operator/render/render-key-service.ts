@@ -11,6 +11,7 @@ import {
   type Workload,
 } from '../workload.ts';
 import { keyServiceCertificate, keyServiceClientCertificate } from './certificates.ts';
+import { standardOptions } from './kubernetes-options.ts';
 import { overlappingPrefixes, tenantKeyPaths } from './key-policy.ts';
 import { RenderProblem, secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { canonical, secretInput, specInputs } from './restart-inputs.ts';
@@ -58,6 +59,7 @@ export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], con
     liveness: { kind: 'connect', port: 'api' },
     dependsOn: [],
     replicas: kms.spec.replicas,
+    kubernetes: standardOptions(kms.spec.replicas),
     inputs: inputs(kms, users, context),
   };
 }
@@ -166,6 +168,7 @@ function keyVolume({ spec }: KMSConfig): readonly Mount[] {
       name: 'keys',
       ...(files.size === undefined ? {} : { size: files.size }),
       ...(files.path === undefined ? {} : { path: files.path }),
+      claim: { kind: 'shared', accessMode: 'ReadWriteOnce' },
     },
   ];
 }

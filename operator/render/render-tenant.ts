@@ -14,6 +14,7 @@ import {
 } from '../workload.ts';
 import { keyServiceClientCertificate } from './certificates.ts';
 import { byName, secretFileVariable, variable } from './environment.ts';
+import { standardOptions } from './kubernetes-options.ts';
 import { RenderProblem, secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { renderIdentityProvider, type AcceptedProvider } from './render-identity-provider.ts';
 import { canonical, secretInput, specInputs } from './restart-inputs.ts';
@@ -94,6 +95,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     liveness: { kind: 'http', port: 's3', path: '/minio/health/live', tls: spec.tls !== undefined },
     dependsOn: parts.kms === undefined ? [] : [workloadName({ kind: 'KMSConfig', name: parts.kms.metadata.name })],
     replicas: spec.replicas,
+    kubernetes: standardOptions(spec.replicas),
     inputs: [
       ...specInputs(tenantSpec, spec, owner, tenantReason, context),
       ...storagePath(tenant, context),
@@ -236,6 +238,7 @@ function dataVolume({ spec }: Tenant): Mount {
     name: 'data',
     ...(size === undefined ? {} : { size }),
     ...(path === undefined ? {} : { path }),
+    claim: { kind: 'each', accessMode: 'ReadWriteOnce' },
   };
 }
 
