@@ -1,0 +1,66 @@
+import { KubeError } from './kube-api.ts';
+
+/** Reasons of the API server by HTTP status, for answers that carry no Status object: those of a proxy, or of an overload. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** The error that an answer is. `what` is the call, e.g. `GET /api/v1/pods`; bodies that are no Status are not repeated. */
+export function statusError(what: string, status: number, body: string, retryAfter?: string): KubeError {
+  const answer = statusObject(body);
+  const seconds = answer?.retryAfterSeconds ?? Number(retryAfter ?? Number.NaN);
+  return new KubeError(
+    status,
+    answer?.reason ?? reasons[status] ?? 'UnknownStatus',
+    `${what}: ${answer?.message ?? `answered ${status}`}`,
+    Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  );
+}
+
+/** The error that an ERROR event of a watch carries. */
+export function watchError(what: string, object: unknown): KubeError {
+  const code = typeof object === 'object' && object !== null && 'code' in object ? Number(object.code) : Number.NaN;
+  return statusError(what, Number.isInteger(code) ? code : 500, JSON.stringify(object));
+}
+
+interface StatusObject {
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
+function statusObject(body: string): StatusObject | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null || !('kind' in parsed) || parsed.kind !== 'Status')
+    return undefined;
+  const { reason, message, details } = parsed as {
+    readonly reason?: unknown;
+    readonly message?: unknown;
+    readonly details?: { readonly retryAfterSeconds?: unknown };
+  };
+  return {
+    reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
+    message: typeof message === 'string' && message !== '' ? message : undefined,
+    retryAfterSeconds: typeof details?.retryAfterSeconds === 'number' ? details.retryAfterSeconds : undefined,
+  };
+}
