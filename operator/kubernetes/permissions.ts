@@ -1,0 +1,83 @@
+import { resourceTypes } from '../kube/resource-types.ts';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+
+export interface Permission {
+  readonly type: keyof typeof resourceTypes;
+  readonly subresource?: string;
+  readonly verbs: readonly Verb[];
+  readonly why: string;
+}
+
+/** A rule of an RBAC Role. @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly Verb[];
+}
+
+const read: readonly Verb[] = ['get', 'list', 'watch'];
+// Server-side apply of an object that does not exist yet needs `create` beside `patch`.
+const own: readonly Verb[] = [...read, 'create', 'patch', 'delete'];
+
+/**
+ * All that the operator may do in the namespaces of its resources. Roles of the chart, of kustomize and of OLM are made from this
+ * list (`npm run manifests`). It never writes a `spec` of its resources, makes no Role, signs nothing, and reaches no node.
+ */
+export const watchedPermissions: readonly Permission[] = [
+  { type: 'tenant', verbs: read, why: 'to be told of changes' },
+  { type: 'identityProvider', verbs: read, why: 'to be told of changes' },
+  { type: 'kmsConfig', verbs: read, why: 'to be told of changes' },
+  { type: 'bucket', verbs: [...read, 'patch'], why: 'to be told of changes; the finalizer of deletionPolicy Delete' },
+  { type: 'tenant', subresource: 'status', verbs: ['patch'], why: 'conditions' },
+  { type: 'identityProvider', subresource: 'status', verbs: ['patch'], why: 'conditions' },
+  { type: 'kmsConfig', subresource: 'status', verbs: ['patch'], why: 'conditions' },
+  { type: 'bucket', subresource: 'status', verbs: ['patch'], why: 'conditions' },
+  { type: 'statefulSet', verbs: own, why: 'servers and key services' },
+  { type: 'pod', verbs: own, why: 'one pod at a time is deleted to restart it; checks of providers run as pods' },
+  { type: 'secret', verbs: own, why: 'reads what resources name; makes certificates, root credentials, files of pods' },
+  { type: 'configMap', verbs: read, why: 'reads what resources name' },
+  { type: 'service', verbs: own, why: 'addresses of servers and key services' },
+  { type: 'persistentVolumeClaim', verbs: own, why: 'volumes; deleted only where reclaimPolicy says so' },
+  { type: 'podDisruptionBudget', verbs: own, why: 'drains take one server at a time' },
+  { type: 'networkPolicy', verbs: own, why: 'who may reach the key service' },
+  { type: 'ingress', verbs: own, why: 'where a Tenant asks for one' },
+  { type: 'serviceMonitor', verbs: own, why: 'where a Tenant asks for one' },
+  { type: 'certificate', verbs: own, why: 'where a resource names a cert-manager issuer' },
+  { type: 'event', verbs: ['create', 'patch'], why: 'tells what it does and why' },
+];
+
+/** What it may do in its own namespace beside that. */
+export const ownPermissions: readonly Permission[] = [
+  { type: 'lease', verbs: ['get', 'create', 'update', 'patch'], why: 'leader election' },
+  { type: 'event', verbs: ['create', 'patch'], why: 'tells who leads' },
+];
+
+/** As rules of a Role, in the order of the list; what has the same group and verbs is joined. */
+export function policyRules(permissions: readonly Permission[]): readonly PolicyRule[] {
+  const rules = new Map<string, { apiGroups: string[]; resources: string[]; verbs: readonly Verb[] }>();
+  for (const { type, subresource, verbs } of permissions) {
+    const { apiVersion, plural } = resourceTypes[type];
+    const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+    const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+    const key = `${group} ${verbs.join()}`;
+    const rule = rules.get(key) ?? { apiGroups: [group], resources: [], verbs };
+    rule.resources.push(resource);
+    rules.set(key, rule);
+  }
+  return [...rules.values()];
+}
+
+/** Whether the list allows a request: what tests ask of each request that the operator makes. */
+export function isPermitted(
+  permissions: readonly Permission[],
+  verb: Verb,
+  { plural, subresource }: { readonly plural: string; readonly subresource?: string },
+): boolean {
+  return permissions.some(
+    (permission) =>
+      resourceTypes[permission.type].plural === plural &&
+      permission.subresource === subresource &&
+      permission.verbs.includes(verb),
+  );
+}
