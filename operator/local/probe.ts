@@ -1,8 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
+import { portOf } from '../render/resolve.ts';
 import type { Probe, Workload } from '../workload.ts';
-import { portOf, reachedAt } from './resolve.ts';
+import { reachedAt } from './resolve.ts';
 
 export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
