@@ -1,0 +1,22 @@
+import type { ResourceKind, ResourceReference } from '../workload.ts';
+
+const kinds: readonly string[] = ['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket'] satisfies ResourceKind[];
+
+/** `Kind/name`: a resource among those of its namespace. */
+export function objectKey({ kind, name }: ResourceReference): string {
+  return `${kind}/${name}`;
+}
+
+/** `namespace/Kind/name`: a resource among all, as the queue of the operator knows it. */
+export function queueKey(namespace: string, about: ResourceReference): string {
+  return `${namespace}/${objectKey(about)}`;
+}
+
+/** The reverse of `queueKey`. Errors on what that never made. */
+export function parseQueueKey(key: string): { readonly namespace: string; readonly about: ResourceReference } {
+  const [namespace, kind, name] = key.split('/');
+  if (namespace === undefined || kind === undefined || !kinds.includes(kind) || name === undefined || name === '') {
+    throw new Error(`${key} is no key of the queue`);
+  }
+  return { namespace, about: { kind: kind as ResourceKind, name } };
+}

@@ -1,0 +1,56 @@
+import type { Secret, Tenant } from '../api/object.ts';
+import type { Runtime } from '../runtime.ts';
+import type { ResourceReference, RestartReason } from '../workload.ts';
+import type { AcceptedProviders } from './accepted-providers.ts';
+import type { BucketController, BucketFinalizer } from './bucket-controller.ts';
+import type { ProviderCheck } from './check-provider.ts';
+import type { ResourceStatus } from './conditions.ts';
+import type { OperatorEvent } from './events.ts';
+import type { KnownProvider } from './known-provider.ts';
+import type { Resources } from './resources.ts';
+import type { RolloutLimit } from './rollout-limit.ts';
+import type { BlockerReason } from './rollout.ts';
+
+/**
+ * What the passes of one namespace need.
+ *
+ * The wiring owns the queue: it calls `start()` once, then `reconcile(about)` for each key, adds what `affectedBy` answers for each
+ * change it sees, and gives `enqueue` so that a pass can ask for others, or for itself later.
+ */
+export interface ReconcilerOptions {
+  /** Empty where there is only one. */
+  readonly namespace: string;
+  readonly resources: () => Resources;
+  readonly runtime: Runtime;
+  readonly accepted: AcceptedProviders;
+  /** The Secret with the root credentials of a tenant, made where there is none; an empty one where the one it names is missing. */
+  readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
+  readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
+  readonly fingerprint: (value: string) => string;
+  readonly status: StatusStore;
+  readonly event: (event: OperatorEvent) => void;
+  /** Asks for a pass of a resource of this namespace: as soon as changes have settled, or after `afterMs`. */
+  readonly enqueue: (about: ResourceReference, afterMs?: number) => void;
+  /** One for all namespaces. */
+  readonly rolloutLimit: RolloutLimit;
+  readonly counters?: RolloutCounters;
+  /** Undefined where the runtime has no buckets, as the local one. */
+  readonly buckets?: BucketController;
+  readonly finalizer?: BucketFinalizer;
+  readonly now: () => Date;
+  readonly random: () => number;
+}
+
+/** Where conditions are kept: status files, or the status subresource. `put` writes nothing when nothing changed. */
+export interface StatusStore {
+  get(about: ResourceReference): ResourceStatus | undefined;
+  put(about: ResourceReference, status: ResourceStatus): Promise<void>;
+  /** The generation of what is written now; grows with every change of a spec. */
+  generation(about: ResourceReference): number;
+}
+
+/** For metrics. Each is called once for a rollout, or for a time of being blocked, not once a pass. */
+export interface RolloutCounters {
+  rollout(reason: RestartReason): void;
+  blocked(blocker: BlockerReason): void;
+}

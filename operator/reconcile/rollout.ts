@@ -1,0 +1,147 @@
+import type { Instance, RunningWorkload, StoreHealth } from '../runtime.ts';
+import type { ResourceReference, Workload } from '../workload.ts';
+import { restartReasons, type Restart } from './restart-reasons.ts';
+
+export type BlockerReason =
+  'PodNotReady' | 'StoreNotHealthy' | 'RolloutInProgress' | 'KeyServiceUnavailable' | 'ProviderInvalid';
+
+/** Why something that should restart does not. */
+export interface Blocker {
+  readonly reason: BlockerReason;
+  /** Without numbers that change by themselves: it becomes a condition. */
+  readonly message: string;
+}
+
+/** What a decision depends on beside the workload itself. */
+export interface RolloutSurroundings {
+  /** Nothing of it is touched. */
+  readonly paused: boolean;
+  /** Why a workload that this one depends on is not settled: it is ready, and has nothing of its own to roll. */
+  readonly unsettled: string | undefined;
+  /** Undefined where it was not asked. */
+  readonly store: StoreHealth | undefined;
+  /** Whether the fleet has a place for this workload. */
+  readonly mayRoll: boolean;
+}
+
+/** One thing to do now. What must wait becomes a step of a later pass, made when what it waits for has changed. */
+export type RolloutStep =
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'start' }
+  /** Records what instances start with from now on. */
+  | { readonly kind: 'update'; readonly restarts: readonly Restart[] }
+  | { readonly kind: 'replace'; readonly instance: Instance; readonly restarts: readonly Restart[] }
+  /** Nothing needs a restart; files that are re-read, addresses and numbers may have changed. */
+  | { readonly kind: 'refresh' }
+  | {
+      readonly kind: 'wait';
+      readonly blocker: Blocker;
+      readonly restarts: readonly Restart[];
+      /** An instance that was replaced is coming back: nothing is wrong. */
+      readonly progressing: boolean;
+    };
+
+/**
+ * The next safe step of a workload: one instance at a time, and a ready one only when every other is ready, the store can spare it,
+ * its key service is ready, and the fleet has a place. Outdated instances that are not ready go first and wait for nothing: they
+ * serve nobody, and are how a broken rollout is repaired by the next good spec.
+ */
+export function nextStep(
+  desired: Workload,
+  running: RunningWorkload | undefined,
+  around: RolloutSurroundings,
+): RolloutStep {
+  if (around.paused) return { kind: 'leave' };
+  const restarts = running === undefined ? [] : restartReasons(running.inputs, desired.inputs, desired.owner);
+  if (running === undefined || restarts.length > 0) {
+    const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(around);
+    if (blocker !== undefined) return { kind: 'wait', blocker, restarts, progressing: false };
+    return running === undefined ? { kind: 'start' } : { kind: 'update', restarts };
+  }
+  const next = outdatedInstances(desired, running).toSorted(brokenFirst)[0];
+  if (next === undefined) return { kind: 'refresh' };
+  const reasons = restartReasons(next.inputs, desired.inputs, desired.owner);
+  if (next.state.kind !== 'ready') return { kind: 'replace', instance: next, restarts: reasons };
+  const returning = returningInstance(next, running);
+  if (returning !== undefined) return { kind: 'wait', blocker: returning, restarts: reasons, progressing: true };
+  const blocker =
+    podNotReady(next, running) ?? keyServiceUnavailable(around) ?? rolloutInProgress(around) ?? storeNotHealthy(around);
+  if (blocker !== undefined) return { kind: 'wait', blocker, restarts: reasons, progressing: false };
+  return { kind: 'replace', instance: next, restarts: reasons };
+}
+
+/** Instances that run with other inputs than those wanted; one that is stopping is already dealt with. */
+export function outdatedInstances(desired: Workload, running: RunningWorkload): readonly Instance[] {
+  return running.instances.filter(
+    ({ inputs, state }) =>
+      state.kind !== 'stopping' && restartReasons(inputs, desired.inputs, desired.owner).length > 0,
+  );
+}
+
+/** Whether everything of it is ready and up to date, so that what depends on it may go on. */
+export function isSettled(desired: Workload, running: RunningWorkload | undefined): boolean {
+  return (
+    running !== undefined &&
+    restartReasons(running.inputs, desired.inputs, desired.owner).length === 0 &&
+    outdatedInstances(desired, running).length === 0 &&
+    allReady(running)
+  );
+}
+
+/** Some instances were replaced and others not, or one is on its way: what an operator that starts finds of another's rollout. */
+export function isInMidRollout(running: RunningWorkload, owner: ResourceReference): boolean {
+  const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
+  const mixed = outdated.length > 0 && outdated.length < running.instances.length;
+  return mixed || running.instances.some(({ state }) => state.kind === 'starting' || state.kind === 'stopping');
+}
+
+export function allReady(running: RunningWorkload): boolean {
+  return running.instances.length >= running.wanted && running.instances.every(({ state }) => state.kind === 'ready');
+}
+
+/** The next one only when every other is ready: one that is neither ready nor on its way blocks. */
+export function podNotReady(next: Instance, running: RunningWorkload): Blocker | undefined {
+  const other = running.instances.find(({ name, state }) => name !== next.name && state.kind !== 'ready');
+  if (other === undefined) return undefined;
+  const why = 'message' in other.state && other.state.message !== undefined ? `: ${other.state.message}` : '';
+  return { reason: 'PodNotReady', message: `${other.name} is not ready${why}` };
+}
+
+/** One that is being made, or is ending or starting, will be ready or broken before long. */
+export function returningInstance(next: Instance, running: RunningWorkload): Blocker | undefined {
+  const others = running.instances.filter(({ name }) => name !== next.name);
+  if (others.some(({ state }) => state.kind === 'broken' || state.kind === 'not-ready')) return undefined;
+  const coming = others.find(({ state }) => state.kind !== 'ready')?.name;
+  if (coming !== undefined) return { reason: 'PodNotReady', message: `waits until ${coming} is ready` };
+  if (running.instances.length >= running.wanted) return undefined;
+  return { reason: 'PodNotReady', message: 'waits until every instance is there' };
+}
+
+export function keyServiceUnavailable({ unsettled }: RolloutSurroundings): Blocker | undefined {
+  return unsettled === undefined ? undefined : { reason: 'KeyServiceUnavailable', message: unsettled };
+}
+
+export function rolloutInProgress({ mayRoll }: RolloutSurroundings): Blocker | undefined {
+  if (mayRoll) return undefined;
+  return { reason: 'RolloutInProgress', message: 'waits until fewer others are rolling' };
+}
+
+export function storeNotHealthy({ store }: RolloutSurroundings): Blocker | undefined {
+  if (store === undefined || store.healthy) return undefined;
+  return { reason: 'StoreNotHealthy', message: store.message };
+}
+
+/** Nothing is held up but the provider itself: servers keep the version that passed its check, or run without. */
+export function providerInvalid(refused: { readonly name: string; readonly message: string }): Blocker {
+  return { reason: 'ProviderInvalid', message: `IdentityProvider ${refused.name}: ${refused.message}` };
+}
+
+/** Broken ones, then the others that are not ready, then by name from the last, as a StatefulSet rolls. */
+function brokenFirst(a: Instance, b: Instance): number {
+  return rank(a) - rank(b) || b.name.localeCompare(a.name, 'en', { numeric: true });
+}
+
+function rank({ state }: Instance): number {
+  if (state.kind === 'broken') return 0;
+  return state.kind === 'ready' ? 2 : 1;
+}
