@@ -1,0 +1,29 @@
+import { readdirSync } from 'node:fs';
+import { kustomizeFiles, namespace } from './kustomize-files.ts';
+import { olmFiles } from './olm-files.ts';
+import { permissionsFile } from './permissions-file.ts';
+import { renderChart } from './render-chart.ts';
+import { tenantValuesSchema } from './tenant-values-schema.ts';
+import metadata from '../package.json' with { type: 'json' };
+
+/** Files of the charts that are made from the operator's sources, by path from the project's root. */
+export function chartFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ['charts/coffer-operator/files/permissions.yaml', permissionsFile()],
+    ['charts/coffer-tenant/values.schema.json', `${JSON.stringify(tenantValuesSchema(), undefined, 2)}\n`],
+  ]);
+}
+
+/** Files that are made from the chart of the operator, by path from the project's root. Needs helm. */
+export async function filesOfTheChart(): Promise<ReadonlyMap<string, string>> {
+  const rendered = await renderChart('coffer-operator', ['--namespace', namespace, '--set', 'crds.enabled=false']);
+  const crds = readdirSync(new URL('../crds/', import.meta.url)).sort();
+  return new Map([
+    ...prefixed('deploy/kustomize/', kustomizeFiles(rendered, crds)),
+    ...prefixed('deploy/olm/', olmFiles(rendered, metadata.version)),
+  ]);
+}
+
+function prefixed(folder: string, files: ReadonlyMap<string, string>): [string, string][] {
+  return [...files].map(([name, content]) => [`${folder}${name}`, content]);
+}

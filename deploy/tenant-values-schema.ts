@@ -1,0 +1,94 @@
+import { customResourceDefinition } from '../operator/api/crd.ts';
+import * as kinds from '../operator/api/kinds.ts';
+import type { Kind } from '../operator/api/kinds.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
+
+/**
+ * `values.schema.json` of the chart coffer-tenant. Each `spec` in it is that of the CRD, so that Helm refuses by name what the API
+ * server would refuse or drop. What the chart itself fills in is not required.
+ */
+export function tenantValuesSchema(): JsonObject {
+  const specs = new Map(Object.values(kinds).map((kind) => [kind.kind as string, specOf(kind as Kind<unknown>)]));
+  const spec = (kind: string, filledIn: readonly string[] = []) => without(specs.get(kind), filledIn);
+  const byName = (kind: string, filledIn: readonly string[] = []): JsonObject => ({
+    type: 'object',
+    propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
+    additionalProperties: spec(kind, filledIn),
+  });
+  const names: JsonObject = { type: 'string', pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: 63 };
+  const strings: JsonObject = { type: 'object', additionalProperties: { type: 'string' } };
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $comment: 'Made by `npm run manifests` from operator/api. Do not edit.',
+    title: 'Values of coffer-tenant',
+    ...closed({
+      global: { type: 'object' },
+      labels: strings,
+      tenant: closed({
+        name: names,
+        labels: strings,
+        annotations: strings,
+        keep: { type: 'boolean' },
+        spec: spec('Tenant'),
+      }),
+      identityProviders: byName('IdentityProvider'),
+      kms: closed({
+        enabled: { type: 'boolean' },
+        name: names,
+        labels: strings,
+        annotations: strings,
+        keyPrefix: { type: 'string', pattern: '^[A-Za-z0-9_-]*$', maxLength: 64 },
+        spec: spec('KMSConfig', ['defaultKey']),
+      }),
+      buckets: byName('Bucket', ['tenantRef']),
+    }),
+  };
+}
+
+function specOf(kind: Kind<unknown>): JsonObject {
+  const definition = customResourceDefinition(kind) as unknown as {
+    readonly spec: {
+      readonly versions: readonly [
+        { readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly spec: JsonObject } } } },
+      ];
+    };
+  };
+  return jsonSchema(definition.spec.versions[0].schema.openAPIV3Schema.properties.spec) as JsonObject;
+}
+
+/** A structural schema of a CRD as JSON Schema: unknown fields are refused, and Kubernetes' extensions are gone. */
+function jsonSchema(node: Json): Json {
+  if (Array.isArray(node)) return node.map((item: Json) => jsonSchema(item));
+  if (node === null || typeof node !== 'object') return node;
+  const { exclusiveMinimum, exclusiveMaximum, ...schema } = node as Record<string, Json>;
+  const result: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key.startsWith('x-kubernetes-')) continue;
+    // Names of fields, which may be called like a keyword.
+    result[key] = key === 'properties' ? mapValues(value as JsonObject, jsonSchema) : jsonSchema(value);
+  }
+  // A number since draft 6; a switch on `minimum` in OpenAPI 3.0.
+  if (exclusiveMinimum === true) [result['exclusiveMinimum'], result['minimum']] = [result['minimum'] ?? 0, 0];
+  if (exclusiveMaximum === true) result['exclusiveMaximum'] = result['maximum'] ?? 0;
+  if (schema['x-kubernetes-int-or-string'] === true) result['type'] = ['integer', 'string'];
+  if (result['properties'] !== undefined && result['additionalProperties'] === undefined) {
+    if (schema['x-kubernetes-preserve-unknown-fields'] !== true) result['additionalProperties'] = false;
+  }
+  return result;
+}
+
+function without(schema: JsonObject | undefined, filledIn: readonly string[]): JsonObject {
+  if (schema === undefined) return { type: 'object' };
+  const required = ((schema['required'] ?? []) as readonly string[]).filter((name) => !filledIn.includes(name));
+  return { ...schema, required };
+}
+
+function closed(properties: JsonObject): JsonObject {
+  return { type: 'object', additionalProperties: false, properties };
+}
+
+function mapValues(object: JsonObject, change: (value: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
