@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import { watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import { Authorizer } from './access/authorizer.ts';
 import { AuditLog } from './audit/audit-log.ts';
+import type { ConfigChanges } from './config/compare-configs.ts';
 import type { Config } from './config/config.ts';
 import { createKeyServer } from './http/key-server.ts';
 import type { KeyServer } from './http/key-server.ts';
@@ -17,6 +18,13 @@ export interface KeyService {
   /** Where it listens, `HOST:PORT`. */
   readonly address: string;
   readonly audit: AuditLog;
+  /**
+   * Takes into use what can change while running (`compareConfigs`): makes keys that are new, then changes all the rest at once.
+   * Errors with `KeyNotEnsured`, and then nothing has changed.
+   */
+  reconfigure(next: Config, changes: ConfigChanges): Promise<void>;
+  /** From now on it is not ready; it answers every call, and each answer ends its connection. */
+  leave(): void;
   /** Answers the calls under way and stops. */
   stop(): Promise<void>;
 }
@@ -42,11 +50,16 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
 
   let keyServer: KeyServer | undefined;
   const tls = await watchTlsFiles({ ...config.tls, log }, (material, change) => keyServer?.reload(material, change));
-  const audit = new AuditLog(config.logAudit ? options.writeAudit : undefined);
-  const running = createKeyServer(tls.current, {
+  const audit = new AuditLog(options.writeAudit, config.logAudit);
+  let authorizer = new Authorizer(config.admin, config.policies);
+  let { logErrors } = config;
+  const running: KeyServer = createKeyServer(tls.current, {
     service: {
       keyring,
-      authorizer: new Authorizer(config.admin, config.policies),
+      get authorizer() {
+        return authorizer;
+      },
+      leaving: () => running.leaving,
       startedAt: now(),
       version: packageJson.version,
       commit: '',
@@ -54,7 +67,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
     },
     audit,
     log,
-    logErrors: config.logErrors,
+    logErrors: () => logErrors,
     verifyClients: config.verifyClients,
     skipAuth: config.skipAuth,
     timeoutMs: keyServiceLimits.timeoutMs,
@@ -69,6 +82,17 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   return {
     address,
     audit,
+    async reconfigure(next, { live }) {
+      if (live.includes('keys')) await ensureKeys(keyring, next.keys, log, () => new Date(now()));
+      authorizer = new Authorizer(next.admin, next.policies);
+      if (live.includes('cache')) keyring.setExpiry(next.cache);
+      ({ logErrors } = next);
+      // Told while either the old or the new configuration wants it told.
+      if (next.logAudit) audit.enable(true);
+      audit.recordReload({ time: new Date(now()).toISOString(), event: 'config-reloaded', changed: live });
+      audit.enable(next.logAudit);
+    },
+    leave: () => running.leave(),
     async stop() {
       tls.close();
       await running.drain();

@@ -221,7 +221,7 @@ describe('with two endpoints the client', () => {
 
   it('says what went wrong where both fail', async () => {
     answer = send(502, { message: 'one' });
-    otherAnswer = send(503, { message: 'two' });
-    await expect((await both()).ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 503 });
+    otherAnswer = send(504, { message: 'two' });
+    await expect((await both()).ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 504 });
   });
 });

@@ -1,13 +1,9 @@
-import type { IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import type { Agent } from 'node:https';
 import type { z } from 'zod';
 import {
   decryptAnswer,
   describeKeyAnswer,
   describeSelfAnswer,
   encryptAnswer,
-  errorAnswer,
   generateAnswer,
   parseKeyList,
   statusAnswer,
@@ -19,14 +15,16 @@ import type {
   StatusAnswer,
   VersionAnswer,
 } from '../protocol/key-service/payloads.ts';
-import { codeOfAnswer } from '../protocol/key-service/errors.ts';
+import type { KeyServiceErrorCode } from '../protocol/key-service/errors.ts';
 import type { Method } from '../protocol/key-service/routes.ts';
 import { keyServiceLimits } from '../protocol/key-service/routes.ts';
 import type { Logger } from './logger.ts';
 import { EndpointRotation } from './key-service/endpoint-rotation.ts';
+import { exchange, NoAnswer } from './key-service/exchange.ts';
 import { KeyServiceError } from './key-service/key-service-error.ts';
 import { openAgent } from './key-service/reloading-agent.ts';
 import type { ClientCredentials } from './key-service/reloading-agent.ts';
+import { retry } from './key-service/retry.ts';
 
 export { KeyServiceError } from './key-service/key-service-error.ts';
 
@@ -43,6 +41,11 @@ export interface KeyServiceClientOptions {
   readonly log: Logger;
   /** Milliseconds that one attempt may take; 15 s by default. */
   readonly timeoutMs?: number;
+  /**
+   * Milliseconds within which a call is tried again while the service is away: it cannot be reached, or answers 503. 10 s by
+   * default, more than a key service takes to restart.
+   */
+  readonly retryForMs?: number;
   readonly now?: () => number;
 }
 
@@ -73,16 +76,19 @@ export interface KeyServiceClient {
   ready(): Promise<void>;
   /** Who this client is to the service, and what it may do. */
   describeSelf(): Promise<DescribeSelfAnswer>;
+  /** The same client, whose calls are tried once: for who asks whether the service is there, and for who tries again himself. */
+  once(): KeyServiceClient;
   /** Closes idle connections and stops watching certificate files. Calls under way finish. */
   close(): void;
 }
 
-const maxAnswerBytes = 4 * 1024 * 1024;
 const setAsideMs = 30_000;
+const defaultRetryForMs = 10_000;
 
 /**
  * Opens a client of the key service over mutual TLS. Connections are reused; certificates are read again when their files change;
- * of several endpoints, each call takes the next, and goes on to another where one cannot be reached or fails (5xx but 501).
+ * of several endpoints, each call takes the next, and goes on to another where one cannot be reached or fails (5xx but 501). While
+ * none is there, a call waits and tries again (`retryForMs`).
  *
  * Errors with a `TlsFilesError` where the certificate files are wrong, and with an `Error` where an endpoint is no address.
  */
@@ -91,30 +97,66 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   const agent = await openAgent(options);
   const timeoutMs = options.timeoutMs ?? keyServiceLimits.timeoutMs;
 
-  async function call(method: Method, path: string, body?: object): Promise<string> {
+  const closed = new AbortController();
+
+  /** Every endpoint in turn, once. `onDoubt` is told where a failed call may have been carried out all the same. */
+  async function tryAll(method: Method, path: string, body: object | undefined, onDoubt: () => void): Promise<string> {
     let failure: KeyServiceError | undefined;
     for (const endpoint of rotation.candidates()) {
       const url = new URL(path, endpoint);
       if (options.enclave !== undefined) url.searchParams.set('enclave', options.enclave);
       try {
-        const answer = await send(url, method, body, agent.current(), timeoutMs);
+        const answer = await exchange({ url, method, body, agent: agent.current(), timeoutMs });
         rotation.worked(endpoint);
         return answer;
       } catch (error) {
         failure = error instanceof KeyServiceError ? error : unreachable(endpoint, error);
         if (failure.code !== 'unavailable') throw failure;
+        if (mayHaveHappened(failure)) onDoubt();
         rotation.failed(endpoint);
         options.log.debug({ endpoint, err: failure }, 'key service endpoint failed');
       }
     }
     throw failure ?? new KeyServiceError('unavailable', undefined, 'no key service endpoint is configured');
   }
-  const post = (api: string, name: string, body?: object) =>
-    call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body);
+
+  /** `done` is the code that a repeated call gets where an earlier attempt, whose answer was lost, was carried out. */
+  function makeCall(forMs: number) {
+    return async (method: Method, path: string, body?: object, done?: KeyServiceErrorCode): Promise<string> => {
+      let inDoubt = false;
+      try {
+        return await retry(
+          () =>
+            tryAll(method, path, body, () => {
+              inDoubt = true;
+            }),
+          { forMs, isTransient, signal: closed.signal },
+        );
+      } catch (error) {
+        if (inDoubt && error instanceof KeyServiceError && error.code === done) return '';
+        throw error;
+      }
+    };
+  }
+  const close = () => {
+    closed.abort();
+    agent.close();
+  };
+  const once = (): KeyServiceClient => callsOf(makeCall(0), { once, close });
+  return callsOf(makeCall(options.retryForMs ?? defaultRetryForMs), { once, close });
+}
+
+type Call = (method: Method, path: string, body?: object, done?: KeyServiceErrorCode) => Promise<string>;
+
+function callsOf(call: Call, { once, close }: Pick<KeyServiceClient, 'once' | 'close'>): KeyServiceClient {
+  const post = (api: string, name: string, body?: object, done?: KeyServiceErrorCode) =>
+    call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body, done);
 
   return {
+    once,
+    close,
     async createKey(name) {
-      await post('create', name);
+      await post('create', name, undefined, 'key-exists');
     },
     async describeKey(name) {
       return read(describeKeyAnswer, await call('GET', `/v1/key/describe/${encodeURIComponent(name)}`));
@@ -131,7 +173,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
       return [...list.names].sort();
     },
     async deleteKey(name) {
-      await call('DELETE', `/v1/key/delete/${encodeURIComponent(name)}`);
+      await call('DELETE', `/v1/key/delete/${encodeURIComponent(name)}`, undefined, 'key-not-found');
     },
     async generateKey(name, context) {
       const answer = read(generateAnswer, await post('generate', name, { context: context.toString('base64') }));
@@ -165,84 +207,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
     async describeSelf() {
       return read(describeSelfAnswer, await call('GET', '/v1/identity/self/describe'));
     },
-    close: () => agent.close(),
   };
-}
-
-/** One attempt. Where the service closed a kept connection at the same moment, it is made once more on a fresh one. */
-async function send(
-  url: URL,
-  method: Method,
-  body: object | undefined,
-  agent: Agent,
-  timeoutMs: number,
-): Promise<string> {
-  const payload = body === undefined ? undefined : JSON.stringify(body);
-  try {
-    return await exchange(url, method, payload, agent, timeoutMs);
-  } catch (error) {
-    if (!(error instanceof StaleConnection)) throw error;
-    return exchange(url, method, payload, agent, timeoutMs);
-  }
-}
-
-class StaleConnection extends Error {}
-
-function exchange(
-  url: URL,
-  method: Method,
-  payload: string | undefined,
-  agent: Agent,
-  timeoutMs: number,
-): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const headers =
-    payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) };
-  const request = httpsRequest(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) });
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
-      reject(new StaleConnection('the connection was closed before an answer came', { cause: error }));
-    } else if (error.name === 'TimeoutError' || error.name === 'AbortError') {
-      reject(new Error(`no answer within ${timeoutMs} ms`));
-    } else reject(error);
-  });
-  request.on('response', (response) => {
-    readAnswer(response).then(resolve, reject);
-  });
-  request.end(payload);
-  return promise;
-}
-
-async function readAnswer(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) {
-      response.destroy();
-      throw new KeyServiceError(
-        'unavailable',
-        response.statusCode,
-        `the answer is larger than ${maxAnswerBytes} bytes`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString();
-  const status = response.statusCode ?? 0;
-  if (status === 200) return text;
-  const message = messageOf(text) ?? `status ${status}`;
-  throw new KeyServiceError(codeOfAnswer(status, message), status, message);
-}
-
-function messageOf(text: string): string | undefined {
-  try {
-    const { message, error } = errorAnswer.parse(JSON.parse(text));
-    return message ?? error;
-  } catch {
-    const line = text.trim().slice(0, 200);
-    return line === '' ? undefined : line;
-  }
 }
 
 function read<T>(schema: z.ZodType<T>, text: string): T {
@@ -269,4 +234,15 @@ function unreachable(endpoint: string, error: unknown): KeyServiceError {
   return new KeyServiceError('unavailable', undefined, `the key service ${endpoint} cannot be reached: ${reason}`, {
     cause: error,
   });
+}
+
+/** The service is away for a moment, or says that it is not yet or no longer there. A broken key store is no such moment. */
+function isTransient(error: unknown): boolean {
+  if (!(error instanceof KeyServiceError)) return false;
+  return error.status === 503 || (error.cause instanceof NoAnswer && error.cause.isTransient);
+}
+
+/** Whether the call may have been carried out though it failed. */
+function mayHaveHappened(error: KeyServiceError): boolean {
+  return error.cause instanceof NoAnswer ? error.cause.wasSent : error.status === 503;
 }

@@ -19,6 +19,8 @@ export interface ShutdownOptions {
   readonly log: Logger;
   /** Milliseconds after which the process exits with 1 although the stop has not finished. */
   readonly timeoutMs?: number;
+  /** What SIGHUP is for instead of an end. */
+  readonly onHangup?: () => void;
   readonly process?: ProcessLike;
   readonly now?: () => number;
 }
@@ -59,6 +61,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
 
   for (const [signal, number] of Object.entries(signals) as [StopSignal, number][]) {
     self.on(signal, () => {
+      if (signal === 'SIGHUP' && options.onHangup !== undefined) return options.onHangup();
       if (askedAt === undefined) begin(signal);
       else if (now() - askedAt >= sameWishMs) self.exit(128 + number);
     });

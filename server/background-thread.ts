@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
+import { Connections } from '../platform/connections.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import { createConsole } from './console/create-console.ts';
-import { stopServer } from './http/s3-server.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { reachKeyService } from './reach-key-service.ts';
 import { openServices } from './services.ts';
@@ -28,6 +28,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   let tidying: ReturnType<typeof keepTidy> | undefined;
   let waitingFor = 'the server is starting';
   const onRequest: RequestListener = (request, response) => {
+    connections.began(request.socket, response);
     if (handleConsole !== undefined) return handleConsole(request, response);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
     return response.end(`Coffer is not ready: ${waitingFor}\n`);
@@ -43,6 +44,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
     tls === undefined
       ? createServer(timeouts, onRequest)
       : createHttpsServer({ ...timeouts, ...tls.current }, onRequest);
+  const connections = new Connections(server);
 
   void reachKeyService(services, {
     keyServiceConfigured: settings.keyService !== undefined,
@@ -78,9 +80,12 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
         case 'waiting':
         case 'announce':
           return undefined;
+        case 'leave':
+          connections.startClosing();
+          return undefined;
         case 'stop':
           stopped.abort();
-          if (server.listening) await stopServer(server, message.drainMs);
+          await connections.drain(message.drainMs);
           await tidying?.stop();
           tls?.close();
           await services.close();

@@ -10,7 +10,7 @@ import type { Rooms } from './http/dispatch.ts';
 import type { Readiness } from './http/health.ts';
 import { createRequestListener } from './http/request-listener.ts';
 import { requestIds } from './http/request-ids.ts';
-import { createS3Server, stopServer } from './http/s3-server.ts';
+import { createS3Server } from './http/s3-server.ts';
 import { createS3Api } from './s3/s3-api.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
@@ -27,7 +27,6 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const services = await openServices(options, { main: first ? log : quiet, providers: silent });
   let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
   let rooms: Rooms | undefined;
-  let stopping = false;
   let endpoint = '';
 
   const nextRequestId = requestIds(randomBytes);
@@ -35,7 +34,6 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     handle: createDispatch({ readiness: () => readiness, rooms: () => rooms }),
     secure: options.tls !== undefined,
     nextRequestId,
-    stopping: () => stopping,
     log,
   });
   const tls =
@@ -44,7 +42,11 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
       : await watchTlsFiles({ ...options.tls, log: first ? log : quiet }, (material) => {
           if (server instanceof TlsServer) applyTlsMaterial(server, material);
         });
-  const server = createS3Server({ listener, nextRequestId, ...(tls === undefined ? {} : { tls: tls.current }) });
+  const { server, connections } = createS3Server({
+    listener,
+    nextRequestId,
+    ...(tls === undefined ? {} : { tls: tls.current }),
+  });
 
   return {
     async handle(message) {
@@ -55,7 +57,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return tell({ kind: 'listening', host: bound.address, port: bound.port });
         }
         case 'waiting':
-          readiness = { kind: 'waiting', reason: message.reason };
+          if (readiness.kind === 'waiting') readiness = { kind: 'waiting', reason: message.reason };
           return undefined;
         case 'prepare':
           await services.sealed.start();
@@ -65,11 +67,14 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           rooms = openRooms(options, services, endpoint, log);
           return tell({ kind: 'serving' });
         case 'announce':
-          readiness = { kind: 'ready' };
+          if (readiness.kind === 'waiting') readiness = { kind: 'ready' };
+          return undefined;
+        case 'leave':
+          if (readiness.kind === 'ready') readiness = { kind: 'stopping' };
+          connections.startClosing();
           return undefined;
         case 'stop':
-          stopping = true;
-          await stopServer(server, message.drainMs);
+          await connections.drain(message.drainMs);
           tls?.close();
           await services.close();
           return tell({ kind: 'stopped' });

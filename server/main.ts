@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
 import { createLogger } from '../platform/logger.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -76,7 +77,11 @@ async function run({
     (_, index) => new Thread({ ...options, role: 'http', first: index === 0 }, die),
   );
   const all = [background, ...http];
-  onShutdown({ log, timeoutMs: drainMs + 10_000 }, async () => {
+  let served = false;
+  onShutdown({ log, timeoutMs: settings.shutdownDelayMs + drainMs + 10_000 }, async () => {
+    for (const thread of all) thread.tell({ kind: 'leave' });
+    // Nobody was told yet that this server is there: nobody needs to hear that it goes.
+    if (served) await sleep(settings.shutdownDelayMs);
     await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
     await folder.close();
   });
@@ -112,6 +117,7 @@ async function run({
   await Promise.all(all.map((thread) => thread.ask({ kind: 'prepare' }, 'prepared')));
   await Promise.all(all.map((thread) => thread.ask({ kind: 'serve' }, 'serving')));
   for (const thread of all) thread.tell({ kind: 'announce' });
+  served = true;
   log.info({ event: 'ready' }, 'ready');
 }
 

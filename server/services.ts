@@ -116,7 +116,7 @@ async function openKeys(settings: KeyServiceSettings, log: Logger) {
     ...(settings.enclave === undefined ? {} : { enclave: settings.enclave }),
     log,
   });
-  const keys = keyServiceKeys(client, { defaultKey });
+  const keys = keyServiceKeys(client, { defaultKey, once: client.once() });
   const administration: KeyAdministration = {
     endpoints: settings.endpoints,
     source: keys,

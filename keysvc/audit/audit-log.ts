@@ -8,20 +8,39 @@ export interface AuditEvent {
   readonly response: { readonly code: number; readonly time: number };
 }
 
+export interface ReloadEvent {
+  readonly time: string;
+  readonly event: 'config-reloaded';
+  /** Names of the configuration file. */
+  readonly changed: readonly string[];
+}
+
 /**
  * Every call that was answered, refusals and calls without identity included. Lines go to `write`; listeners of `event` are for the
  * audit streams of the protocol.
  */
 export class AuditLog extends EventEmitter<{ event: [AuditEvent] }> {
-  readonly #write: ((line: string) => void) | undefined;
+  readonly #write: (line: string) => void;
+  #enabled: boolean;
 
-  constructor(write?: (line: string) => void) {
+  constructor(write: (line: string) => void, enabled: boolean) {
     super();
     this.#write = write;
+    this.#enabled = enabled;
+  }
+
+  /** Whether lines are written; listeners hear of every call either way. */
+  enable(enabled: boolean): void {
+    this.#enabled = enabled;
   }
 
   record(event: AuditEvent): void {
-    this.#write?.(`${JSON.stringify(event)}\n`);
+    if (this.#enabled) this.#write(`${JSON.stringify(event)}\n`);
     this.emit('event', event);
+  }
+
+  /** A change of who may do what that came by no call: a line of its own, for no stream of the protocol. */
+  recordReload(event: ReloadEvent): void {
+    if (this.#enabled) this.#write(`${JSON.stringify(event)}\n`);
   }
 }

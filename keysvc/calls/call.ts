@@ -12,6 +12,8 @@ export interface Service {
   readonly version: string;
   readonly commit: string;
   readonly now: () => number;
+  /** Whether the service is about to stop: it still answers, and is not ready. */
+  readonly leaving: () => boolean;
 }
 
 /** One request that was let through. */

@@ -27,6 +27,7 @@ export async function status({ service }: Call): Promise<Answer> {
 
 /** 200 when the key store answers: what a load balancer or a probe asks. */
 export async function ready({ service }: Call): Promise<Answer> {
+  if (service.leaving()) throw refuse('stopping');
   try {
     await service.keyring.latency();
     return empty;

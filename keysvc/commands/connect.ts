@@ -24,6 +24,8 @@ export async function withKeyServer<T>(
     credentials: credentialsOf(environment),
     ...(caFile === undefined ? {} : { caFile }),
     ...(options.enclave === undefined ? {} : { enclave: options.enclave }),
+    // Who types a command wants to hear at once that nobody is there.
+    retryForMs: 0,
     insecure: options.insecure === true,
     log: createLogger({ name: 'keysvc', level: 'silent' }),
   });

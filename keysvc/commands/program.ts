@@ -40,6 +40,10 @@ function addServer(program: Command): void {
         'off: accept client certificates that no trusted authority issued; policies still go by their identity',
       ).choices(['on', 'off']),
     )
+    .option(
+      '--shutdown-delay <duration>',
+      'how long it goes on taking calls after it was told to stop and said that it is not ready',
+    )
     .action(async (options: Parameters<typeof serve>[0]) => {
       // Loaded by the command that needs it: what only names an identity starts in half the time.
       const { serve } = await import('./serve.ts');

@@ -1,9 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { loadConfig } from '../config/config-file.ts';
 import type { ConfigOverrides } from '../config/config.ts';
+import { watchConfig } from '../config/watch-config.ts';
+import type { WatchedConfig } from '../config/watch-config.ts';
 import { startKeyService } from '../start.ts';
 import type { KeyService } from '../start.ts';
+
+/** Milliseconds that a stop may take besides the delay: calls under way, which are cut after 10 s, and the key store. */
+const stopMs = 20_000;
 
 /** `keysvc server`: runs until it is told to stop. Errors with the reason why it cannot start. */
 export async function serve(options: ConfigOverrides & { readonly config: string }): Promise<void> {
@@ -11,7 +17,23 @@ export async function serve(options: ConfigOverrides & { readonly config: string
   const config = await loadConfig(path, process.env, overrides);
   const log = createLogger({ name: 'keysvc' });
   let service: KeyService | undefined;
+  let watched: WatchedConfig | undefined;
+  const { shutdownDelayMs } = config;
   // Before the start, so that one that waits for its key store can be stopped too.
-  onShutdown({ log }, async () => service?.stop());
-  service = await startKeyService(config, { log, writeAudit: (line) => process.stdout.write(line) });
+  onShutdown({ log, timeoutMs: shutdownDelayMs + stopMs, onHangup: () => void watched?.reload() }, async () => {
+    watched?.close();
+    if (service === undefined) return;
+    service.leave();
+    await sleep(shutdownDelayMs);
+    await service.stop();
+  });
+  const running = await startKeyService(config, { log, writeAudit: (line) => process.stdout.write(line) });
+  service = running;
+  watched = watchConfig({
+    path,
+    config,
+    log,
+    load: () => loadConfig(path, process.env, overrides),
+    apply: (next, changes) => running.reconfigure(next, changes),
+  });
 }

@@ -24,6 +24,7 @@ describe('the configuration', () => {
       skipAuth: new Set(),
       logErrors: true,
       logAudit: false,
+      shutdownDelayMs: 0,
     });
   });
 

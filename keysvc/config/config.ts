@@ -5,6 +5,7 @@ import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import { parseAddress } from '../../platform/listen.ts';
 import type { ListenAddress } from '../../platform/listen.ts';
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
+import { parseDuration } from './duration.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
 import { ConfigError } from './config-error.ts';
 import { filesKeyStoreSettings } from './schema.ts';
@@ -27,6 +28,8 @@ export interface Config {
   readonly skipAuth: ReadonlySet<string>;
   readonly logErrors: boolean;
   readonly logAudit: boolean;
+  /** Milliseconds between not being ready any more and the end of accepting. */
+  readonly shutdownDelayMs: number;
 }
 
 export interface NamedPolicy extends KeyServicePolicy {
@@ -42,6 +45,8 @@ export interface ConfigOverrides {
   readonly key?: string;
   readonly cert?: string;
   readonly auth?: 'on' | 'off';
+  /** `5s` */
+  readonly shutdownDelay?: string;
 }
 
 /** Key stores that the protocol's configuration knows; they come with the key-service issue. */
@@ -68,7 +73,16 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     ),
     logErrors: file.log?.error !== 'off',
     logAudit: file.log?.audit === 'on',
+    shutdownDelayMs: shutdownDelayOf(file, overrides),
   };
+}
+
+function shutdownDelayOf(file: ConfigFile, { shutdownDelay }: ConfigOverrides): number {
+  if (shutdownDelay === undefined) return file.shutdown?.delay ?? 0;
+  const delay = parseDuration(shutdownDelay);
+  if (delay === undefined)
+    throw new ConfigError(`--shutdown-delay: "${shutdownDelay}" is no duration; write for example 5s`);
+  return delay;
 }
 
 function adminOf(file: ConfigFile): Identity | undefined {

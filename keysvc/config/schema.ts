@@ -76,6 +76,7 @@ export const configFile = z.strictObject({
   ),
   api: optional(z.partialRecord(z.enum(pathsThatMaySkipAuth), api)),
   log: optional(z.strictObject({ error: optional(onOff), audit: optional(onOff) })),
+  shutdown: optional(z.strictObject({ delay: optional(duration) })),
   keys: optional(z.array(z.strictObject({ name: keyName })).max(10_000)),
   keystore: optional(z.record(text, z.unknown())),
 });

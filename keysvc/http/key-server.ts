@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { Connections } from '../../platform/connections.ts';
 import { applyTlsMaterial } from '../../platform/tls/reloading-context.ts';
 import type { TlsChange } from '../../platform/tls/reloading-context.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
@@ -19,16 +20,20 @@ export interface KeyServer {
   readonly server: Server;
   /** Takes new certificates and authorities into use. Connections made under old authorities end at once, or with their answer. */
   reload(material: TlsMaterial, change: TlsChange): void;
+  /** Whether it is about to stop: then it is not ready, though it answers every call. */
+  readonly leaving: boolean;
+  /** Answers end their connections from now on, so that clients come back to another server. */
+  leave(): void;
   /** Takes no further connections and resolves when the calls under way are answered. */
   drain(): Promise<void>;
 }
 
 /** The HTTPS server of the key service, not yet listening. */
 export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOptions, 'closes'>): KeyServer {
-  let draining = false;
   let outdated = new WeakSet<Socket>();
-  const connections = new Set<Socket>();
-  const closes = (socket: TLSSocket) => draining || outdated.has(socket);
+  const authorized = new Set<Socket>();
+  const closes = (socket: TLSSocket) => outdated.has(socket);
+  const answer = createRequestListener({ ...options, closes });
 
   const server = createServer(
     {
@@ -42,11 +47,15 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
       requestTimeout: options.timeoutMs,
       keepAliveTimeout: 90_000,
     },
-    createRequestListener({ ...options, closes }),
+    (request, response) => {
+      connections.began(request.socket, response);
+      answer(request, response);
+    },
   );
+  const connections = new Connections(server);
   server.on('secureConnection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
+    authorized.add(socket);
+    socket.once('close', () => authorized.delete(socket));
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
     // A probe that only connects and leaves is no event.
@@ -62,16 +71,13 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
     reload(next, change) {
       applyTlsMaterial(server, next, { secureOptions });
       if (!change.ca) return;
-      outdated = new WeakSet(connections);
+      outdated = new WeakSet(authorized);
       server.closeIdleConnections();
     },
-    async drain() {
-      draining = true;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      server.close(() => resolve());
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs);
-      await promise;
-      clearTimeout(timer);
+    get leaving() {
+      return connections.closing;
     },
+    leave: () => connections.startClosing(),
+    drain: () => connections.drain(drainMs),
   };
 }

@@ -16,7 +16,7 @@ export interface ListenerOptions {
   readonly service: Service;
   readonly audit: AuditLog;
   readonly log: Logger;
-  readonly logErrors: boolean;
+  readonly logErrors: () => boolean;
   readonly verifyClients: boolean;
   readonly skipAuth: ReadonlySet<string>;
   /** Milliseconds that a call may take. */
@@ -64,7 +64,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
 
   function report(error: unknown, path: string): Refused {
     if (error instanceof Refused) {
-      if (error.status >= 500 && error.status !== 501 && options.logErrors) {
+      if (error.status >= 500 && error.status !== 501 && options.logErrors()) {
         log.error({ path, err: error.cause ?? error }, error.message);
       }
       return error;

@@ -22,11 +22,11 @@ interface Cached {
 /** The keys of a store, kept in memory for a while. Errors are `KeyStoreError`s. */
 export class Keyring {
   readonly #store: KeyStore;
-  readonly #expiry: CacheExpiry;
+  #expiry: CacheExpiry;
   readonly #now: () => number;
   readonly #cache = new Map<string, Cached>();
   readonly #reading = new Map<string, Promise<Key>>();
-  readonly #sweeper: NodeJS.Timeout;
+  #sweeper: NodeJS.Timeout;
   /** A read that began before a deletion must not bring the key back. */
   #deletions = 0;
 
@@ -34,8 +34,14 @@ export class Keyring {
     this.#store = store;
     this.#expiry = expiry;
     this.#now = now;
-    const interval = Math.max(1000, Math.min(expiry.unused, expiry.any));
-    this.#sweeper = setInterval(() => this.sweep(), interval).unref();
+    this.#sweeper = this.#sweepEvery(expiry);
+  }
+
+  /** For keys that are in memory already too. */
+  setExpiry(expiry: CacheExpiry): void {
+    this.#expiry = expiry;
+    clearInterval(this.#sweeper);
+    this.#sweeper = this.#sweepEvery(expiry);
   }
 
   async get(name: string): Promise<Key> {
@@ -95,6 +101,10 @@ export class Keyring {
     clearInterval(this.#sweeper);
     this.#cache.clear();
     await this.#store.close();
+  }
+
+  #sweepEvery(expiry: CacheExpiry): NodeJS.Timeout {
+    return setInterval(() => this.sweep(), Math.max(1000, Math.min(expiry.unused, expiry.any))).unref();
   }
 
   #isFresh(cached: Cached): boolean {

@@ -16,6 +16,8 @@ export interface ServerSettings {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly storageReserve: Size;
+  /** Milliseconds between not being ready any more and the end of accepting. */
+  readonly shutdownDelayMs: number;
   readonly stsDurationMs?: number;
   readonly keyService?: KeyServiceSettings;
   readonly autoEncryption: boolean;

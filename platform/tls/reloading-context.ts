@@ -1,8 +1,7 @@
-import { watch } from 'node:fs';
-import type { FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
 import type { Logger } from '../logger.ts';
+import { watchPaths } from '../watch-paths.ts';
 import { readTlsFiles } from './tls-files.ts';
 import type { TlsFiles, TlsMaterial } from './tls-files.ts';
 
@@ -41,7 +40,6 @@ export async function watchTlsFiles(
   let current = await readTlsFiles(options);
   let closed = false;
   let complaint: string | undefined;
-  let looking: Promise<void> | undefined;
 
   const look = async () => {
     try {
@@ -60,25 +58,18 @@ export async function watchTlsFiles(
       complaint = message;
     }
   };
-  const check = () => {
-    looking ??= look().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  };
-
-  const timer = setInterval(() => void check(), options.pollMs ?? 5000);
-  timer.unref();
-  const watchers = watchFolders(options, () => void check());
+  const watched = watchPaths(foldersOf(options), {
+    look,
+    ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
+  });
   return {
     get current() {
       return current;
     },
-    check,
+    check: () => watched.check(),
     close() {
       closed = true;
-      clearInterval(timer);
-      for (const watcher of watchers) watcher.close();
+      watched.close();
     },
   };
 }
@@ -99,19 +90,7 @@ function difference(before: TlsMaterial, after: TlsMaterial): TlsChange {
   };
 }
 
-function watchFolders(files: TlsFiles, onNotice: () => void): FSWatcher[] {
-  const folders = new Set([dirname(files.certFile), dirname(files.keyFile)]);
-  if (files.caFile !== undefined) folders.add(dirname(files.caFile)).add(files.caFile);
-  const watchers: FSWatcher[] = [];
-  for (const folder of folders) {
-    try {
-      const watcher = watch(folder, { persistent: false }, onNotice);
-      // A folder that goes away ends its notices; the looks at intervals go on.
-      watcher.on('error', () => watcher.close());
-      watchers.push(watcher);
-    } catch {
-      // Some file systems give no notices, and the number of watches is limited: looking at intervals is enough.
-    }
-  }
-  return watchers;
+function foldersOf(files: TlsFiles): string[] {
+  const folders = [dirname(files.certFile), dirname(files.keyFile)];
+  return files.caFile === undefined ? folders : [...folders, dirname(files.caFile), files.caFile];
 }

@@ -30,6 +30,7 @@ export const refusals = {
   storeUnavailable: [502, 'key store is unavailable'],
   storeUnreachable: [504, 'key store is not reachable'],
   timeout: [503, 'timeout'],
+  stopping: [503, 'the key service is stopping'],
   bodyTooLarge: [413, 'http: request body too large'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 

@@ -84,6 +84,12 @@ export const settings = [
     default: 'info',
   }),
   server(
+    'SVC_SHUTDOWN_DELAY',
+    { kind: 'duration' },
+    'How long a server that is told to stop goes on taking requests after it said that it is not ready, so that load balancers hear of it.',
+    { default: '0s' },
+  ),
+  server(
     'SVC_TLS_CERT_FILE',
     { kind: 'path' },
     'Certificate chain (PEM) of the S3 API and the console; re-read when it changes.',

@@ -20,6 +20,8 @@ export interface KeyServiceCalls {
 }
 
 export interface KeyServiceKeysOptions {
+  /** Calls for `check`, which are not repeated while the service is away: who checks wants to know. `client` by default. */
+  readonly once?: KeyServiceCalls;
   readonly defaultKey: string;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly clock?: () => number;
@@ -52,16 +54,16 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     }
   }
 
-  async function generateNow(keyName: string, context: Buffer): Promise<DataKey> {
-    const { plaintext, ciphertext, version } = await ask(keyName, () => client.generateKey(keyName, context));
+  async function generateNow(keyName: string, context: Buffer, calls = client): Promise<DataKey> {
+    const { plaintext, ciphertext, version } = await ask(keyName, () => calls.generateKey(keyName, context));
     return {
       plaintext: dataKeyBytes(keyName, plaintext),
       sealed: { keyName, ciphertext, ...(version === undefined ? {} : { keyVersion: version }) },
     };
   }
 
-  async function unsealNow(sealed: SealedDataKey, context: Buffer): Promise<Buffer> {
-    const plaintext = await ask(sealed.keyName, () => client.decryptKey(sealed.keyName, sealed.ciphertext, context));
+  async function unsealNow(sealed: SealedDataKey, context: Buffer, calls = client): Promise<Buffer> {
+    const plaintext = await ask(sealed.keyName, () => calls.decryptKey(sealed.keyName, sealed.ciphertext, context));
     return dataKeyBytes(sealed.keyName, plaintext);
   }
 
@@ -80,10 +82,11 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     },
 
     async check(): Promise<void> {
-      await createDefaultKey(client, options.defaultKey);
+      const calls = options.once ?? client;
+      await createDefaultKey(calls, options.defaultKey);
       const context = contextBytes({ 'coffer:check': options.defaultKey });
-      const { plaintext, sealed } = await generateNow(options.defaultKey, context);
-      const again = await unsealNow(sealed, context);
+      const { plaintext, sealed } = await generateNow(options.defaultKey, context, calls);
+      const again = await unsealNow(sealed, context, calls);
       if (!timingSafeEqual(plaintext, again)) {
         throw new KeySourceError(
           'unavailable',

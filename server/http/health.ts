@@ -1,8 +1,9 @@
 import type { Answer } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 
-/** Whether this server can serve; `reason` says what it waits for. */
-export type Readiness = { readonly kind: 'ready' } | { readonly kind: 'waiting'; readonly reason: string };
+/** Whether this server can serve; `reason` says what it waits for. One that stops serves on, and wants no new clients. */
+export type Readiness =
+  { readonly kind: 'ready' } | { readonly kind: 'stopping' } | { readonly kind: 'waiting'; readonly reason: string };
 
 const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
   live: 'live',

@@ -14,8 +14,6 @@ export interface RequestListenerOptions {
   readonly handle: RequestHandler;
   readonly secure: boolean;
   readonly nextRequestId: () => string;
-  /** Set while the server stops: connections then end with their answer. */
-  readonly stopping: () => boolean;
   readonly log: Logger;
 }
 
@@ -34,7 +32,6 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('x-amz-id-2', hostId);
     response.setHeader('x-content-type-options', 'nosniff');
-    if (options.stopping()) response.setHeader('connection', 'close');
     void serve(message, response, request);
   };
 

@@ -7,21 +7,22 @@ import { connectRaw, sendRaw } from '../../test/harness/raw-http.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { createRequestListener } from './request-listener.ts';
-import { createS3Server, stopServer } from './s3-server.ts';
+import { createS3Server } from './s3-server.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {
   vi.useRealTimers();
-  await Promise.all(servers.splice(0).map((server) => stopServer(server, 0)));
+  await Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0)));
 });
 
 const nextRequestId = () => '0123456789ABCDEF';
 
 async function serve(handle: RequestHandler): Promise<string> {
   const log = createLogger({ name: 'test', level: 'silent' });
-  const listener = createRequestListener({ handle, secure: false, nextRequestId, stopping: () => false, log });
-  const server = createS3Server({ listener, nextRequestId });
-  servers.push(server);
+  const listener = createRequestListener({ handle, secure: false, nextRequestId, log });
+  const made = createS3Server({ listener, nextRequestId });
+  servers.push(made);
+  const { server } = made;
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -3,6 +3,7 @@ import type { RequestListener, Server, ServerOptions, ServerResponse } from 'nod
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { Connections } from '../../platform/connections.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { HttpListener } from './request-listener.ts';
 import { malformedAnswer } from './malformed-request.ts';
@@ -22,23 +23,30 @@ const serverOptions: ServerOptions = {
   keepAliveTimeout: limits.keepAlive,
 };
 
+export interface S3Server {
+  readonly server: Server | HttpsServer;
+  readonly connections: Connections;
+}
+
 /** A server for the S3 port, not yet listening. */
 export function createS3Server(options: {
   readonly listener: HttpListener;
   readonly nextRequestId: () => string;
   readonly tls?: TlsMaterial;
-}): Server | HttpsServer {
+}): S3Server {
   const inFlight = new WeakMap<Socket, ServerResponse>();
   const onRequest =
     (awaitsContinue: boolean): RequestListener =>
     (message, response) => {
       inFlight.set(message.socket, response);
+      connections.began(message.socket, response);
       options.listener(message, response, awaitsContinue);
     };
   const server: Server | HttpsServer =
     options.tls === undefined
       ? createHttpServer(serverOptions, onRequest(false))
       : createHttpsServer({ ...serverOptions, ...options.tls }, onRequest(false));
+  const connections = new Connections(server);
   server.on('checkContinue', onRequest(true));
   // Any other expectation: the body is simply read.
   server.on('checkExpectation', onRequest(false));
@@ -50,19 +58,5 @@ export function createS3Server(options: {
     if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
     else socket.end(malformedAnswer(error.code, options.nextRequestId()), () => socket.destroy());
   });
-  return server;
-}
-
-/** Stops accepting, lets requests in flight end for so many milliseconds, then cuts them. */
-export async function stopServer(server: Server | HttpsServer, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  server.closeIdleConnections();
-  // A connection becomes idle with its answer.
-  const idle = setInterval(() => server.closeIdleConnections(), 100);
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(cut);
+  return { server, connections };
 }

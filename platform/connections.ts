@@ -1,0 +1,93 @@
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/**
+ * Milliseconds that kept connections stay open after the last was accepted: a request that was on its way while the listener closed
+ * is still answered, and its answer says that the connection ends.
+ */
+const lingerMs = 250;
+
+/** Milliseconds between looks for connections that have become idle. */
+const lookMs = 50;
+
+/**
+ * The connections of one HTTP or HTTPS server, so that it can stop without a client noticing: whoever has a connection is told by
+ * `Connection: close` in its next answer, and only connections on which nothing is under way are cut.
+ *
+ * Node's own `server.close()` cuts idle connections at once, where a request may be arriving.
+ */
+export class Connections {
+  readonly #server: Server;
+  /** The last response begun on each connection; undefined where none was. */
+  readonly #open = new Map<Socket, ServerResponse | undefined>();
+  #closing = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+    // A TLS server's request comes over the secure socket, which ends with the one below it.
+    server.on(isTls(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#open.set(socket, undefined);
+      socket.once('close', () => this.#open.delete(socket));
+    });
+  }
+
+  /** Whether answers end their connections by now. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** To be told of every request before it is handled. */
+  began(socket: Socket, response: ServerResponse): void {
+    this.#open.set(socket, response);
+    if (this.#closing) response.setHeader('connection', 'close');
+  }
+
+  /** From now on every answer ends its connection; new ones are accepted all the same. */
+  startClosing(): void {
+    this.#closing = true;
+    for (const response of this.#open.values()) {
+      if (response !== undefined && !response.headersSent) response.setHeader('connection', 'close');
+    }
+  }
+
+  /** Stops accepting; resolves when the requests under way are answered, or were cut after so many milliseconds. */
+  async drain(graceMs: number): Promise<void> {
+    this.startClosing();
+    if (!this.#server.listening) return;
+    // Right after the poll phase, in which what the kernel had accepted was taken: closing resets the rest.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    const closed = new Promise<void>((resolve) => {
+      NetServer.prototype.close.call(this.#server, () => resolve());
+    });
+    const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    let look: NodeJS.Timeout | undefined;
+    const linger = setTimeout(
+      () => {
+        this.#closeIdle();
+        look = setInterval(() => this.#closeIdle(), lookMs);
+      },
+      Math.min(lingerMs, graceMs),
+    );
+    await closed;
+    for (const timer of [cut, linger, look]) clearTimeout(timer);
+  }
+
+  #closeIdle(): void {
+    this.#server.closeIdleConnections();
+    // Node counts a connection that never carried a request as busy; browsers open such in advance.
+    for (const [socket, response] of this.#open) if (response === undefined && isSilent(socket)) socket.destroy();
+  }
+}
+
+function isTls(server: Server): boolean {
+  return 'setSecureContext' in server;
+}
+
+/** Whether not even the beginning of a request has come. What a secure socket has read cannot be told: its handshake counts. */
+function isSilent(socket: Socket): boolean {
+  return socket instanceof TLSSocket || socket.bytesRead === 0;
+}

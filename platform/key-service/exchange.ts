@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Agent } from 'node:https';
+import { codeOfAnswer } from '../../protocol/key-service/errors.ts';
+import { errorAnswer } from '../../protocol/key-service/payloads.ts';
+import type { Method } from '../../protocol/key-service/routes.ts';
+import { KeyServiceError } from './key-service-error.ts';
+
+export interface Exchange {
+  readonly url: URL;
+  readonly method: Method;
+  readonly body: object | undefined;
+  readonly agent: Agent;
+  /** Milliseconds until the whole answer is there. */
+  readonly timeoutMs: number;
+}
+
+/** No answer came. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  /** Whether the service may have got the call; otherwise it certainly has not. */
+  readonly wasSent: boolean;
+  /** Whether another attempt may fare better: not where the two do not trust each other. */
+  readonly isTransient: boolean;
+
+  constructor(message: string, options: ErrorOptions & { wasSent: boolean; isTransient: boolean }) {
+    super(message, options);
+    this.wasSent = options.wasSent;
+    this.isTransient = options.isTransient;
+  }
+}
+
+const maxAnswerBytes = 4 * 1024 * 1024;
+
+/** Milliseconds until a connection must stand: packets to a pod that is gone are answered by nobody. */
+const connectTimeoutMs = 3000;
+
+/** As many kept connections as there are may all be dead after a restart; each is met once. */
+const mostDeadConnections = 64;
+
+const transientCodes: ReadonlySet<string> = new Set(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH EAI_AGAIN ENOTFOUND'.split(' '),
+);
+
+/**
+ * One call and its answer's text. Kept connections that the service closed in the meantime are passed over without a word, so that a
+ * restart of the service is not seen by calls that come after it. Errors with a `KeyServiceError` where the answer is a refusal, and
+ * with `NoAnswer`.
+ */
+export async function exchange(call: Exchange): Promise<string> {
+  for (let dead = 0; ; dead++) {
+    try {
+      return await exchangeOnce(call);
+    } catch (error) {
+      if (!(error instanceof DeadConnection)) throw error;
+      if (dead < mostDeadConnections) continue;
+      throw new NoAnswer(error.message, { cause: error, wasSent: true, isTransient: true });
+    }
+  }
+}
+
+/** A kept connection that ended before any of the answer came. */
+class DeadConnection extends Error {}
+
+function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const headers =
+    payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) };
+  let connected = false;
+  const request = httpsRequest(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) });
+  request.on('socket', (socket) => {
+    if (request.reusedSocket) {
+      connected = true;
+      return;
+    }
+    const slow = setTimeout(
+      () =>
+        request.destroy(
+          new NoAnswer(`no connection within ${connectTimeoutMs} ms`, { wasSent: false, isTransient: true }),
+        ),
+      connectTimeoutMs,
+    );
+    socket.once('secureConnect', () => {
+      connected = true;
+      clearTimeout(slow);
+    });
+    socket.once('close', () => clearTimeout(slow));
+  });
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    if (error instanceof NoAnswer) reject(error);
+    else if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
+      reject(new DeadConnection('the connection was closed before an answer came', { cause: error }));
+    } else if (error.name === 'TimeoutError' || error.name === 'AbortError') {
+      reject(
+        new NoAnswer(`no answer within ${timeoutMs} ms`, { cause: error, wasSent: connected, isTransient: false }),
+      );
+    } else {
+      const isTransient = transientCodes.has(error.code ?? '');
+      reject(new NoAnswer(error.message, { cause: error, wasSent: connected, isTransient }));
+    }
+  });
+  request.on('response', (response) => {
+    readAnswer(response).then(resolve, reject);
+  });
+  request.end(payload);
+  return promise;
+}
+
+async function readAnswer(response: IncomingMessage): Promise<string> {
+  const text = await readText(response);
+  const status = response.statusCode ?? 0;
+  if (status === 200) return text;
+  const message = messageOf(text) ?? `status ${status}`;
+  throw new KeyServiceError(codeOfAnswer(status, message), status, message);
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxAnswerBytes) {
+        const message = `the answer is larger than ${maxAnswerBytes} bytes`;
+        throw new KeyServiceError('unavailable', response.statusCode, message);
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof KeyServiceError) throw error;
+    const message = `the connection ended in the middle of an answer: ${(error as Error).message}`;
+    throw new NoAnswer(message, { cause: error, wasSent: true, isTransient: true });
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    const { message, error } = errorAnswer.parse(JSON.parse(text));
+    return message ?? error;
+  } catch {
+    const line = text.trim().slice(0, 200);
+    return line === '' ? undefined : line;
+  }
+}
