@@ -54,7 +54,7 @@ export async function fromKubeconfig({ file, context }: KubeconfigOptions = {}):
 /** Tokens of exec plugins are asked for again by the library when they end. */
 function authorizationOf(options: RequestOptions): string | undefined {
   if (typeof options.auth === 'string') return `Basic ${Buffer.from(options.auth).toString('base64')}`;
-  const value = new Headers(options.headers as HeadersInit | undefined).get('authorization');
+  const value = new Headers(options.headers as ConstructorParameters<typeof Headers>[0]).get('authorization');
   return value ?? undefined;
 }
 
