@@ -213,15 +213,12 @@ describe('KubeClient', () => {
   });
 });
 
-describe('a watch', () => {
-  const watch = (client: KubeClient, signal?: AbortSignal) =>
-    client.watch(resourceTypes.pod, {
-      namespace: 'red',
-      resourceVersion: '5',
-      timeoutSeconds: 300,
-      ...(signal && { signal }),
-    });
+function watch(client: KubeClient, signal?: AbortSignal): AsyncIterable<WatchEvent> {
+  const options = { namespace: 'red', resourceVersion: '5', timeoutSeconds: 300 };
+  return client.watch(resourceTypes.pod, signal === undefined ? options : { ...options, signal });
+}
 
+describe('a watch', () => {
   it('reads events over chunks that are cut anywhere', async () => {
     const { client, seen } = await start((response) => {
       const lines = `${JSON.stringify({ type: 'ADDED', object: pod('käfer') })}\n${JSON.stringify({

@@ -10,6 +10,9 @@ const object = (name: string, resourceVersion: string): KubeObject => ({
   kind: 'Secret',
   metadata: { name, namespace: 'red', resourceVersion },
 });
+const fail = () => {
+  throw new KubeError(500, 'InternalError', 'no');
+};
 const gone = () => new KubeError(410, 'Expired', 'too old');
 
 type ListCall = Parameters<KubeApi['list']>[1];
@@ -151,9 +154,6 @@ describe('Reflector', () => {
   });
 
   it('keeps trying a list that fails', async () => {
-    const fail = () => {
-      throw new KubeError(500, 'InternalError', 'no');
-    };
     const { cache, restarts } = start(
       [fail, fail, fail, () => ({ items: [object('a', '1')], resourceVersion: '1' })],
       [],

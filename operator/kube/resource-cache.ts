@@ -125,10 +125,14 @@ export class ResourceCache implements Cache {
 
   /** What is kept of an object. */
   trim(object: KubeObject): KubeObject {
-    const { managedFields, annotations, ...rest } = object.metadata as KubeObject['metadata'] & {
+    const {
+      managedFields: _managedFields,
+      annotations,
+      ...rest
+    } = object.metadata as KubeObject['metadata'] & {
       readonly managedFields?: unknown;
     };
-    const { [lastApplied]: _, ...kept } = annotations ?? {};
+    const { [lastApplied]: _lastApplied, ...kept } = annotations ?? {};
     const metadata = { ...rest, ...(annotations === undefined ? {} : { annotations: kept }) };
     const trimmed = { ...object, metadata };
     return this.#options.keep?.(trimmed) ?? trimmed;

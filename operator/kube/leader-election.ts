@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeError, type KubeObject } from './kube-api.ts';
+import type { KubeClient } from './kube-client.ts';
+import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-record.ts';
+import { resourceTypes } from './resource-types.ts';
+
+export interface LeaderElectionOptions {
+  /** With a time limit well below `renewDeadlineMs`. */
+  readonly api: Pick<KubeClient, 'get' | 'create' | 'replace'>;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique among all that want to lead: the name of the pod. */
+  readonly identity: string;
+  /**
+   * The lease was not renewed in time, or somebody else took it. Another may lead from now on: who hears this must end the process
+   * without another write.
+   */
+  readonly lost: (message: string) => void;
+  /** An attempt failed; it is repeated. */
+  readonly failed: (error: unknown) => void;
+  readonly timing?: LeaseTiming;
+  readonly now: () => Date;
+  /** Milliseconds of a clock that never jumps. */
+  readonly monotonic?: () => number;
+  readonly random: () => number;
+}
+
+/** Milliseconds. */
+export interface LeaseTiming {
+  /** Others wait so long after the last renewal that they saw. */
+  readonly leaseDurationMs: number;
+  /** Who leads gives up so long after its last renewal: before others may take over. */
+  readonly renewDeadlineMs: number;
+  readonly retryMs: number;
+}
+
+const usual: LeaseTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+
+/** One of several processes leads: the one that keeps a Lease renewed. */
+export class LeaderElection {
+  readonly #options: LeaderElectionOptions;
+  readonly #timing: LeaseTiming;
+  readonly #end = new AbortController();
+  #lease: KubeObject | undefined;
+  /** What was seen of the holder last, and when by the own clock. */
+  #seen: { readonly record: LeaseRecord; readonly at: number } | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #state: 'waiting' | 'leading' | 'ended' = 'waiting';
+  #renewing: Promise<void> = Promise.resolve();
+
+  /** Errors with a RangeError where two could lead at once. */
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+    this.#timing = options.timing ?? usual;
+    const { leaseDurationMs, renewDeadlineMs, retryMs } = this.#timing;
+    if (!(retryMs < renewDeadlineMs && renewDeadlineMs < leaseDurationMs)) {
+      throw new RangeError('a lease needs retry < renew deadline < duration');
+    }
+  }
+
+  get leads(): boolean {
+    return this.#state === 'leading';
+  }
+
+  /** Resolves with true once this process leads; with false when `release` came first. */
+  async acquire(): Promise<boolean> {
+    while (this.#state === 'waiting') {
+      if ((await this.#attempt()) === 'held') {
+        // `release` may have come while the lease was being taken: then it is given back.
+        if (this.#ended()) await this.#giveBack();
+        else {
+          this.#state = 'leading';
+          this.#renewing = this.#renew();
+          return true;
+        }
+      }
+      await this.#pause();
+    }
+    return false;
+  }
+
+  /** Ends the candidacy; a lease that is held goes to the next at once. Call it after the last write. */
+  async release(): Promise<void> {
+    const led = this.#state === 'leading';
+    this.#state = 'ended';
+    this.#end.abort();
+    clearTimeout(this.#deadline);
+    await this.#renewing;
+    if (led) await this.#giveBack();
+  }
+
+  async #renew(): Promise<void> {
+    while (this.#state === 'leading') {
+      await this.#pause();
+      if (this.#state === 'leading' && (await this.#attempt()) === 'other') {
+        this.#lose(`${this.#seen?.record.holder ?? 'another'} leads now`);
+      }
+    }
+  }
+
+  /** One try to take or renew the lease. Never errors. */
+  async #attempt(): Promise<'held' | 'other' | 'failed'> {
+    const { identity, now, failed } = this.#options;
+    const began = this.#monotonic();
+    try {
+      // A leader knows what it wrote; if somebody wrote since, the version says so.
+      const current = this.#state === 'leading' ? this.#lease : await this.#read();
+      const record = current && readLease(current);
+      if (record !== undefined && record.holder !== identity && this.#isHeld(record)) return 'other';
+      const time = microTime(now());
+      const renews = record?.holder === identity;
+      this.#lease = await this.#write(current, {
+        holder: identity,
+        durationMs: this.#timing.leaseDurationMs,
+        renewTime: time,
+        acquireTime: renews ? record.acquireTime || time : time,
+        transitions: record === undefined ? 0 : record.transitions + (renews ? 0 : 1),
+      });
+      this.#startDeadline(began);
+      return 'held';
+    } catch (error) {
+      if (error instanceof KubeError && (error.reason === 'Conflict' || error.reason === 'AlreadyExists')) {
+        return this.#afterConflict();
+      }
+      failed(error);
+      return 'failed';
+    }
+  }
+
+  /** Somebody wrote the lease: another candidate, or this process in a call whose answer was lost. */
+  async #afterConflict(): Promise<'other' | 'failed'> {
+    try {
+      this.#lease = await this.#read();
+    } catch (error) {
+      this.#options.failed(error);
+      return 'failed';
+    }
+    const record = this.#lease && readLease(this.#lease);
+    if (record === undefined) return 'failed';
+    this.#isHeld(record);
+    return record.holder === this.#options.identity ? 'failed' : 'other';
+  }
+
+  /** Whether another's lease still counts, by how long ago this process saw it change. */
+  #isHeld(record: LeaseRecord): boolean {
+    const at = this.#monotonic();
+    const seen = this.#seen?.record;
+    if (seen?.holder !== record.holder || seen.renewTime !== record.renewTime) this.#seen = { record, at };
+    return record.holder !== '' && at - (this.#seen?.at ?? at) < record.durationMs;
+  }
+
+  #startDeadline(began: number): void {
+    clearTimeout(this.#deadline);
+    if (this.#ended()) return;
+    const { renewDeadlineMs } = this.#timing;
+    this.#deadline = setTimeout(
+      () => this.#lose(`the lease was not renewed for ${renewDeadlineMs} ms`),
+      renewDeadlineMs - (this.#monotonic() - began),
+    );
+  }
+
+  #lose(message: string): void {
+    if (this.#state !== 'leading') return;
+    this.#state = 'ended';
+    this.#end.abort();
+    clearTimeout(this.#deadline);
+    this.#options.lost(message);
+  }
+
+  async #giveBack(): Promise<void> {
+    clearTimeout(this.#deadline);
+    const record = this.#lease && readLease(this.#lease);
+    if (record?.holder !== this.#options.identity) return;
+    try {
+      const renewTime = microTime(this.#options.now());
+      // One second: the API server wants a duration, and who sees this takes over at once.
+      await this.#write(this.#lease, { ...record, holder: '', durationMs: 1_000, renewTime });
+    } catch (error) {
+      this.#options.failed(error);
+    }
+  }
+
+  #read(): Promise<KubeObject | undefined> {
+    const { api, namespace, name } = this.#options;
+    return api.get(resourceTypes.lease, namespace, name);
+  }
+
+  #write(current: KubeObject | undefined, record: LeaseRecord): Promise<KubeObject> {
+    const { api, namespace, name } = this.#options;
+    const { apiVersion, kind } = resourceTypes.lease;
+    const spec = leaseSpec(record);
+    if (current !== undefined) return api.replace({ ...current, apiVersion, kind, spec });
+    return api.create({ apiVersion, kind, metadata: { namespace, name }, spec });
+  }
+
+  async #pause(): Promise<void> {
+    // Candidates that start together should not ask together.
+    const delay = this.#timing.retryMs * (this.leads ? 1 : 1 + this.#options.random() / 5);
+    await sleep(delay, undefined, { signal: this.#end.signal }).catch(() => undefined);
+  }
+
+  /** `release` may come while something is awaited. */
+  #ended(): boolean {
+    return this.#state === 'ended';
+  }
+
+  #monotonic(): number {
+    return this.#options.monotonic?.() ?? performance.now();
+  }
+}
