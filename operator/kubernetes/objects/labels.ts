@@ -1,0 +1,64 @@
+import type { OwnerReference } from '../../kube/kube-api.ts';
+import type { Program, ResourceReference } from '../../workload.ts';
+
+export const managedBy = 'coffer-operator';
+/** Selects everything that the operator made. */
+export const managedSelector = `app.kubernetes.io/managed-by=${managedBy}`;
+export const workloadLabel = 'coffer.dev/workload';
+export const ownerKindLabel = 'coffer.dev/owner-kind';
+export const ownerLabel = 'coffer.dev/owner';
+/** What network policies of users select by: pods that need the same way out have the same value. */
+export const networkLabel = 'coffer.dev/network';
+/** On Secrets that hold files of a workload, by how they may change: `static`, `reloading`. */
+export const contentLabel = 'coffer.dev/content';
+/** On the headless Service, so that one Service of several can be selected. */
+export const headlessLabel = 'coffer.dev/headless';
+
+/** The restart inputs of the template, on the StatefulSet, its template and so on every pod. */
+export const inputsAnnotation = 'coffer.dev/inputs';
+/** Keyed digest of the object as it was sent last. */
+export const appliedAnnotation = 'coffer.dev/applied';
+
+export type Component = 'server' | 'key-service' | 'provider-check';
+
+export function componentOf(program: Program): Component {
+  return program === 'keysvc' ? 'key-service' : 'server';
+}
+
+/** Labels of everything that is made for a resource. Those of the resource itself are never among them: Argo CD tracks by labels. */
+export function ownedLabels(owner: ResourceReference, component?: Component): Readonly<Record<string, string>> {
+  return {
+    'app.kubernetes.io/managed-by': managedBy,
+    'app.kubernetes.io/name': 'coffer',
+    ...(component === undefined ? {} : { 'app.kubernetes.io/component': component }),
+    [ownerKindLabel]: owner.kind,
+    [ownerLabel]: owner.name,
+  };
+}
+
+export function workloadLabels(workload: {
+  readonly name: string;
+  readonly owner: ResourceReference;
+  readonly program: Program;
+}): Readonly<Record<string, string>> {
+  return { ...ownedLabels(workload.owner, componentOf(workload.program)), [workloadLabel]: workload.name };
+}
+
+/** What a StatefulSet and its Services find the pods by. It can never change: it is part of what Kubernetes keeps immutable. */
+export function podSelector(workload: string): Readonly<Record<string, string>> {
+  return { 'app.kubernetes.io/managed-by': managedBy, [workloadLabel]: workload };
+}
+
+/** The metadata that every object of a workload has. */
+export function workloadMeta(
+  workload: { readonly name: string; readonly owner: ResourceReference; readonly program: Program },
+  context: { readonly namespace: string; readonly owner: OwnerReference },
+  name: string,
+) {
+  return {
+    name,
+    namespace: context.namespace,
+    labels: workloadLabels(workload),
+    ownerReferences: [context.owner],
+  };
+}

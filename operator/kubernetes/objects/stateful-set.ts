@@ -1,0 +1,55 @@
+import type { KubeObject } from '../../kube/kube-api.ts';
+import type { Json, Workload } from '../../workload.ts';
+import { inputsAnnotation, podSelector, workloadMeta } from './labels.ts';
+import { writeInputs } from './inputs-annotation.ts';
+import type { ObjectContext } from './object-context.ts';
+import { podTemplate } from './pod-template.ts';
+import { headlessServiceName } from './services.ts';
+import { claimTemplates } from './volumes.ts';
+
+/** What the API server never lets change, and what only restarts change: sent back as it is. */
+export interface KeptParts {
+  readonly immutable: Readonly<Record<string, Json>>;
+  /** With its inputs. Undefined where a new one is wanted. */
+  readonly template: Json | undefined;
+  readonly inputs: string | undefined;
+}
+
+/** OnDelete: Kubernetes replaces no pod by itself, so that the operator alone says which pod goes, and when. */
+export function statefulSet(workload: Workload, context: ObjectContext, kept?: KeptParts): KubeObject {
+  const metadata = workloadMeta(workload, context, workload.name);
+  const inputs = kept?.template === undefined ? writeInputs(workload.inputs) : kept.inputs;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { ...metadata, ...(inputs === undefined ? {} : { annotations: { [inputsAnnotation]: inputs } }) },
+    spec: {
+      replicas: wantedReplicas(workload),
+      updateStrategy: { type: 'OnDelete' },
+      revisionHistoryLimit: 2,
+      persistentVolumeClaimRetentionPolicy: {
+        whenDeleted: workload.kubernetes.reclaimPolicy,
+        whenScaled: 'Retain',
+      },
+      ...(kept?.immutable ?? immutableParts(workload)),
+      template: kept?.template ?? podTemplate(workload, context),
+    },
+  };
+}
+
+export function wantedReplicas(workload: Workload): number {
+  return workload.kubernetes.hibernated ? 0 : workload.replicas;
+}
+
+export const immutableFields = ['serviceName', 'podManagementPolicy', 'selector', 'volumeClaimTemplates'] as const;
+
+function immutableParts(workload: Workload): Readonly<Record<string, Json>> {
+  const templates = claimTemplates(workload);
+  return {
+    serviceName: headlessServiceName(workload.name),
+    // Servers wait for each other by themselves; one that is broken must not keep the others from being started.
+    podManagementPolicy: 'Parallel',
+    selector: { matchLabels: podSelector(workload.name) },
+    ...(templates.length === 0 ? {} : { volumeClaimTemplates: templates }),
+  };
+}

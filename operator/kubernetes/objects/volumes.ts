@@ -1,0 +1,90 @@
+import type { Json, Mount, Workload } from '../../workload.ts';
+import { workloadLabels } from './labels.ts';
+import { fileKey, type FileSecretNames } from './file-secrets.ts';
+import { mountFolder } from './object-context.ts';
+
+type VolumeMount = Extract<Mount, { kind: 'volume' }>;
+type FilesMount = Extract<Mount, { kind: 'files' }>;
+
+/** Where a resource names no size. */
+const standardSize = '10Gi';
+
+/**
+ * Read by user and group: files of a Secret volume belong to root, and a program that is not root reads them by the pod's group
+ * (`fsGroup`) alone, so 0400 would keep it out.
+ */
+const fileMode = 0o440;
+
+export function volumesOf(workload: Workload, secrets: FileSecretNames): readonly Json[] {
+  return [
+    ...workload.mounts.flatMap((mount) =>
+      mount.kind === 'files' ? [projected(mount, secrets)] : claimed(mount, workload.name),
+    ),
+    { name: 'tmp', emptyDir: {} },
+  ];
+}
+
+export function volumeMountsOf(workload: Workload): readonly Json[] {
+  return [
+    ...workload.mounts.map((mount) => ({
+      name: mount.name,
+      mountPath: mountFolder(mount),
+      ...(mount.kind === 'files' ? { readOnly: true } : {}),
+    })),
+    { name: 'tmp', mountPath: '/tmp' },
+  ];
+}
+
+/** Claims that the StatefulSet makes for each of its pods. */
+export function claimTemplates(workload: Workload): readonly Json[] {
+  return workload.mounts.flatMap((mount) =>
+    mount.kind === 'volume' && mount.claim.kind === 'each'
+      ? [{ metadata: { name: mount.name, labels: workloadLabels(workload) }, spec: claimSpec(mount, mount.claim) }]
+      : [],
+  );
+}
+
+export function claimSpec(
+  mount: VolumeMount,
+  claim: Exclude<VolumeMount['claim'], { kind: 'existing' }>,
+): Readonly<Record<string, Json>> {
+  return {
+    accessModes: [claim.accessMode],
+    ...(claim.storageClassName === undefined ? {} : { storageClassName: claim.storageClassName }),
+    resources: { requests: { storage: mount.size ?? standardSize } },
+  };
+}
+
+export function sharedClaimName(workload: string, mount: string): string {
+  return `${workload}-${mount}`;
+}
+
+/** The claims that a StatefulSet makes are not among the volumes of its template. */
+function claimed(mount: VolumeMount, workload: string): readonly Json[] {
+  switch (mount.claim.kind) {
+    case 'each':
+      return [];
+    case 'shared':
+      return [{ name: mount.name, persistentVolumeClaim: { claimName: sharedClaimName(workload, mount.name) } }];
+    case 'existing':
+      return [{ name: mount.name, persistentVolumeClaim: { claimName: mount.claim.claimName } }];
+    default:
+      return mount.claim satisfies never;
+  }
+}
+
+function projected(mount: FilesMount, secrets: FileSecretNames): Json {
+  const source = (name: string | undefined, reloads: boolean) => {
+    const items = mount.files
+      .filter((file) => file.reloads === reloads)
+      .map(({ path }) => ({ key: fileKey(mount.name, path), path }));
+    return name === undefined || items.length === 0 ? [] : [{ secret: { name, items } }];
+  };
+  return {
+    name: mount.name,
+    projected: {
+      defaultMode: fileMode,
+      sources: [...source(secrets.fixed, false), ...source(secrets.reloading, true)],
+    },
+  };
+}

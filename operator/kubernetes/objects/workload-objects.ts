@@ -1,0 +1,37 @@
+import type { KubeObject } from '../../kube/kube-api.ts';
+import type { Workload } from '../../workload.ts';
+import { disruptionBudget } from './disruption-budget.ts';
+import { fileSecrets, type ResolvedFile } from './file-secrets.ts';
+import { ingresses } from './ingresses.ts';
+import { networkPolicy } from './network-policy.ts';
+import type { ObjectContext } from './object-context.ts';
+import { serviceMonitor } from './service-monitor.ts';
+import { services } from './services.ts';
+import { sharedClaims } from './shared-claims.ts';
+import { statefulSet, type KeptParts } from './stateful-set.ts';
+
+export interface WorkloadParts {
+  readonly files: readonly ResolvedFile[];
+  /** Values of the reloading Secret that pods still mount, as `data` of a Secret has them. */
+  readonly keptFiles: Readonly<Record<string, string>>;
+  /** Parts of the StatefulSet that is there; undefined for a new one. */
+  readonly kept: KeptParts | undefined;
+}
+
+/** Every object of a workload, in the order in which they are made: what pods need comes before them, what leads to them after. */
+export function workloadObjects(
+  workload: Workload,
+  { files, keptFiles, kept }: WorkloadParts,
+  context: ObjectContext,
+): readonly KubeObject[] {
+  return [
+    ...fileSecrets(workload, files, keptFiles, context),
+    ...sharedClaims(workload, context),
+    ...networkPolicy(workload, context),
+    ...services(workload, context),
+    statefulSet(workload, context, kept),
+    ...disruptionBudget(workload, context),
+    ...ingresses(workload, context),
+    ...serviceMonitor(workload, context),
+  ];
+}
