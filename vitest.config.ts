@@ -1,11 +1,19 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
 
 /**
  * `npm test` runs what needs only Node: unit tests beside their files and the rooms' common tests in `test/`. Each heavier tier
  * is a project of its own with the same layout, started by `.ci/run`.
  */
-const tiers = ['keycloak', 'minio-client', 'boto3', 'browser', 'api-server', 'power-cut'];
+const tiers = ['keycloak', 'minio-client', 'boto3', 'browser', 'api-server', 'power-cut', 'container', 'cluster'];
 const tier = process.env['COFFER_TEST_TIER'];
+
+class ByName extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1)));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -17,5 +25,9 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // One cluster for the whole tier: its files follow each other by name.
+    ...(tier === 'cluster'
+      ? { fileParallelism: false, sequence: { sequencer: ByName }, testTimeout: 300_000, hookTimeout: 600_000 }
+      : {}),
   },
 });

@@ -29,10 +29,13 @@ function run(command, { environment = {}, until } = {}) {
   });
 }
 
-await run(['coffer-server', join(folder, 'data'), '--address', '127.0.0.1:9000', '--console-address', '127.0.0.1:9001'], {
-  environment: { SVC_ROOT_USER: 'warm', SVC_ROOT_PASSWORD: 'warm-password' },
-  until: '"event":"ready"',
-});
+await run(
+  ['coffer-server', join(folder, 'data'), '--address', '127.0.0.1:9000', '--console-address', '127.0.0.1:9001'],
+  {
+    environment: { SVC_ROOT_USER: 'warm', SVC_ROOT_PASSWORD: 'warm-password' },
+    until: '"event":"ready"',
+  },
+);
 const [key, cert] = [join(folder, 'tls.key'), join(folder, 'tls.crt')];
 const identity = await run(['keysvc', 'identity', 'new', '--ip', '127.0.0.1', '--key', key, '--cert', cert]);
 const config = join(folder, 'keysvc.yaml');
