@@ -16,6 +16,7 @@ import type { KeySource } from './encryption/key-source.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
 import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import { sealedRecords } from './encryption/sealed-records.ts';
+import { bucketPolicies } from './objects/bucket-policies.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
 import type { BlobStore } from './store/blob-store.ts';
@@ -60,6 +61,7 @@ export async function openServices(
     records: sealed,
     root: settings.root,
     policies,
+    bucketPolicy: bucketPolicies(records),
     clock,
   });
   const providers = createOpenIdProviders({ settings: settings.openid, region: settings.region, log: logs.providers });

@@ -1,3 +1,5 @@
+import type { PrincipalPatterns } from './principals.ts';
+
 /**
  * A policy document as checked by `parsePolicyDocument`: single values have become lists, unknown fields are refused.
  *
@@ -12,6 +14,8 @@ export interface PolicyDocument {
 export interface PolicyStatement {
   readonly sid?: string;
   readonly effect: 'Allow' | 'Deny';
+  /** In the policy of a bucket: whom the statement is about. Other policies are about whoever they are attached to. */
+  readonly principals?: PrincipalPatterns;
   readonly actions: { readonly kind: 'only' | 'all-but'; readonly patterns: readonly string[] };
   /** Admin actions need no resource. */
   readonly resources?: { readonly kind: 'only' | 'all-but'; readonly patterns: readonly string[] };

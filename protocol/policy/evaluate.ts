@@ -1,6 +1,8 @@
 import { conditionHolds, isNegated } from './conditions.ts';
 import type { PolicyDocument, PolicyStatement } from './document.ts';
 import { patternMatches, resolveText, type Variables } from './variables.ts';
+import { matchesPrincipal } from './principals.ts';
+import type { PrincipalNames } from './principals.ts';
 import { matches, parsePattern } from './wildcard.ts';
 
 export interface NamedPolicy {
@@ -17,6 +19,8 @@ export interface PolicyRequest {
   readonly context: Readonly<Record<string, readonly string[]>>;
   /** What `${…}` stands for, by name: `aws:username`, `jwt:preferred_username`. Absent names match nothing. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Names of who asks, for statements that say whom they are about; without it such a statement fits nobody. */
+  readonly principals?: PrincipalNames;
 }
 
 export interface Evaluation {
@@ -35,6 +39,7 @@ interface Prepared {
   readonly resource: string;
   readonly context: ReadonlyMap<string, readonly string[]>;
   readonly variables: Variables | undefined;
+  readonly principals: PrincipalNames | undefined;
 }
 
 const arn = 'arn:aws:s3:::';
@@ -64,6 +69,7 @@ function prepare(request: PolicyRequest): Prepared {
     action: request.action.toLowerCase(),
     resource: bare(request.resource),
     context: new Map(Object.entries(request.context).map(([key, values]) => [key.toLowerCase(), values])),
+    principals: request.principals,
     variables: new Map(Object.entries(request.variables).map(([name, value]) => [name.toLowerCase(), value])),
   };
 }
@@ -75,15 +81,21 @@ function asOf(document: PolicyDocument, request: Prepared): Prepared {
 
 function applies(statement: PolicyStatement, request: Prepared): boolean {
   const { actions, resources, conditions } = statement;
+  if (!isAbout(statement, request.principals)) return false;
   const named = actions.patterns.some((pattern) => matches(parsePattern(pattern.toLowerCase()), request.action));
   if (named !== (actions.kind === 'only')) return false;
   if (statement.effect === 'Allow' && excludesUnknown(statement, request.variables)) return false;
   // Admin actions have no resource, so that whatever a statement says of resources does not restrict them.
   if (resources !== undefined && (request.resource !== '' || request.action.startsWith('s3:'))) {
-    const covered = resources.patterns.some((pattern) => resourceMatches(pattern, request));
+    const covered = resources.patterns.some((pattern) => resourceMatches(pattern, request, statement));
     if (covered !== (resources.kind === 'only')) return false;
   }
   return conditions.every((condition) => conditionHolds(condition, request.context, request.variables));
+}
+
+function isAbout({ principals }: PolicyStatement, names: PrincipalNames | undefined): boolean {
+  if (principals === undefined) return true;
+  return names !== undefined && matchesPrincipal(principals, names);
 }
 
 /**
@@ -100,11 +112,13 @@ function excludesUnknown(statement: PolicyStatement, variables: Variables | unde
 
 /**
  * A bucket is also matched as `bucket/`: the policies of MinIO deployments give rights on a whole bucket by
- * `arn:aws:s3:::bucket/*` alone, and a Deny so written covers the bucket too.
+ * `arn:aws:s3:::bucket/*` alone, and a Deny so written covers the bucket too. Not so where a bucket's own policy opens it: who
+ * gives strangers the objects does not mean the bucket.
  */
-function resourceMatches(pattern: string, request: Prepared): boolean {
+function resourceMatches(pattern: string, request: Prepared, { effect, principals }: PolicyStatement): boolean {
   const wanted = bare(pattern);
   if (patternMatches(wanted, request.resource, request.variables)) return true;
+  if (principals !== undefined && effect === 'Allow') return false;
   const isBucket = request.resource !== '' && !request.resource.includes('/');
   return isBucket && patternMatches(wanted, `${request.resource}/`, request.variables);
 }

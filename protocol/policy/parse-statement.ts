@@ -2,15 +2,28 @@ import type { PolicyCondition, PolicyStatement } from './document.ts';
 import { conditionOperator, conditionOperators } from './conditions.ts';
 import { onlyFields, optionalText, readObject, refuse, textList, type PolicyObject } from './policy-fields.ts';
 
-const fields = ['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'];
+const fields = [
+  'Sid',
+  'Effect',
+  'Principal',
+  'NotPrincipal',
+  'Action',
+  'NotAction',
+  'Resource',
+  'NotResource',
+  'Condition',
+];
+
+export type ParsePrincipals = (statement: PolicyObject, path: string) => readonly string[];
 
 /** `path` is where the statement stands, for messages: `Statement[0]`. */
-export function parseStatement(value: unknown, path: string): PolicyStatement {
+export function parseStatement(
+  value: unknown,
+  path: string,
+  parsePrincipals: ParsePrincipals = noPrincipals,
+): PolicyStatement {
   const statement = readObject(value, path);
-  for (const field of ['Principal', 'NotPrincipal']) {
-    if (field in statement)
-      refuse(`${path}.${field}`, statement[field], 'is not allowed: the policy is about whoever it is attached to');
-  }
+  const principals = parsePrincipals(statement, path);
   onlyFields(statement, fields, path);
   const sid = optionalText(statement, 'Sid', `${path}.Sid`);
   const actions = parseActions(statement, path);
@@ -20,11 +33,20 @@ export function parseStatement(value: unknown, path: string): PolicyStatement {
   }
   return {
     ...(sid === undefined ? {} : { sid }),
+    ...(principals.length === 0 ? {} : { principals }),
     effect: parseEffect(statement['Effect'], `${path}.Effect`),
     actions,
     ...(resources === undefined ? {} : { resources }),
     conditions: parseConditions(statement['Condition'], `${path}.Condition`),
   };
+}
+
+function noPrincipals(statement: PolicyObject, path: string): readonly string[] {
+  for (const field of ['Principal', 'NotPrincipal']) {
+    if (field in statement)
+      refuse(`${path}.${field}`, statement[field], 'is not allowed: the policy is about whoever it is attached to');
+  }
+  return [];
 }
 
 function parseEffect(value: unknown, path: string): PolicyStatement['effect'] {

@@ -28,6 +28,7 @@ export const s3ErrorCodes = {
   InvalidRange: [416, 'The requested range is not satisfiable.'],
   InvalidRequest: [400, 'Invalid request.'],
   InvalidStorageClass: [400, 'The storage class that you specified is not valid.'],
+  InvalidTag: [400, 'The tag that you provided is not valid.'],
   InvalidTokenId: [403, 'The security token included in the request is invalid.'],
   InvalidURI: [400, "Couldn't parse the specified URI."],
   KMSNotFound: [400, 'Invalid keyId: the key does not exist in the key service.'],

@@ -1,5 +1,6 @@
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
 import { authorize } from './authorize.ts';
+import type { BucketPolicySource } from './authorize.ts';
 import type { CredentialSource } from './authenticate.ts';
 import type { PolicySource } from './policy-source.ts';
 import type { Access } from './principal.ts';
@@ -12,6 +13,8 @@ export interface AccessOptions {
   readonly records: SealedRecordStore;
   readonly root: RootCredentials;
   readonly policies: PolicySource;
+  /** The policy of a bucket; undefined where it has none, or there is no such bucket. */
+  readonly bucketPolicy: BucketPolicySource;
   readonly clock?: () => Date;
 }
 
@@ -34,6 +37,6 @@ export function createAccess(options: AccessOptions): AccessRoom {
     temporary,
     credentials: (accessKey) => (accessKey === root.accessKey ? Promise.resolve(root) : temporary.find(accessKey)),
     issuedButExpired: (accessKey, sessionToken) => temporary.issuedButExpired(accessKey, sessionToken),
-    authorize: (request) => authorize(request, policies),
+    authorize: (request) => authorize(request, policies, options.bucketPolicy),
   };
 }

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import { authorize } from './authorize.ts';
 import { fixedPolicies } from './policy-source.ts';
@@ -26,6 +27,22 @@ const policies = fixedPolicies(
   ]),
 );
 
+const bucketStatement = (changes: Record<string, unknown>) => ({
+  Effect: 'Allow',
+  Principal: '*',
+  Action: ['s3:GetObject'],
+  Resource: ['arn:aws:s3:::open/*'],
+  ...changes,
+});
+let bucketPolicy: Record<string, ReturnType<typeof parseBucketPolicy>> = {};
+beforeEach(() => {
+  bucketPolicy = {};
+});
+const open = (...changes: Record<string, unknown>[]) => {
+  bucketPolicy['open'] = parseBucketPolicy({ Statement: changes.map(bucketStatement) }, 'open');
+};
+const noBucketPolicy = () => Promise.resolve(undefined);
+
 const ann = (changes: Partial<TemporaryPrincipal> = {}): TemporaryPrincipal => ({
   kind: 'temporary',
   accessKey: 'AK',
@@ -39,7 +56,7 @@ const ann = (changes: Partial<TemporaryPrincipal> = {}): TemporaryPrincipal => (
 });
 
 const decide = (principal: Principal, action: string, resource: string) =>
-  authorize({ principal, action, resource, context: {} }, policies);
+  authorize({ principal, action, resource, context: {} }, policies, (bucket) => Promise.resolve(bucketPolicy[bucket]));
 const kind = async (principal: Principal, action: string, resource: string) =>
   (await decide(principal, action, resource)).kind;
 
@@ -108,7 +125,7 @@ describe('authorize', () => {
   it('does not let the request say who it is', async () => {
     const request = { action: 's3:GetObject', resource: 'team/key', context: { 'jwt:groups': ['developers'] } };
     const principal = ann({ policies: ['group'], claims: { groups: 'sales' } });
-    expect((await authorize({ ...request, principal }, policies)).kind).toBe('deny');
+    expect((await authorize({ ...request, principal }, policies, noBucketPolicy)).kind).toBe('deny');
   });
 
   it('explains itself by policy and statement', async () => {
@@ -120,6 +137,65 @@ describe('authorize', () => {
   it('lets nobody in when policies cannot be read', async () => {
     const broken = { get: () => Promise.reject(new Error('disk')) };
     const request = { principal: ann(), action: 's3:GetObject', resource: 'b/k', context: {} };
-    await expect(authorize(request, broken)).rejects.toThrow('disk');
+    await expect(authorize(request, broken, noBucketPolicy)).rejects.toThrow('disk');
+  });
+});
+
+describe('the policy of a bucket', () => {
+  const stranger: Principal = { kind: 'anonymous' };
+  const nobody = ann({ policies: [] });
+
+  it('opens what it allows everyone, to strangers and to people without a policy', async () => {
+    open({});
+    for (const principal of [stranger, nobody]) {
+      expect(await kind(principal, 's3:GetObject', 'open/key')).toBe('allow');
+      expect(await kind(principal, 's3:PutObject', 'open/key')).toBe('deny');
+      expect(await kind(principal, 's3:GetObject', 'other/key')).toBe('deny');
+    }
+  });
+
+  it('gives strangers nothing of the bucket itself where it opens the objects', async () => {
+    open({ Action: ['s3:*'] });
+    expect(await kind(stranger, 's3:GetObject', 'open/key')).toBe('allow');
+    for (const action of ['s3:ListBucket', 's3:DeleteBucket', 's3:PutBucketPolicy']) {
+      expect(await kind(stranger, action, 'open')).toBe('deny');
+    }
+  });
+
+  it.each([
+    ['a name', 'parent-hash', 'allow'],
+    ['an ARN', 'arn:aws:iam::123456789012:user/parent-hash', 'allow'],
+    ['an ARN with a path', 'arn:aws:iam:::user/team/parent-hash', 'allow'],
+    ['the access key', 'AK', 'allow'],
+    ['a pattern', 'parent-*', 'allow'],
+    ['another name', 'somebody', 'deny'],
+    ['the account', 'arn:aws:iam::123456789012:root', 'deny'],
+  ] as const)('knows people by %s', async (_, name, expected) => {
+    open({ Principal: { AWS: ['nobody-else', name] } });
+    expect(await kind(nobody, 's3:GetObject', 'open/key')).toBe(expected);
+    expect(await kind(stranger, 's3:GetObject', 'open/key')).toBe('deny');
+  });
+
+  it('denies what a person may otherwise do, and cannot give what the person is denied', async () => {
+    open({}, { Effect: 'Deny', Principal: { AWS: 'AK' }, Resource: ['arn:aws:s3:::open/private/*'] });
+    expect(await kind(ann(), 's3:GetObject', 'open/private/key')).toBe('deny');
+    expect(await kind(ann(), 's3:GetObject', 'open/key')).toBe('allow');
+    bucketPolicy['secrets'] = parseBucketPolicy(
+      { Statement: [bucketStatement({ Resource: ['arn:aws:s3:::secrets/*'] })] },
+      'secrets',
+    );
+    expect(await kind(ann({ policies: ['no-secrets'] }), 's3:GetObject', 'secrets/key')).toBe('deny');
+  });
+
+  it('does not widen what the session was narrowed to', async () => {
+    open({});
+    const narrowed = ann({ sessionPolicy: document(allow('s3:GetObject', 'open/mine/*')) });
+    expect(await kind(narrowed, 's3:GetObject', 'open/mine/key')).toBe('allow');
+    expect(await kind(narrowed, 's3:GetObject', 'open/key')).toBe('deny');
+  });
+
+  it('cannot lock root out', async () => {
+    open({ Effect: 'Deny', Action: ['s3:*'] });
+    expect(await kind({ kind: 'root', accessKey: 'root' }, 's3:PutBucketPolicy', 'open')).toBe('allow');
   });
 });

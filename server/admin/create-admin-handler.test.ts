@@ -56,7 +56,9 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
 async function call(method: string, target: string, principal: Principal, changes: Partial<AdminServices> = {}) {
   const handle = createAdminHandler({
     authenticate: () => Promise.resolve({ principal, body: Readable.from([]), size: undefined }),
-    access: { authorize: (request) => authorize(request, fixedPolicies(builtInPolicies)) },
+    access: {
+      authorize: (request) => authorize(request, fixedPolicies(builtInPolicies), () => Promise.resolve(undefined)),
+    },
     objects: { listBuckets: () => Promise.resolve([{ name: 'b', created: new Date(), location: '' }]) },
     server,
     space: () => Promise.resolve({ free: 30, total: 100 }),

@@ -65,7 +65,7 @@ export class TestConsole {
     await records.start();
     const policies = fixedPolicies(new Map([...builtInPolicies, ['tidier', tidier]]));
     const root = { user: rootKeys.accessKey, password: options.rootSecret ?? rootKeys.secretKey };
-    const access = createAccess({ records, policies, clock, root });
+    const access = createAccess({ records, policies, bucketPolicy: () => Promise.resolve(undefined), clock, root });
     const providers = createOpenIdProviders({
       settings: (options.openid ?? []).map(providerSettings),
       region: '',

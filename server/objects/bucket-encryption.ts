@@ -1,10 +1,8 @@
-import { guardBucket } from './bucket-guard.ts';
-import { commitChange } from './commit-change.ts';
+import { changeBucket } from './change-bucket.ts';
 import { dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
 import type { BucketEncryption } from './object-layer.ts';
-import { type BucketRecord, encodeBucket, getBucket } from './records/bucket-record.ts';
-import { recordKeys } from './records/record-keys.ts';
+import { getBucket } from './records/bucket-record.ts';
 
 export async function getBucketEncryption(
   environment: Environment,
@@ -28,17 +26,4 @@ export async function putBucketEncryption(
 
 export async function deleteBucketEncryption(environment: Environment, bucket: string): Promise<void> {
   await changeBucket(environment, bucket, ({ encryption: _encryption, ...record }) => record);
-}
-
-function changeBucket(
-  environment: Environment,
-  bucket: string,
-  change: (record: BucketRecord) => BucketRecord,
-): Promise<void> {
-  return commitChange(environment, async () => {
-    const stored = await getBucket(environment.records, bucket);
-    const { deleting: _deleting, ...record } = stored.record;
-    const put = [{ key: recordKeys.bucket(bucket), value: encodeBucket(change(record)) }];
-    return { batch: { expect: guardBucket(bucket, stored).expect, put }, result: undefined };
-  });
 }

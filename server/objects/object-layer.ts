@@ -18,6 +18,18 @@ export interface ObjectLayer {
   putBucketEncryption(bucket: string, encryption: BucketEncryption): Promise<void>;
   deleteBucketEncryption(bucket: string): Promise<void>;
 
+  /** The text of the bucket's policy as it was put; undefined when there is none. */
+  getBucketPolicy(bucket: string): Promise<string | undefined>;
+  /** The text must be a valid policy of this bucket. */
+  putBucketPolicy(bucket: string, policy: string): Promise<void>;
+  deleteBucketPolicy(bucket: string): Promise<void>;
+
+  /** Undefined when the bucket has no tags. */
+  getBucketTags(bucket: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** In place of those it has. */
+  putBucketTags(bucket: string, tags: Readonly<Record<string, string>>): Promise<void>;
+  deleteBucketTags(bucket: string): Promise<void>;
+
   putObject(request: PutObject): Promise<ObjectInfo>;
   headObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ObjectInfo>;
   /** `open` is called at most once, with the range of the plaintext; nothing is read before. */

@@ -3,6 +3,8 @@ import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './bucket-encryption.ts';
+import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from './bucket-policy.ts';
+import { deleteBucketTags, getBucketTags, putBucketTags } from './bucket-tags.ts';
 import { createBucket, headBucket, listBuckets } from './buckets.ts';
 import { copyObject } from './copy-object.ts';
 import { deleteBucket } from './delete-bucket.ts';
@@ -63,6 +65,12 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     getBucketEncryption: operation(environment, getBucketEncryption),
     putBucketEncryption: operation(environment, putBucketEncryption),
     deleteBucketEncryption: operation(environment, deleteBucketEncryption),
+    getBucketPolicy: operation(environment, getBucketPolicy),
+    putBucketPolicy: operation(environment, putBucketPolicy),
+    deleteBucketPolicy: operation(environment, deleteBucketPolicy),
+    getBucketTags: operation(environment, getBucketTags),
+    putBucketTags: operation(environment, putBucketTags),
+    deleteBucketTags: operation(environment, deleteBucketTags),
     putObject: operation(environment, putObject),
     headObject: operation(environment, headObject),
     getObject: operation(environment, getObject),

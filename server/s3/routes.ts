@@ -1,6 +1,13 @@
 import type { Operation } from './operation.ts';
 import { abortMultipartUpload } from './operations/abort-multipart-upload.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './operations/bucket-encryption.ts';
+import {
+  deleteBucketPolicy,
+  getBucketPolicy,
+  getBucketPolicyStatus,
+  putBucketPolicy,
+} from './operations/bucket-policy.ts';
+import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './operations/bucket-tagging.ts';
 import { completeMultipartUpload } from './operations/complete-multipart-upload.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { createBucket } from './operations/create-bucket.ts';
@@ -40,6 +47,13 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'encryption', getBucketEncryption],
   ['PUT', 'bucket', 'encryption', putBucketEncryption],
   ['DELETE', 'bucket', 'encryption', deleteBucketEncryption],
+  ['GET', 'bucket', 'policy', getBucketPolicy],
+  ['PUT', 'bucket', 'policy', putBucketPolicy],
+  ['DELETE', 'bucket', 'policy', deleteBucketPolicy],
+  ['GET', 'bucket', 'policyStatus', getBucketPolicyStatus],
+  ['GET', 'bucket', 'tagging', getBucketTagging],
+  ['PUT', 'bucket', 'tagging', putBucketTagging],
+  ['DELETE', 'bucket', 'tagging', deleteBucketTagging],
 
   ['GET', 'bucket', '', listObjects],
   ['GET', 'bucket', 'list-type', listObjectsV2],
@@ -55,12 +69,9 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'notification', none.getBucketNotification],
   ['GET', 'bucket', 'object-lock', none.getObjectLockConfiguration],
   ['GET', 'bucket', 'ownershipControls', none.getBucketOwnershipControls],
-  ['GET', 'bucket', 'policy', none.getBucketPolicy],
-  ['GET', 'bucket', 'policyStatus', none.getBucketPolicyStatus],
   ['GET', 'bucket', 'publicAccessBlock', none.getPublicAccessBlock],
   ['GET', 'bucket', 'replication', none.getBucketReplication],
   ['GET', 'bucket', 'requestPayment', none.getBucketRequestPayment],
-  ['GET', 'bucket', 'tagging', none.getBucketTagging],
   ['GET', 'bucket', 'versioning', none.getBucketVersioning],
   ['GET', 'bucket', 'website', none.getBucketWebsite],
 

@@ -39,7 +39,12 @@ beforeEach(async () => {
   const records = sealedRecords({ records: store, keys: noKeySource });
   await records.start();
   const root = { user: 'root', password: 'root-password' };
-  access = createAccess({ records, root, policies: fixedPolicies(builtInPolicies) });
+  access = createAccess({
+    records,
+    root,
+    policies: fixedPolicies(builtInPolicies),
+    bucketPolicy: () => Promise.resolve(undefined),
+  });
 });
 afterEach(() => {
   staff.heal();

@@ -8,6 +8,9 @@ export interface BucketRecord {
   readonly created: number;
   readonly location: string;
   readonly encryption?: BucketEncryption;
+  /** The policy as it was put: JSON text, valid when it was taken. */
+  readonly policy?: string;
+  readonly tags?: Readonly<Record<string, string>>;
   /**
    * Set while a deletion makes sure that the bucket is empty. Whoever puts something into the bucket takes the mark away in the same
    * commit, so the deletion's last commit fails; a mark left by a process that died bars nobody.
@@ -20,7 +23,7 @@ export interface StoredBucket {
   readonly revision: Revision;
 }
 
-export async function findBucket(records: RecordStore, bucket: string): Promise<StoredBucket | undefined> {
+export async function findBucket(records: Pick<RecordStore, 'get'>, bucket: string): Promise<StoredBucket | undefined> {
   const entry = await records.get(recordKeys.bucket(bucket));
   return entry && { record: decodeBucket(entry.value, bucket), revision: entry.revision };
 }

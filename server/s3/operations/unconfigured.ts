@@ -50,12 +50,7 @@ function privateAcl(): string {
 export const getBucketVersioning = bucketHasNone('GetBucketVersioning', 's3:GetBucketVersioning', () =>
   empty('VersioningConfiguration'),
 );
-export const getBucketPolicy = bucketHasNone('GetBucketPolicy', 's3:GetBucketPolicy', 'NoSuchBucketPolicy');
-export const getBucketPolicyStatus = bucketHasNone('GetBucketPolicyStatus', 's3:GetBucketPolicyStatus', () =>
-  empty('PolicyStatus', [element('IsPublic', 'false')]),
-);
 export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
-export const getBucketTagging = bucketHasNone('GetBucketTagging', 's3:GetBucketTagging', 'NoSuchTagSet');
 export const getBucketCors = bucketHasNone('GetBucketCors', 's3:GetBucketCORS', 'NoSuchCORSConfiguration');
 export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
 export const getBucketLifecycle = bucketHasNone(
