@@ -91,8 +91,11 @@ interface PodSpec {
   readonly containers: readonly [{ readonly image: string }];
 }
 
+function example(kind: string, name: string, spec: unknown): unknown {
+  return { apiVersion, kind, metadata: { name }, spec };
+}
+
 function examples(): readonly unknown[] {
-  const example = (kind: string, name: string, spec: unknown) => ({ apiVersion, kind, metadata: { name }, spec });
   return [
     example('KMSConfig', 'keys', { keystore: { files: { size: '1Gi' } }, defaultKey: 'default' }),
     example('IdentityProvider', 'company', {

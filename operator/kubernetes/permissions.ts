@@ -37,6 +37,7 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'pod', verbs: own, why: 'one pod at a time is deleted to restart it; checks of providers run as pods' },
   { type: 'secret', verbs: own, why: 'reads what resources name; makes certificates, root credentials, files of pods' },
   { type: 'configMap', verbs: read, why: 'reads what resources name' },
+  { type: 'serviceAccount', verbs: own, why: 'pods that may ask the API for nothing' },
   { type: 'service', verbs: own, why: 'addresses of servers and key services' },
   { type: 'persistentVolumeClaim', verbs: own, why: 'volumes; deleted only where reclaimPolicy says so' },
   { type: 'podDisruptionBudget', verbs: own, why: 'drains take one server at a time' },

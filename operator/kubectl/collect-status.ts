@@ -1,0 +1,149 @@
+import type { Condition } from '../api/object.ts';
+import type { KubeObject } from '../kube/kube-api.ts';
+import { resourceTypes } from '../kube/resource-types.ts';
+import { listAll, listIfAllowed, madeByOperator, ownerKindLabel, ownerLabel, type Cluster } from './cluster.ts';
+import { describeCertificate } from './describe-certificate.ts';
+import { describeEvent, isAbout } from './describe-event.ts';
+import { describePod } from './describe-pod.ts';
+import type { NamespaceStatus, ResourceState, TenantStatus } from './status-model.ts';
+
+/** What a namespace holds that a status is made of. */
+export interface Observed {
+  readonly namespace: string;
+  readonly tenants: readonly KubeObject[];
+  readonly kmsConfigs: readonly KubeObject[];
+  readonly identityProviders: readonly KubeObject[];
+  readonly buckets: readonly KubeObject[];
+  readonly pods: readonly KubeObject[];
+  readonly secrets: readonly KubeObject[];
+  readonly events: readonly KubeObject[];
+  readonly missed: readonly string[];
+}
+
+const shownEvents = 5;
+
+/** Reads the namespace. Errors with a `KubeError` where not even the Tenants can be read; of the rest it tells what is missing. */
+export async function observe(cluster: Cluster, namespace: string): Promise<Observed> {
+  const tenants = await listAll(cluster, resourceTypes.tenant, { namespace });
+  const missed: string[] = [];
+  const list = (type: keyof typeof resourceTypes, labelSelector?: string) =>
+    listIfAllowed(
+      cluster,
+      resourceTypes[type],
+      { namespace, ...(labelSelector === undefined ? {} : { labelSelector }) },
+      (problem) => missed.push(problem),
+    );
+  const [kmsConfigs, identityProviders, buckets, pods, secrets, events] = await Promise.all([
+    list('kmsConfig'),
+    list('identityProvider'),
+    list('bucket'),
+    list('pod', madeByOperator),
+    list('secret', madeByOperator),
+    list('event'),
+  ]);
+  return { namespace, tenants, kmsConfigs, identityProviders, buckets, pods, secrets, events, missed };
+}
+
+/** The status of a namespace, or of one Tenant in it with what it uses. */
+export function statusOf(observed: Observed, tenantName?: string): NamespaceStatus {
+  const tenants = observed.tenants
+    .filter(({ metadata }) => tenantName === undefined || metadata.name === tenantName)
+    .map((tenant) => tenantStatus(observed, tenant));
+  const used = new Set(
+    tenants.flatMap(({ keyService, identityProviders, buckets }) =>
+      [keyService, ...identityProviders, ...buckets].flatMap((state) => (state === undefined ? [] : [keyOf(state)])),
+    ),
+  );
+  const others = [...observed.kmsConfigs, ...observed.identityProviders, ...observed.buckets]
+    .map((object) => resourceState(observed, object))
+    .filter((state) => !used.has(keyOf(state)));
+  return {
+    namespace: observed.namespace,
+    tenants,
+    unused: tenantName === undefined ? others : [],
+    missed: observed.missed,
+  };
+}
+
+/** Whether all that is shown is as its resources say. */
+export function isSettled({ tenants, unused }: NamespaceStatus): boolean {
+  const states = tenants.flatMap((tenant) => [
+    tenant,
+    ...(tenant.keyService === undefined ? [] : [tenant.keyService]),
+    ...tenant.identityProviders,
+    ...tenant.buckets,
+  ]);
+  return [...states, ...unused].every(({ ready, upToDate }) => ready === 'True' && upToDate);
+}
+
+interface TenantFields {
+  readonly identityProviders?: readonly { readonly name: string }[];
+  readonly kmsConfigRef?: { readonly name: string };
+}
+
+function tenantStatus(observed: Observed, tenant: KubeObject): TenantStatus {
+  const { identityProviders = [], kmsConfigRef } = (tenant['spec'] ?? {}) as TenantFields;
+  const named = (objects: readonly KubeObject[], kind: string, name: string) => {
+    const object = objects.find(({ metadata }) => metadata.name === name);
+    return object === undefined ? missing(kind, name) : resourceState(observed, object);
+  };
+  const buckets = observed.buckets.filter(
+    (bucket) =>
+      (bucket['spec'] as { readonly tenantRef?: { readonly name?: string } } | undefined)?.tenantRef?.name ===
+      tenant.metadata.name,
+  );
+  return {
+    ...resourceState(observed, tenant),
+    keyService: kmsConfigRef === undefined ? undefined : named(observed.kmsConfigs, 'KMSConfig', kmsConfigRef.name),
+    identityProviders: identityProviders.map(({ name }) => named(observed.identityProviders, 'IdentityProvider', name)),
+    buckets: buckets.map((bucket) => resourceState(observed, bucket)),
+  };
+}
+
+interface StatusFields {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  readonly servers?: string;
+  readonly version?: string;
+  readonly issuer?: string;
+  readonly addresses?: Readonly<Record<string, string>>;
+}
+
+function resourceState(observed: Observed, object: KubeObject): ResourceState {
+  const { kind, metadata } = object;
+  const { observedGeneration, conditions = [], ...shown } = (object['status'] ?? {}) as StatusFields;
+  const spec = (object['spec'] ?? {}) as { readonly paused?: boolean; readonly hibernated?: boolean };
+  const owned = ({ metadata: { labels = {} } }: KubeObject) =>
+    labels[ownerKindLabel] === kind && labels[ownerLabel] === metadata.name;
+  const { servers, version, issuer, addresses } = shown;
+  return {
+    kind,
+    name: metadata.name,
+    exists: true,
+    ready: conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
+    upToDate: observedGeneration !== undefined && observedGeneration === metadata.generation,
+    paused: spec.paused === true,
+    hibernated: spec.hibernated === true,
+    ...(servers === undefined ? {} : { servers }),
+    ...(version === undefined ? {} : { version }),
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(addresses === undefined ? {} : { addresses }),
+    conditions,
+    pods: observed.pods.filter(owned).map(describePod),
+    certificates: observed.secrets.filter(owned).flatMap((secret) => describeCertificate(secret) ?? []),
+    events: observed.events
+      .filter((event) => isAbout(event, kind, metadata.name))
+      .map(describeEvent)
+      .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+      .slice(0, shownEvents),
+  };
+}
+
+function missing(kind: string, name: string): ResourceState {
+  const nothing = { conditions: [], pods: [], certificates: [], events: [] };
+  return { kind, name, exists: false, ready: 'False', upToDate: true, paused: false, hibernated: false, ...nothing };
+}
+
+function keyOf({ kind, name }: ResourceState): string {
+  return `${kind}/${name}`;
+}

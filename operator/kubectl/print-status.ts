@@ -1,0 +1,105 @@
+import type { NamespaceStatus, ResourceState, TenantStatus } from './status-model.ts';
+import { columns, shortDuration, treeLines, type Tree } from './tree.ts';
+
+/** Days that an operator-made certificate should still be valid: it is renewed well before. */
+const soonDays = 7;
+
+/** The status as a person reads it. `now`: for ages. */
+export function printStatus(status: NamespaceStatus, now: Date): string {
+  const trees = [
+    ...status.tenants.map((tenant) => tenantTree(tenant, now)),
+    ...status.unused.map((state) => resourceTree(state, now)),
+  ];
+  const notes = status.missed.map((problem) => `could not read ${problem}`);
+  if (trees.length === 0) return [`No Tenant in the namespace ${status.namespace}.`, ...notes].join('\n');
+  return [...trees.map((tree) => treeLines(tree).join('\n')), ...notes].join('\n\n');
+}
+
+function tenantTree(tenant: TenantStatus, now: Date): Tree {
+  const { text, children = [] } = resourceTree(tenant, now);
+  const used = [
+    ...(tenant.keyService === undefined ? [] : [tenant.keyService]),
+    ...tenant.identityProviders,
+    ...tenant.buckets,
+  ];
+  return { text, children: [...children, ...used.map((state) => resourceTree(state, now))] };
+}
+
+function resourceTree(state: ResourceState, now: Date): Tree {
+  return {
+    text: headline(state),
+    children: [
+      ...conditionLeaves(state, now),
+      ...addressLeaves(state),
+      ...group(
+        'pods',
+        state.pods.map(({ name, state, restarts, node = '', startedAt, message }) => {
+          const age = startedAt === undefined ? '' : `since ${since(startedAt, now)}`;
+          return [name, state, `${restarts} restarts`, age, node, message ?? ''];
+        }),
+      ),
+      ...group(
+        'certificates',
+        state.certificates.map(({ name, notAfter }) => [name, expiry(notAfter, now)]),
+      ),
+      ...group(
+        'events',
+        state.events.map(({ at, type, reason, message, count }) => [
+          `${since(at, now)} ago`,
+          type,
+          reason,
+          count > 1 ? `${message} (${count} times)` : message,
+        ]),
+      ),
+    ],
+  };
+}
+
+function headline(state: ResourceState): string {
+  const { kind, name, servers, version, issuer } = state;
+  const facts = [
+    servers === undefined ? undefined : `${servers} servers`,
+    version === undefined ? undefined : `version ${version}`,
+    issuer,
+    state.paused ? 'paused' : undefined,
+    state.hibernated ? 'hibernated' : undefined,
+  ].filter((fact) => fact !== undefined);
+  return [`${mark(state)} ${kind} ${name}`, ...facts].join('  ');
+}
+
+function mark(state: ResourceState): string {
+  if (!state.exists) return '[does not exist]';
+  if (!state.upToDate) return '[not observed yet: is the operator running?]';
+  if (state.ready === 'True') return '[ready]';
+  return state.ready === 'False' ? '[not ready]' : '[unknown]';
+}
+
+function conditionLeaves({ conditions }: ResourceState, now: Date): readonly Tree[] {
+  return columns(
+    conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
+      type,
+      status,
+      reason,
+      `${message} (${since(lastTransitionTime, now)})`,
+    ]),
+  ).map((text) => ({ text }));
+}
+
+function addressLeaves({ addresses = {} }: ResourceState): readonly Tree[] {
+  return group('addresses', Object.entries(addresses));
+}
+
+function group(title: string, rows: readonly (readonly string[])[]): readonly Tree[] {
+  return rows.length === 0 ? [] : [{ text: title, children: columns(rows).map((text) => ({ text })) }];
+}
+
+function expiry(notAfter: string, now: Date): string {
+  const left = Date.parse(notAfter) - now.getTime();
+  if (left < 0) return `EXPIRED ${shortDuration(left)} ago`;
+  return `${left < soonDays * 86_400_000 ? 'SOON: ' : ''}valid for ${shortDuration(left)}, until ${notAfter}`;
+}
+
+function since(at: string, now: Date): string {
+  const time = Date.parse(at);
+  return Number.isNaN(time) ? 'some time' : shortDuration(now.getTime() - time);
+}
