@@ -1,7 +1,16 @@
 import type { KubeObject } from '../../../operator/kube/kube-api.ts';
+import { isObject, type ApiObject, type JsonObject } from './api-object.ts';
 import { Faults } from './faults.ts';
-import type { Behave } from './pod-behaviour.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import { HttpApi } from './http-api.ts';
+import { Kubelet } from './kubelet.ts';
+import { Listener } from './listener.ts';
+import { ObjectStore } from './object-store.ts';
+import { Operations } from './operations.ts';
+import { wellBehaved, type Behave } from './pod-behaviour.ts';
 import { RequestCounts } from './request-counts.ts';
+import { hasStatus, isClusterScoped, resourceOf } from './resource-types.ts';
+import { StatefulSetController } from './stateful-set-controller.ts';
 
 export interface KubernetesDoubleOptions {
   /** Bearer token that requests must carry; `test-token` without it. */
@@ -14,9 +23,16 @@ export interface KubernetesDoubleOptions {
   readonly history?: number;
   /** Milliseconds between bookmarks; 200 without it. */
   readonly bookmarkMs?: number;
-  /** Termination message of pods of component `provider-check`; an empty one without it. */
-  readonly providerCheck?: (pod: KubeObject) => { readonly exitCode: number; readonly message: string };
+  /** `servicemonitors.monitoring.coreos.com`: types that this cluster has not heard of. */
+  readonly absentResources?: readonly string[];
+  /** End of pods of component `provider-check`; exit code 0 and an empty message without it. Can be set later too. */
+  readonly providerCheck?: ProviderCheck;
 }
+
+export type ProviderCheck = (pod: KubeObject) => { readonly exitCode: number; readonly message: string };
+
+/** The manager of what a test puts. */
+const person = 'kubectl';
 
 /**
  * An API server of this process on 127.0.0.1, with the controllers that the operator relies on: garbage collector, namespaces,
@@ -27,77 +43,179 @@ export interface KubernetesDoubleOptions {
 export class KubernetesDouble {
   readonly faults = new Faults();
   readonly requests = new RequestCounts();
-  /** `http://127.0.0.1:PORT`; stays the same through an outage. */
-  readonly url: string = '';
-  readonly token: string = '';
+  readonly token: string;
+  providerCheck: ProviderCheck;
+  readonly #store: ObjectStore;
+  readonly #operations: Operations;
+  readonly #api: HttpApi;
+  readonly #listener: Listener;
+  readonly #kubelet: Kubelet | undefined;
+  readonly #controllers: readonly { stop(): void }[];
 
-  static start(_options: KubernetesDoubleOptions = {}): Promise<KubernetesDouble> {
-    throw new Error('to be written');
+  private constructor(options: KubernetesDoubleOptions) {
+    this.token = options.token ?? 'test-token';
+    this.providerCheck = options.providerCheck ?? (() => ({ exitCode: 0, message: '' }));
+    this.#store = new ObjectStore(options.history ?? 10_000);
+    this.#operations = new Operations(this.#store);
+    this.#api = new HttpApi(this.#store, this.#operations, {
+      token: this.token,
+      bookmarkMs: options.bookmarkMs ?? 200,
+      faults: this.faults,
+      requests: this.requests,
+      absentResources: new Set(options.absentResources),
+    });
+    this.#listener = new Listener((request, response) => void this.#api.serve(request, response));
+    const simulated = options.simulatePods ?? true;
+    this.#kubelet = simulated ? new Kubelet(this.#store) : undefined;
+    this.#controllers = [
+      new GarbageCollector(this.#store, this.#operations),
+      ...(simulated ? [new StatefulSetController(this.#store, this.#operations)] : []),
+      ...(this.#kubelet === undefined ? [] : [this.#kubelet]),
+    ];
+    this.behave(wellBehaved);
+    for (const name of ['default', ...(options.namespaces ?? [])]) {
+      this.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    }
+  }
+
+  static async start(options: KubernetesDoubleOptions = {}): Promise<KubernetesDouble> {
+    const double = new KubernetesDouble(options);
+    await double.#listener.open();
+    return double;
+  }
+
+  /** `http://127.0.0.1:PORT`; stays the same through an outage. */
+  get url(): string {
+    return this.#listener.url;
   }
 
   /** Text of a kubeconfig file for the server: JSON, which is YAML. */
   get kubeConfig(): string {
-    throw new Error('to be written');
+    return JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'double',
+      clusters: [{ name: 'double', cluster: { server: this.url } }],
+      users: [{ name: 'operator', user: { token: this.token } }],
+      contexts: [{ name: 'double', context: { cluster: 'double', user: 'operator' } }],
+    });
   }
 
   /** `resource` as in `kubectl get`: `pods`, `statefulsets.apps`, `tenants.coffer.dev`. */
-  get(_resource: string, _namespace: string | undefined, _name: string): KubeObject | undefined {
-    throw new Error('to be written');
+  get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
+    return this.#store.get(resource, namespace, name);
   }
 
   /** Sorted by namespace and name. */
-  list(_resource: string, _namespace?: string): readonly KubeObject[] {
-    throw new Error('to be written');
+  list(resource: string, namespace?: string): readonly KubeObject[] {
+    return this.#store.list(resource, namespace);
   }
 
-  /** Creates the object, or updates its spec, labels and the like, as `kubectl apply` by a person. Validates. */
-  put(_object: object): KubeObject {
-    throw new Error('to be written');
+  /** Creates the object, or updates all but its status, as `kubectl apply` by a person: what it does not name any more goes. Validates. */
+  put(object: object): KubeObject {
+    const { target, body } = targetOf(object);
+    const manager = { name: person, subresource: undefined };
+    return this.#operations.apply(target, body, manager, true);
   }
 
   /** As `put`, on the status. */
-  putStatus(_object: object): KubeObject {
-    throw new Error('to be written');
+  putStatus(object: object): KubeObject {
+    const { target, body } = targetOf(object);
+    if (!hasStatus(target.resource)) throw new Error(`${target.resource} have no status`);
+    return this.#operations.apply(target, body, { name: person, subresource: 'status' }, true);
   }
 
-  delete(_resource: string, _namespace: string | undefined, _name: string): void {
-    throw new Error('to be written');
+  delete(resource: string, namespace: string | undefined, name: string): void {
+    this.#operations.delete({ resource, namespace, name }, {});
   }
 
-  /** What pods do from now on, those that run too. */
-  behave(_behave: Behave): void {
-    throw new Error('to be written');
+  /** What pods do from now on, those that run too. Pods of component `provider-check` end as `providerCheck` says. */
+  behave(behave: Behave): void {
+    if (this.#kubelet === undefined) return;
+    this.#kubelet.behave = (pod) => {
+      if (pod.metadata.labels?.['app.kubernetes.io/component'] !== 'provider-check') return behave(pod);
+      return { kind: 'completed', ...this.providerCheck(pod) };
+    };
+    this.#kubelet.lookAtAll();
   }
 
   /** Pods that match keep running after their deletion, until this is set otherwise. */
-  holdTermination(_matches: (pod: KubeObject) => boolean): void {
-    throw new Error('to be written');
+  holdTermination(matches: (pod: KubeObject) => boolean): void {
+    if (this.#kubelet === undefined) return;
+    this.#kubelet.holdsTermination = matches;
+    this.#kubelet.lookAtAll();
   }
 
   /** Every change of an object, in order, as a watch without delay sees it. Answers a function that ends it. */
-  onChange(_listener: (before: KubeObject | undefined, after: KubeObject | undefined) => void): () => void {
-    throw new Error('to be written');
+  onChange(listener: (before: KubeObject | undefined, after: KubeObject | undefined) => void): () => void {
+    return this.#store.onChange(({ before, after }) => {
+      listener(before, after);
+    });
   }
 
-  /** Resolves when the condition holds; it is asked after every change, and every 50 ms. Errors after `timeoutMs`, 20,000 without it. */
-  until(_holds: () => boolean, _what: string, _timeoutMs?: number): Promise<void> {
-    throw new Error('to be written');
+  /** Resolves when the condition holds; it is asked after every change, and every 50 ms. Errors after `timeoutMs`. */
+  async until(holds: () => boolean, what: string, timeoutMs = 20_000): Promise<void> {
+    if (holds()) return;
+    const held = Promise.withResolvers<void>();
+    const ask = (): void => {
+      try {
+        if (holds()) held.resolve();
+      } catch (error) {
+        held.reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    let asked: NodeJS.Immediate | undefined;
+    const stop = this.#store.onChange(() => {
+      asked ??= setImmediate(() => {
+        asked = undefined;
+        ask();
+      });
+    });
+    const again = setInterval(ask, 50);
+    const late = setTimeout(() => held.reject(new Error(`not within ${timeoutMs} ms: ${what}`)), timeoutMs);
+    try {
+      await held.promise;
+    } finally {
+      stop();
+      clearInterval(again);
+      clearTimeout(late);
+      if (asked !== undefined) clearImmediate(asked);
+    }
   }
 
-  /** Nothing listens, and every connection is reset, until `comeBack`. */
+  /** Watches from any earlier version, and pages of any earlier list, are 410 from now on. */
+  compact(): void {
+    this.#store.compact();
+    this.#api.pages.expire();
+  }
+
+  /** Nothing listens, and every connection is cut, until `comeBack`. */
   goDown(): Promise<void> {
-    throw new Error('to be written');
+    return this.#listener.close();
   }
 
   comeBack(): Promise<void> {
-    throw new Error('to be written');
+    return this.#listener.open();
   }
 
-  stop(): Promise<void> {
-    throw new Error('to be written');
+  async stop(): Promise<void> {
+    for (const controller of this.#controllers) controller.stop();
+    await this.#listener.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+function targetOf(object: object): {
+  target: { resource: string; namespace: string | undefined; name: string };
+  body: JsonObject;
+} {
+  const { apiVersion, kind, metadata } = object as Pick<ApiObject, 'apiVersion' | 'kind' | 'metadata'>;
+  const resource = resourceOf({ apiVersion, kind });
+  if (!isObject(metadata)) throw new Error(`${kind} has no metadata`);
+  const namespace = isClusterScoped(resource) ? undefined : (metadata.namespace ?? 'default');
+  const body = { ...object, metadata: { ...metadata, ...(namespace === undefined ? {} : { namespace }) } };
+  return { target: { resource, namespace, name: metadata.name }, body: structuredClone(body) as JsonObject };
 }
