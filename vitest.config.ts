@@ -27,7 +27,13 @@ export default defineConfig({
     pool: 'forks',
     // One cluster for the whole tier: its files follow each other by name.
     ...(tier === 'cluster'
-      ? { fileParallelism: false, sequence: { sequencer: ByName }, testTimeout: 300_000, hookTimeout: 600_000 }
+      ? {
+          fileParallelism: false,
+          sequence: { sequencer: ByName },
+          globalSetup: 'test/cluster/harness/global-setup.ts',
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+        }
       : {}),
   },
 });

@@ -19,19 +19,22 @@ export interface Keycloak {
 const clientId = 'coffer';
 const clientSecret = 'test-client-secret';
 
-/** Starts a real Keycloak with the realm of `realm.json` in memory, on a free port. Takes about 20 s. */
-export async function startKeycloak(): Promise<Keycloak> {
+/**
+ * Starts a real Keycloak with the realm of `realm.json` in memory, on a free port, at 127.0.0.1 or another address of this machine.
+ * Takes about 20 s.
+ */
+export async function startKeycloak({ host = '127.0.0.1' }: { readonly host?: string } = {}): Promise<Keycloak> {
   const home = tool('keycloak-26.4.0', 'keycloak');
   await mkdir(join(home, 'data', 'import'), { recursive: true });
   await copyFile(fileURLToPath(new URL('realm.json', import.meta.url)), join(home, 'data', 'import', 'coffer.json'));
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${host}:${port}`;
   const child = spawn(
     join(home, 'bin', 'kc.sh'),
     [
       'start-dev',
       '--db=dev-mem',
-      '--http-host=127.0.0.1',
+      `--http-host=${host}`,
       `--http-port=${port}`,
       '--http-management-port=0',
       '--import-realm',
@@ -57,7 +60,7 @@ export async function startKeycloak(): Promise<Keycloak> {
   const exited = new Promise<void>((resolve) => {
     child.on('exit', () => resolve());
   });
-  const configUrl = `${url}/realms/coffer/.well-known/openid-configuration`;
+  const { configUrl } = keycloakAt(url);
   // kc.sh starts Java as a child of its own: the whole group goes.
   const stop = async () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
@@ -69,9 +72,14 @@ export async function startKeycloak(): Promise<Keycloak> {
     await stop();
     throw new Error(`Keycloak did not start:\n${log}`, { cause: error });
   }
+  return { ...keycloakAt(url), stop };
+}
+
+/** One that was started by another process. */
+export function keycloakAt(url: string): Omit<Keycloak, 'stop'> {
   return {
     url,
-    configUrl,
+    configUrl: `${url}/realms/coffer/.well-known/openid-configuration`,
     clientId,
     clientSecret,
     async token(username, password) {
@@ -84,7 +92,6 @@ export async function startKeycloak(): Promise<Keycloak> {
       if (body.access_token === undefined) throw new Error(`no token for ${username}: ${JSON.stringify(body)}`);
       return body.access_token;
     },
-    stop,
   };
 }
 

@@ -1,0 +1,50 @@
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../../harness/run-command.ts';
+import { tool } from '../../harness/tools.ts';
+import type { Kubectl } from './kubectl.ts';
+
+export const operatorNamespace = 'coffer-operator';
+const chart = fileURLToPath(new URL('../../../charts/coffer-operator', import.meta.url));
+
+/** As the guide tells people to, but for the image, which is on the node already. Waits until it is ready. */
+export async function installOperator(kubectl: Kubectl, values: readonly string[] = []): Promise<void> {
+  const image = ['image.repository=localhost/coffer', 'image.tag=dev', 'image.pullPolicy=Never'];
+  await helm(kubectl, [
+    'upgrade',
+    'coffer',
+    chart,
+    '--install',
+    '--create-namespace',
+    '--namespace',
+    operatorNamespace,
+    '--wait',
+    '--timeout',
+    '2m',
+    ...[...image, ...values].flatMap((value) => ['--set', value]),
+  ]);
+}
+
+export async function helm(kubectl: Kubectl, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(tool('kubernetes/helm', 'kubernetes'), args, {
+    env: { KUBECONFIG: kubectl.kubeconfig },
+    timeoutMs: 180_000,
+  });
+  if (code !== 0) {
+    const state = await kubectl.attempt(['get', 'pods,events', '--namespace', operatorNamespace]);
+    const logs = await kubectl.attempt([
+      'logs',
+      '--namespace',
+      operatorNamespace,
+      '--selector',
+      operatorSelector,
+      '--tail',
+      '20',
+    ]);
+    throw new Error(
+      `helm ${args.join(' ')} exited with ${code}: ${stderr}\n${state.stdout}\n${logs.stdout}${logs.stderr}`,
+    );
+  }
+  return stdout;
+}
+
+export const operatorSelector = 'app.kubernetes.io/name=coffer-operator';
