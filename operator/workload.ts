@@ -247,6 +247,8 @@ export interface CertificateNeed {
   readonly issuer?: { readonly kind: 'Issuer' | 'ClusterIssuer'; readonly name: string; readonly group?: string };
   /** A change of this value makes a new key, and keeps the old identity known for a while. */
   readonly rotation?: string;
+  /** Milliseconds between making and expiry; the runtime's own choice without it. */
+  readonly validForMs?: number;
 }
 
 /** What a runtime tells of a certificate that it keeps. */

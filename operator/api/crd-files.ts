@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { customResourceDefinition } from './crd.ts';
-import { identityProviderKind, kmsConfigKind, tenantKind } from './kinds.ts';
+import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind } from './kinds.ts';
 import { apiGroup } from './object.ts';
 
 /** Every file of `crds/`, by its name. */
@@ -9,6 +9,7 @@ export function crdFiles(): ReadonlyMap<string, string> {
     [tenantKind.plural, customResourceDefinition(tenantKind)],
     [identityProviderKind.plural, customResourceDefinition(identityProviderKind)],
     [kmsConfigKind.plural, customResourceDefinition(kmsConfigKind)],
+    [bucketKind.plural, customResourceDefinition(bucketKind)],
   ] as const;
   const head = '# Made by `npm run crds` from operator/api. Do not edit.\n';
   return new Map(

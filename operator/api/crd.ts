@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import type { Json } from '../workload.ts';
 import type { Kind } from './kinds.ts';
 import { apiGroup } from './object.ts';
 import { celValidations } from './rule.ts';
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
 const text = (maxLength: number): Json => ({ type: 'string', maxLength });
 
 // A label, since the name becomes part of service names and of setting names; the API server itself would allow dots.
-const metadataName: Json = { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' };
+const metadataName = (maxLength: number): Json => ({
+  type: 'string',
+  maxLength,
+  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+});
 
 const conditionSchema: Json = {
   type: 'object',
@@ -35,9 +38,31 @@ const statusSchema: Json = {
       'x-kubernetes-list-map-keys': ['type'],
     },
     servers: text(32),
+    health: text(128),
     version: text(128),
     issuer: text(2048),
+    bucketName: text(63),
     addresses: { type: 'object', maxProperties: 8, additionalProperties: text(512) },
+    rollout: {
+      type: 'object',
+      required: ['reason', 'updated', 'total'],
+      properties: {
+        reason: text(4096),
+        updated: { type: 'integer', format: 'int32', minimum: 0 },
+        total: { type: 'integer', format: 'int32', minimum: 0 },
+      },
+    },
+    certificates: {
+      type: 'array',
+      maxItems: 16,
+      items: {
+        type: 'object',
+        required: ['name', 'notAfter'],
+        properties: { name: text(253), notAfter: { type: 'string', format: 'date-time' } },
+      },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    },
   },
 };
 
@@ -74,7 +99,7 @@ export function customResourceDefinition<Spec>(kind: Kind<Spec>): Json {
               properties: {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
-                metadata: { type: 'object', properties: { name: metadataName } },
+                metadata: { type: 'object', properties: { name: metadataName(kind.maxNameLength) } },
                 spec: { ...(spec as Record<string, Json>), 'x-kubernetes-validations': celValidations(kind.rules) },
                 status: statusSchema,
               },
@@ -86,13 +111,17 @@ export function customResourceDefinition<Spec>(kind: Kind<Spec>): Json {
   };
 }
 
-/** A structural schema: `additionalProperties: false` may not stand beside `properties`, and is what the API server does anyway. */
+/**
+ * A structural schema: `additionalProperties` may not stand beside `properties` (the API server refuses or keeps unknown fields by
+ * its own rules), and names of properties have no schema.
+ */
 function structural(node: Json): Json {
   if (Array.isArray(node)) return node.map((item: Json) => structural(item));
   if (node === null || typeof node !== 'object') return node;
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(node as Record<string, Json>)) {
-    if (key === 'additionalProperties' && value === false) continue;
+    if (key === 'propertyNames' || (key === 'additionalProperties' && 'properties' in node)) continue;
+    if (key === 'properties' && 'x-kubernetes-preserve-unknown-fields' in node) continue;
     result[key] = structural(value);
   }
   return result;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from '../workload.ts';
 
 // Every string and list has a maximum: the API server refuses a CRD whose CEL rules could cost too much on unbounded ones.
 
@@ -19,16 +20,63 @@ export const host = z
   .max(253)
   .regex(/^[A-Za-z0-9.:_-]+$/);
 
+/** Name of a core object: Secrets, ConfigMaps and claims may have dots. */
+export const coreObjectName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+
+const dataKey = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[-._a-zA-Z0-9]+$/);
+
 /** A key of a Secret. */
 export const secretKeyRef = z.strictObject({
-  name: objectName.describe('Name of the Secret.'),
-  key: z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[-._a-zA-Z0-9]+$/)
-    .describe('Key in the Secret.'),
+  name: coreObjectName.describe('Name of the Secret.'),
+  key: dataKey.describe('Key in the Secret.'),
 });
+
+/** A key of a ConfigMap. */
+export const configMapKeyRef = z.strictObject({
+  name: coreObjectName.describe('Name of the ConfigMap.'),
+  key: dataKey.describe('Key in the ConfigMap.'),
+});
+
+/** A Secret of which the operator reads keys of fixed names. */
+export const secretRef = z.strictObject({ name: coreObjectName.describe('Name of the Secret.') });
+
+/** A quantity of bytes as Kubernetes writes it. */
+export const byteQuantity = z
+  .string()
+  .max(32)
+  .regex(/^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$/);
+
+export const duration = z
+  .string()
+  .max(32)
+  .regex(/^([0-9]+(ms|s|m|h|d))+$/);
+
+/** A map of strings of at most `max` entries. */
+export const stringMap = (max: number, value: z.ZodString = z.string().max(4096)) =>
+  z
+    .record(z.string().max(317), value)
+    .refine((map) => Object.keys(map).length <= max, `at most ${max} entries`)
+    .meta({ maxProperties: max });
+
+/**
+ * A part of the Kubernetes API that is passed on as it is written and checked by the API server where it is used. It is not copied into
+ * the CRD, which would be ten times as large, and would refuse what a newer Kubernetes knows.
+ */
+export const kubernetesObject = (z.looseObject({}) as unknown as z.ZodType<Readonly<Record<string, Json>>>).meta({
+  'x-kubernetes-preserve-unknown-fields': true,
+});
+
+/** A list of such objects. */
+export const kubernetesObjects = (max: number) =>
+  z.array(kubernetesObject).max(max).meta({ 'x-kubernetes-list-type': 'atomic' });
 
 export const keyName = z
   .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { objectName, secretKeyRef, url } from './fields.ts';
+import { configMapKeyRef, objectName, secretKeyRef, url } from './fields.ts';
 import type { Rules } from './rule.ts';
 
 const scope = z
@@ -16,6 +16,7 @@ const policyName = z
 
 /** An OpenID Connect provider, used by any number of tenants. Its name, `primary-iam`, becomes the suffix `_PRIMARY_IAM`. */
 export const identityProviderSpec = z.strictObject({
+  enabled: z.boolean().default(true).describe('Whether users may log in by this provider.'),
   configUrl: url('Address of the discovery document, ending in /.well-known/openid-configuration.'),
   clientId: z.string().min(1).max(255).describe('Client made at the provider for this service.'),
   clientSecretRef: secretKeyRef.describe('Secret of that client.'),
@@ -27,6 +28,11 @@ export const identityProviderSpec = z.strictObject({
     .describe('Scopes asked for; all that discovery lists without it.')
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
   claimName: z.string().min(1).max(128).default('policy').describe('Claim whose values name policies.'),
+  claimPrefix: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('Put before claimName. Deprecated: write the whole name as claimName.'),
   claimUserinfo: z.boolean().default(false).describe('Whether claims of the userinfo endpoint are added.'),
   rolePolicy: z
     .array(policyName)
@@ -48,6 +54,11 @@ export const identityProviderSpec = z.strictObject({
     .max(65536)
     .optional()
     .describe('CA certificates (PEM) trusted for this provider besides those of the system.'),
+  caBundleFrom: z
+    .strictObject({ configMapKeyRef: configMapKeyRef.optional(), secretKeyRef: secretKeyRef.optional() })
+    .optional()
+    .describe('As caBundle, from a ConfigMap or a Secret.'),
+  comment: z.string().max(1024).optional().describe('For people; not used.'),
 });
 export type IdentityProviderSpec = z.output<typeof identityProviderSpec>;
 
@@ -107,6 +118,19 @@ export const identityProviderRules: Rules<IdentityProviderSpec> = {
       message: 'caBundle must hold PEM certificates (-----BEGIN CERTIFICATE-----)',
       cel: "!has(self.caBundle) || self.caBundle.contains('-----BEGIN CERTIFICATE-----')",
       holds: ({ caBundle }) => caBundle === undefined || caBundle.includes('-----BEGIN CERTIFICATE-----'),
+    },
+    {
+      field: 'spec.caBundleFrom',
+      message: 'caBundle and caBundleFrom exclude each other',
+      cel: '!has(self.caBundle) || !has(self.caBundleFrom)',
+      holds: ({ caBundle, caBundleFrom }) => caBundle === undefined || caBundleFrom === undefined,
+    },
+    {
+      field: 'spec.caBundleFrom',
+      message: 'caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
+      cel: '!has(self.caBundleFrom) || has(self.caBundleFrom.configMapKeyRef) != has(self.caBundleFrom.secretKeyRef)',
+      holds: ({ caBundleFrom: from }) =>
+        from === undefined || (from.configMapKeyRef === undefined) !== (from.secretKeyRef === undefined),
     },
   ],
   onChange: [],

@@ -1,8 +1,12 @@
 import type { z } from 'zod';
+import type { ResourceKind } from '../workload.ts';
+import { bucketRules, bucketSpec, type BucketSpec } from './bucket.ts';
 import { identityProviderRules, identityProviderSpec, type IdentityProviderSpec } from './identity-provider.ts';
-import { kmsConfigRules, kmsConfigSpec, type KMSConfigSpec } from './kms-config.ts';
+import { kmsConfigRules } from './kms-config-rules.ts';
+import { kmsConfigSpec, type KMSConfigSpec } from './kms-config.ts';
 import type { Rules } from './rule.ts';
-import { tenantRules, tenantSpec, type TenantSpec } from './tenant.ts';
+import { tenantRules } from './tenant-rules.ts';
+import { tenantSpec, type TenantSpec } from './tenant.ts';
 
 export interface PrinterColumn {
   readonly name: string;
@@ -14,10 +18,12 @@ export interface PrinterColumn {
 
 /** All that a kind is: its names, its schema, its rules, what `kubectl get` shows. */
 export interface Kind<Spec> {
-  readonly kind: 'Tenant' | 'IdentityProvider' | 'KMSConfig';
+  readonly kind: ResourceKind;
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly description: string;
+  /** Of `metadata.name`: what is made for the resource has names and labels that begin with it and may be 63 long. */
+  readonly maxNameLength: number;
   readonly spec: z.ZodType<Spec>;
   readonly rules: Rules<Spec>;
   readonly columns: readonly PrinterColumn[];
@@ -28,30 +34,31 @@ const condition = (type: string, part: 'status' | 'reason' | 'message') =>
 
 const ready: PrinterColumn = { name: 'Ready', type: 'string', jsonPath: condition('Ready', 'status') };
 const reason: PrinterColumn = { name: 'Reason', type: 'string', jsonPath: condition('Ready', 'reason') };
-const message: PrinterColumn = {
-  name: 'Message',
-  type: 'string',
-  jsonPath: condition('Ready', 'message'),
-  priority: 1,
-};
+const message: PrinterColumn = { name: 'Message', type: 'string', jsonPath: condition('Ready', 'message') };
+const servers: PrinterColumn = { name: 'Servers', type: 'string', jsonPath: '.status.servers' };
+const version: PrinterColumn = { name: 'Version', type: 'string', jsonPath: '.status.version' };
 const age: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+const wide = (column: PrinterColumn): PrinterColumn => ({ ...column, priority: 1 });
 
 export const tenantKind: Kind<TenantSpec> = {
   kind: 'Tenant',
   plural: 'tenants',
   shortNames: ['ten'],
   description: 'Tenant is a storage server with its console, its identity providers and its encryption.',
+  maxNameLength: 40,
   spec: tenantSpec,
   rules: tenantRules,
   columns: [
     ready,
-    reason,
-    { name: 'Servers', type: 'string', jsonPath: '.status.servers' },
-    { name: 'Identity', type: 'string', jsonPath: condition('IdentityReady', 'status') },
-    { name: 'Encryption', type: 'string', jsonPath: condition('KMSReady', 'status') },
-    { name: 'Version', type: 'string', jsonPath: '.status.version' },
-    message,
+    servers,
+    { name: 'Health', type: 'string', jsonPath: '.status.health' },
+    version,
     age,
+    wide(reason),
+    wide(message),
+    wide({ name: 'Identity', type: 'string', jsonPath: condition('IdentityReady', 'status') }),
+    wide({ name: 'Encryption', type: 'string', jsonPath: condition('KMSReady', 'status') }),
   ],
 };
 
@@ -60,9 +67,10 @@ export const identityProviderKind: Kind<IdentityProviderSpec> = {
   plural: 'identityproviders',
   shortNames: ['idp'],
   description: 'IdentityProvider is an OpenID Connect provider whose users log in to tenants.',
+  maxNameLength: 63,
   spec: identityProviderSpec,
   rules: identityProviderRules,
-  columns: [ready, reason, { name: 'Issuer', type: 'string', jsonPath: '.status.issuer' }, message, age],
+  columns: [ready, reason, { name: 'Issuer', type: 'string', jsonPath: '.status.issuer' }, age, wide(message)],
 };
 
 export const kmsConfigKind: Kind<KMSConfigSpec> = {
@@ -70,14 +78,28 @@ export const kmsConfigKind: Kind<KMSConfigSpec> = {
   plural: 'kmsconfigs',
   shortNames: ['kms'],
   description: 'KMSConfig is a key service and the keystore behind it.',
+  maxNameLength: 40,
   spec: kmsConfigSpec,
   rules: kmsConfigRules,
+  columns: [ready, servers, version, age, wide(reason), wide(message)],
+};
+
+export const bucketKind: Kind<BucketSpec> = {
+  kind: 'Bucket',
+  plural: 'buckets',
+  shortNames: ['bkt'],
+  description: 'Bucket is a bucket of a tenant, with its encryption, its policy and its tags.',
+  maxNameLength: 63,
+  spec: bucketSpec,
+  rules: bucketRules,
   columns: [
     ready,
-    reason,
-    { name: 'Servers', type: 'string', jsonPath: '.status.servers' },
-    { name: 'Version', type: 'string', jsonPath: '.status.version' },
-    message,
+    { name: 'Bucket', type: 'string', jsonPath: '.status.bucketName' },
+    { name: 'Tenant', type: 'string', jsonPath: '.spec.tenantRef.name' },
     age,
+    wide(reason),
+    wide(message),
   ],
 };
+
+// Policy and PolicyBinding (users' rights as resources) come with the identity issue; their place is here.

@@ -1,40 +1,30 @@
 import { z } from 'zod';
-import { host, image, keyName, objectName, port, secretKeyRef, url } from './fields.ts';
-import type { Rules } from './rule.ts';
+import { certManager, peers, monitoring } from './exposure-fields.ts';
+import { duration, host, keyName, objectName, port } from './fields.ts';
+import { keystore } from './keystore.ts';
+import { programFields } from './pod-fields.ts';
 
-const uuid = z
-  .string()
-  .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
-  .max(36);
+const path = z.string().min(1).max(512);
 
-const duration = z
-  .string()
-  .max(32)
-  .regex(/^([0-9]+(ms|s|m|h|d))+$/);
-
-/** Where the key service keeps its keys. Exactly one is given. */
-const keystore = z.strictObject({
-  files: z
-    .strictObject({
-      path: z.string().min(1).max(4096).optional().describe('Folder of the keys; a volume of its own without it.'),
-      size: z.string().max(32).optional().describe('Size of the volume, e.g. 100Mi.'),
-    })
-    .optional()
-    .describe('One file for each key, on a volume.'),
-  azure: z
-    .strictObject({
-      endpoint: url('Address of the key vault, https://NAME.vault.azure.net.'),
-      tenantId: uuid.describe('Directory (tenant) ID.'),
-      clientId: uuid.describe('Application (client) ID.'),
-      clientSecretRef: secretKeyRef.describe('Client secret of the application.'),
-    })
-    .optional()
-    .describe('Secrets of an Azure Key Vault.'),
+const policy = z.strictObject({
+  name: objectName,
+  allow: z.array(path).max(64).describe('API path patterns.').meta({ 'x-kubernetes-list-type': 'atomic' }),
+  deny: z.array(path).max(64).optional().meta({ 'x-kubernetes-list-type': 'atomic' }),
+  identities: z
+    .array(
+      z
+        .string()
+        .max(64)
+        .regex(/^[0-9a-f]{64}$/),
+    )
+    .max(64)
+    .describe('Identities of client certificates (keysvc identity of FILE).')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
 });
 
 /** A key service, used by any number of tenants. */
 export const kmsConfigSpec = z.strictObject({
-  image: image.optional(),
+  ...programFields,
   replicas: z.int().min(1).max(32).default(1).describe('Key services; the local runtime runs one.'),
   address: z
     .strictObject({
@@ -42,7 +32,7 @@ export const kmsConfigSpec = z.strictObject({
       port: port.default(7373).describe('Port of the key service.'),
     })
     .prefault({}),
-  keystore: keystore.describe('Where the keys are kept: exactly one of files, azure.'),
+  keystore: keystore.describe('Where the keys are kept: exactly one of files, azure, vault, aws, gcp.'),
   defaultKey: keyName.describe(
     'Key that encrypts the backend of tenants, SSE-S3, and SSE-KMS where the request names no key. Made when missing.',
   ),
@@ -61,71 +51,34 @@ export const kmsConfigSpec = z.strictObject({
         .describe('How long cached keys serve reads while the keystore is down; off without it.'),
     })
     .optional(),
+  certificates: z
+    .strictObject({
+      life: duration.optional().describe('How long the certificates are valid that the operator makes, e.g. 90d.'),
+      certManager: certManager.optional().describe('An issuer of cert-manager makes them.'),
+    })
+    .optional()
+    .describe('Certificates of the key service and of the tenants that use it; renewed at two thirds of their life.'),
   policies: z
-    .array(
-      z.strictObject({
-        name: objectName,
-        allow: z
-          .array(z.string().min(1).max(512))
-          .max(64)
-          .describe('API path patterns.')
-          .meta({ 'x-kubernetes-list-type': 'atomic' }),
-        deny: z.array(z.string().min(1).max(512)).max(64).optional().meta({ 'x-kubernetes-list-type': 'atomic' }),
-        identities: z
-          .array(
-            z
-              .string()
-              .max(64)
-              .regex(/^[0-9a-f]{64}$/),
-          )
-          .max(64)
-          .describe('Identities of client certificates (keysvc identity of FILE).')
-          .meta({ 'x-kubernetes-list-type': 'atomic' }),
-      }),
-    )
+    .array(policy)
     .max(32)
     .optional()
     .describe("Policies beside the tenants' own.")
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  enclave: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('Enclave that tenants name to the key service; none is sent without it.'),
+  monitoring: monitoring.optional().describe('A ServiceMonitor for Prometheus.'),
+  networkPolicy: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('Whether a NetworkPolicy is made.'),
+      alsoFrom: peers
+        .optional()
+        .describe('NetworkPolicyPeer objects that may reach the key service besides its tenants and the operator.'),
+    })
+    .prefault({})
+    .describe('The key service admits the servers of its tenants only.'),
 });
 export type KMSConfigSpec = z.output<typeof kmsConfigSpec>;
-
-const kinds = ({ keystore }: KMSConfigSpec) => Object.keys(keystore).sort().join();
-
-export const kmsConfigRules: Rules<KMSConfigSpec> = {
-  always: [
-    {
-      field: 'spec.keystore',
-      message: 'keystore must name exactly one of files, azure',
-      cel: 'has(self.keystore.files) != has(self.keystore.azure)',
-      holds: ({ keystore }) => (keystore.files === undefined) !== (keystore.azure === undefined),
-    },
-    {
-      field: 'spec.keystore.azure.endpoint',
-      message: 'keystore.azure.endpoint must begin with https://',
-      cel: "!has(self.keystore.azure) || self.keystore.azure.endpoint.startsWith('https://')",
-      holds: ({ keystore }) => keystore.azure === undefined || keystore.azure.endpoint.startsWith('https://'),
-    },
-    {
-      field: 'spec.policies',
-      message: 'the name of a policy may not begin with tenant-: those are the policies that the operator makes',
-      cel: "!has(self.policies) || self.policies.all(p, !p.name.startsWith('tenant-'))",
-      holds: ({ policies }) => (policies ?? []).every(({ name }) => !name.startsWith('tenant-')),
-    },
-    {
-      field: 'spec.policies',
-      message: 'a path in a policy must begin with /',
-      cel: "!has(self.policies) || self.policies.all(p, p.allow.all(a, a.startsWith('/')) && (!has(p.deny) || p.deny.all(d, d.startsWith('/'))))",
-      holds: ({ policies }) =>
-        (policies ?? []).every(({ allow, deny }) => [...allow, ...(deny ?? [])].every((path) => path.startsWith('/'))),
-    },
-  ],
-  onChange: [
-    {
-      field: 'spec.keystore',
-      message: 'keystore may not change its kind: the keys would stay behind, and nothing could be decrypted',
-      cel: 'has(self.keystore.files) == has(oldSelf.keystore.files) && has(self.keystore.azure) == has(oldSelf.keystore.azure)',
-      holds: (spec, old) => kinds(spec) === kinds(old),
-    },
-  ],
-};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BucketSpec } from './bucket.ts';
 import type { IdentityProviderSpec } from './identity-provider.ts';
 import type { KMSConfigSpec } from './kms-config.ts';
 import type { TenantSpec } from './tenant.ts';
@@ -30,7 +31,8 @@ export interface CustomObject<Kind extends string, Spec> {
 export type Tenant = CustomObject<'Tenant', TenantSpec>;
 export type IdentityProvider = CustomObject<'IdentityProvider', IdentityProviderSpec>;
 export type KMSConfig = CustomObject<'KMSConfig', KMSConfigSpec>;
-export type CofferObject = Tenant | IdentityProvider | KMSConfig;
+export type Bucket = CustomObject<'Bucket', BucketSpec>;
+export type CofferObject = Tenant | IdentityProvider | KMSConfig | Bucket;
 
 /** A condition as kstatus, Flux and Argo CD read it. @see kubernetes-sigs/cli-utils pkg/kstatus */
 export interface Condition {
@@ -44,6 +46,12 @@ export interface Condition {
 
 /** core/v1 Secret, with its values decoded. */
 export interface Secret {
+  readonly name: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** core/v1 ConfigMap, its `data`. */
+export interface ConfigMap {
   readonly name: string;
   readonly data: Readonly<Record<string, string>>;
 }

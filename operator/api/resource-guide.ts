@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
+import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
 import { apiVersion } from './object.ts';
 
 interface Schema {
@@ -10,11 +10,12 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
+  readonly additionalProperties?: Schema;
 }
 
 /** `docs/guides/resources.md`: every field of every kind, and the rules between them, from the schemas. */
 export function resourceGuide(): string {
-  const parts = [section(tenantKind), section(identityProviderKind), section(kmsConfigKind)];
+  const parts = [section(tenantKind), section(identityProviderKind), section(kmsConfigKind), section(bucketKind)];
   return `# Resources
 
 <!-- Made by \`npm run crds\` from operator/api. Do not edit. -->
@@ -53,7 +54,8 @@ function rows(schema: Schema, path: string): string[] {
   });
 }
 
-function typeOf({ type, enum: choices, items }: Schema): string {
+function typeOf({ type, enum: choices, items, additionalProperties }: Schema): string {
+  if (type === 'object' && additionalProperties?.type === 'string') return 'map of string';
   if (choices !== undefined) return choices.map((choice) => `\`${choice}\``).join(', ');
   return items === undefined ? (type ?? '') : `list of ${items.type ?? ''}`;
 }

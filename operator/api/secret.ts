@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { coreObjectName } from './fields.ts';
 import { metadata, type Secret } from './object.ts';
 
 const secretKey = z
@@ -11,7 +12,7 @@ const secretKey = z
 export const secretManifest = z.strictObject({
   apiVersion: z.literal('v1'),
   kind: z.literal('Secret'),
-  metadata,
+  metadata: metadata.extend({ name: coreObjectName }),
   type: z.string().max(253).optional(),
   immutable: z.boolean().optional(),
   data: z.record(secretKey, z.base64().max(1_400_000)).optional(),

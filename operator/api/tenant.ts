@@ -1,6 +1,18 @@
 import { z } from 'zod';
-import { host, image, keyName, objectName, port, secretKeyRef } from './fields.ts';
-import type { Rules } from './rule.ts';
+import { certManager, dnsNames, ingress, monitoring, peers, service } from './exposure-fields.ts';
+import {
+  configMapKeyRef,
+  coreObjectName,
+  host,
+  keyName,
+  objectName,
+  port,
+  secretKeyRef,
+  secretRef,
+  url,
+} from './fields.ts';
+import { programFields } from './pod-fields.ts';
+import { volumeFields } from './volume-fields.ts';
 
 const settingName = z
   .string()
@@ -16,13 +28,67 @@ const listenAddress = (name: string, standard: number) =>
     })
     .prefault({});
 
+const setting = z.strictObject({
+  name: settingName.describe('Name of a setting, SVC_*.'),
+  value: z.string().max(8192).optional(),
+  valueFrom: z
+    .strictObject({
+      secretKeyRef: secretKeyRef.optional().describe('For secrets.'),
+      configMapKeyRef: configMapKeyRef.optional().describe('For what is no secret.'),
+    })
+    .optional(),
+});
+
+const kmsConfigRef = z.strictObject({
+  name: objectName.describe('Name of a KMSConfig.'),
+  keyPrefix: z
+    .string()
+    .max(64)
+    .regex(/^[A-Za-z0-9_-]*$/)
+    .default('')
+    .describe('The tenant may use only keys whose names begin so. Needed where tenants share a key service.'),
+  defaultKey: keyName.optional().describe("Default key of this tenant; the KMSConfig's without it."),
+});
+
+const blobs = z.strictObject({
+  s3: z
+    .strictObject({
+      endpoint: url('Address of the other S3, https://HOST.'),
+      region: z.string().min(1).max(64).optional(),
+      bucket: z.string().min(3).max(63).describe('Its bucket.'),
+      prefix: z.string().max(512).optional().describe('What the keys in it begin with.'),
+      credentialsSecret: secretRef.describe('Secret with the keys accessKey and secretKey.'),
+    })
+    .optional()
+    .describe('In a bucket of another S3.'),
+  sharedVolume: z
+    .strictObject({ claimName: coreObjectName.describe('A PersistentVolumeClaim that every server can mount.') })
+    .optional()
+    .describe('In files on a volume that all servers share.'),
+});
+
+const storage = z.strictObject({
+  ...volumeFields,
+  records: z
+    .strictObject({
+      postgres: z.strictObject({
+        urlSecretRef: secretKeyRef.describe('postgres://USER:PASSWORD@HOST/DATABASE.'),
+      }),
+    })
+    .optional()
+    .describe('Where records are kept; on the volume of the one server without it.'),
+  blobs: blobs
+    .optional()
+    .describe('Where the contents of objects are kept; on the volume of the one server without it.'),
+});
+
 /** A storage server with its console. */
 export const tenantSpec = z.strictObject({
-  image: image.optional(),
+  ...programFields,
   replicas: z.int().min(1).max(64).default(1).describe('Servers. The local runtime runs one.'),
   paused: z.boolean().default(false).describe('Leaves what runs as it is; only conditions are kept up to date.'),
-  rootCredentialsSecret: z
-    .strictObject({ name: objectName })
+  hibernated: z.boolean().default(false).describe('Runs no server; volumes, Secrets and addresses stay.'),
+  rootCredentialsSecret: secretRef
     .optional()
     .describe('Secret with the keys rootUser and rootPassword. Made by the operator without it.'),
   identityProviders: z
@@ -31,27 +97,11 @@ export const tenantSpec = z.strictObject({
     .optional()
     .describe('Identity providers whose users may log in.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
-  kmsConfigRef: z
-    .strictObject({
-      name: objectName.describe('Name of a KMSConfig.'),
-      keyPrefix: z
-        .string()
-        .max(64)
-        .regex(/^[A-Za-z0-9_-]*$/)
-        .default('')
-        .describe('The tenant may use only keys whose names begin so. Needed where tenants share a key service.'),
-      defaultKey: keyName.optional().describe("Default key of this tenant; the KMSConfig's without it."),
-    })
+  kmsConfigRef: kmsConfigRef
     .optional()
     .describe('Key service for encryption. It cannot be taken away again: without it the backend is unreadable.'),
   settings: z
-    .array(
-      z.strictObject({
-        name: settingName.describe('Name of a setting, SVC_*.'),
-        value: z.string().max(8192).optional(),
-        valueFrom: z.strictObject({ secretKeyRef }).optional().describe('For secrets.'),
-      }),
-    )
+    .array(setting)
     .max(128)
     .optional()
     .describe('Further settings of the server.')
@@ -60,72 +110,44 @@ export const tenantSpec = z.strictObject({
     .strictObject({ s3: listenAddress('S3 API', 9000), console: listenAddress('console', 9090) })
     .prefault({})
     .describe('Where the server is reached.'),
-  storage: z
-    .strictObject({
-      size: z
-        .string()
-        .max(32)
-        .regex(/^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$/)
-        .optional()
-        .describe('Size of the volume, e.g. 100Gi.'),
-      path: z.string().min(1).max(4096).optional().describe('Folder on this machine, for the local runtime only.'),
-    })
-    .prefault({})
-    .describe('Where objects are kept.'),
+  storage: storage.prefault({}).describe('Where objects are kept.'),
   tls: z
     .strictObject({
-      secretName: objectName.describe('Secret with the keys tls.crt and tls.key; re-read when it changes.'),
+      secretName: coreObjectName
+        .optional()
+        .describe('Secret with the keys tls.crt and tls.key; re-read when it changes.'),
+      certManager: certManager.optional().describe('An issuer of cert-manager makes the certificate.'),
+      operatorMade: z
+        .boolean()
+        .optional()
+        .describe('True: the operator makes the certificate, with an authority of its own for this tenant.'),
+      dnsNames: dnsNames.optional(),
     })
     .optional()
-    .describe('TLS of the S3 API and the console.'),
+    .describe('TLS of the S3 API and the console: exactly one of secretName, certManager, operatorMade.'),
+  services: z
+    .strictObject({ s3: service.optional(), console: service.optional() })
+    .optional()
+    .describe('Services of the two ports; of type ClusterIP without it.'),
+  ingress: z
+    .strictObject({ s3: ingress.optional(), console: ingress.optional() })
+    .optional()
+    .describe('Host names at an ingress controller.'),
+  monitoring: monitoring.optional().describe('A ServiceMonitor for Prometheus.'),
+  networkPolicy: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('Whether a NetworkPolicy is made.'),
+      from: peers
+        .optional()
+        .describe('NetworkPolicyPeer objects that may reach the S3 API and the console; everyone without it.'),
+    })
+    .prefault({})
+    .describe('Other ports of the pods admit nobody.'),
 });
 export type TenantSpec = z.output<typeof tenantSpec>;
 
-/** Changing this annotation's value restarts the server. */
+/** Changing this annotation's value restarts the program of a Tenant or KMSConfig. */
 export const restartAnnotation = 'coffer.dev/restartedAt';
 
-export const tenantRules: Rules<TenantSpec> = {
-  always: [
-    {
-      field: 'spec.settings',
-      message: 'each setting needs exactly one of value, valueFrom',
-      cel: '!has(self.settings) || self.settings.all(s, has(s.value) != has(s.valueFrom))',
-      holds: ({ settings }) =>
-        (settings ?? []).every(({ value, valueFrom }) => (value === undefined) !== (valueFrom === undefined)),
-    },
-    {
-      field: 'spec.settings',
-      message: 'root credentials are no settings: name a Secret in rootCredentialsSecret',
-      cel: "!has(self.settings) || self.settings.all(s, !s.name.startsWith('SVC_ROOT_'))",
-      holds: ({ settings }) => (settings ?? []).every(({ name }) => !name.startsWith('SVC_ROOT_')),
-    },
-    {
-      field: 'spec.settings',
-      message: 'OpenID providers are no settings: make an IdentityProvider and name it in identityProviders',
-      cel: "!has(self.settings) || self.settings.all(s, !s.name.startsWith('SVC_IDENTITY_OPENID_'))",
-      holds: ({ settings }) => (settings ?? []).every(({ name }) => !name.startsWith('SVC_IDENTITY_OPENID_')),
-    },
-    {
-      field: 'spec.addresses',
-      message: 'the S3 API and the console need different ports',
-      cel: 'self.addresses.s3.port != self.addresses.console.port',
-      holds: ({ addresses }) => addresses.s3.port !== addresses.console.port,
-    },
-    {
-      field: 'spec.kmsConfigRef.defaultKey',
-      message: 'kmsConfigRef.defaultKey must begin with keyPrefix, or the tenant could not use it',
-      cel: '!has(self.kmsConfigRef) || !has(self.kmsConfigRef.defaultKey) || self.kmsConfigRef.defaultKey.startsWith(self.kmsConfigRef.keyPrefix)',
-      holds: ({ kmsConfigRef }) =>
-        kmsConfigRef?.defaultKey === undefined || kmsConfigRef.defaultKey.startsWith(kmsConfigRef.keyPrefix),
-    },
-  ],
-  onChange: [
-    {
-      field: 'spec.kmsConfigRef',
-      message:
-        'kmsConfigRef cannot be removed: the backend is encrypted, and the server could not start without its keys',
-      cel: '!has(oldSelf.kmsConfigRef) || has(self.kmsConfigRef)',
-      holds: (spec, old) => old.kmsConfigRef === undefined || spec.kmsConfigRef !== undefined,
-    },
-  ],
-};
+/** Changing this annotation's value makes new keys for the certificates of a Tenant or KMSConfig. */
+export const rotateAnnotation = 'coffer.dev/rotatedAt';

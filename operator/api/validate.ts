@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
-import { apiVersion, metadata, type CofferObject, type Secret } from './object.ts';
+import { configMapManifest } from './config-map.ts';
+import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
+import { apiVersion, metadata, type CofferObject, type ConfigMap, type Secret } from './object.ts';
 import { brokenRules, type Broken } from './rule.ts';
 import { secretManifest, secretOf } from './secret.ts';
 
 export type Validated =
   | { readonly kind: 'object'; readonly object: CofferObject }
   | { readonly kind: 'secret'; readonly secret: Secret }
+  | { readonly kind: 'config-map'; readonly configMap: ConfigMap }
   | { readonly kind: 'invalid'; readonly problems: readonly Broken[] };
 
 /**
@@ -21,6 +23,12 @@ export function validate(manifest: unknown, previous?: CofferObject): Validated 
     return secret.success
       ? { kind: 'secret', secret: secretOf(secret.data) }
       : invalid(problemsOf(secret.error, new Set(['data', 'stringData'])));
+  }
+  if (head.data.kind === 'ConfigMap' && head.data.apiVersion === 'v1') {
+    const configMap = configMapManifest.safeParse(manifest);
+    return configMap.success
+      ? { kind: 'config-map', configMap: { name: configMap.data.metadata.name, data: configMap.data.data ?? {} } }
+      : invalid(problemsOf(configMap.error));
   }
   if (head.data.apiVersion !== apiVersion) {
     return unknownKind(head.data.apiVersion, head.data.kind);
@@ -42,6 +50,8 @@ export function validate(manifest: unknown, previous?: CofferObject): Validated 
         manifest,
         previous?.kind === 'KMSConfig' ? previous.spec : undefined,
       );
+    case 'Bucket':
+      return validateKind(bucketKind, 'Bucket', manifest, previous?.kind === 'Bucket' ? previous.spec : undefined);
     default:
       return unknownKind(head.data.apiVersion, head.data.kind);
   }
@@ -57,7 +67,7 @@ function validateKind<Spec>(
     .strictObject({
       apiVersion: z.literal(apiVersion),
       kind: z.literal(name),
-      metadata,
+      metadata: metadata.extend({ name: metadata.shape.name.max(kind.maxNameLength) }),
       spec: kind.spec,
       status: z.unknown().optional(),
     })
@@ -70,7 +80,7 @@ function validateKind<Spec>(
 }
 
 function unknownKind(version: string, kind: string): Validated {
-  const known = `Tenant, IdentityProvider, KMSConfig (${apiVersion}) and Secret (v1) are`;
+  const known = `Tenant, IdentityProvider, KMSConfig, Bucket (${apiVersion}), Secret and ConfigMap (v1) are`;
   return invalid([{ field: 'kind', message: `${kind} (${version}) is not known here; ${known}` }]);
 }
 

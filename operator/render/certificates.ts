@@ -1,5 +1,7 @@
+import { rotateAnnotation } from '../api/tenant.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import type { CertificateNeed } from '../workload.ts';
+import { milliseconds } from './duration.ts';
 import { workloadName } from './render-context.ts';
 
 /** The certificate of the key service itself. */
@@ -12,38 +14,90 @@ export function keyServiceClientCertificate(tenant: string): string {
   return `${tenant}-key-service-client`;
 }
 
+/** The certificate of a tenant's own S3 API and console, where the operator or cert-manager makes it. */
+export function serverCertificate(tenant: string): string {
+  return `${tenant}-server-tls`;
+}
+
 /** Every certificate that the resources need, before anything is rendered: policies hold the identities of their keys. */
 export function certificateNeeds(
   tenants: readonly Tenant[],
   kmsConfigs: ReadonlyMap<string, KMSConfig>,
 ): readonly CertificateNeed[] {
-  const servers = [...kmsConfigs.values()].map(({ metadata: { name }, spec }): CertificateNeed => {
-    const owner = { kind: 'KMSConfig', name } as const;
-    const certificate = keyServiceCertificate(name);
-    return {
-      name: certificate,
+  return [
+    ...[...kmsConfigs.values()].map(keyServiceNeed),
+    ...tenants.flatMap((tenant) => {
+      const kms = kmsConfigs.get(tenant.spec.kmsConfigRef?.name ?? '');
+      return kms === undefined ? [] : [clientNeed(tenant, kms)];
+    }),
+    ...tenants.flatMap(serverNeed),
+  ];
+}
+
+function keyServiceNeed(kms: KMSConfig): CertificateNeed {
+  const { name } = kms.metadata;
+  const owner = { kind: 'KMSConfig', name } as const;
+  const certificate = keyServiceCertificate(name);
+  return {
+    name: certificate,
+    owner,
+    commonName: certificate,
+    authority: name,
+    usages: ['server'],
+    validFor: [workloadName(owner)],
+    alsoValidFor: [kms.spec.address.host],
+    ...keyServiceMaking(kms),
+    ...rotationOf(kms),
+  };
+}
+
+function clientNeed(tenant: Tenant, kms: KMSConfig): CertificateNeed {
+  const { name } = tenant.metadata;
+  const certificate = keyServiceClientCertificate(name);
+  return {
+    name: certificate,
+    owner: { kind: 'Tenant', name },
+    commonName: certificate,
+    authority: kms.metadata.name,
+    usages: ['client'],
+    validFor: [],
+    alsoValidFor: [],
+    ...keyServiceMaking(kms),
+    ...rotationOf(tenant),
+  };
+}
+
+function serverNeed(tenant: Tenant): readonly CertificateNeed[] {
+  const { tls, addresses } = tenant.spec;
+  if (tls === undefined || tls.secretName !== undefined) return [];
+  const owner = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const workload = workloadName(owner);
+  const hosts = [...(tls.dnsNames ?? []), addresses.s3.host, addresses.console.host];
+  return [
+    {
+      name: serverCertificate(owner.name),
       owner,
-      commonName: certificate,
-      authority: name,
+      commonName: workload,
+      // Another than that of any key service, whose names have another ending.
+      authority: workload,
       usages: ['server'],
-      validFor: [workloadName(owner)],
-      alsoValidFor: [spec.address.host],
-    };
-  });
-  const clients = tenants.flatMap(({ metadata: { name }, spec }): CertificateNeed[] => {
-    if (spec.kmsConfigRef === undefined || !kmsConfigs.has(spec.kmsConfigRef.name)) return [];
-    const certificate = keyServiceClientCertificate(name);
-    return [
-      {
-        name: certificate,
-        owner: { kind: 'Tenant', name },
-        commonName: certificate,
-        authority: spec.kmsConfigRef.name,
-        usages: ['client'],
-        validFor: [],
-        alsoValidFor: [],
-      },
-    ];
-  });
-  return [...servers, ...clients];
+      validFor: [workload],
+      alsoValidFor: [...new Set(hosts)],
+      ...(tls.certManager === undefined ? {} : { issuer: tls.certManager.issuerRef }),
+      ...rotationOf(tenant),
+    },
+  ];
+}
+
+/** Who makes the certificates between a key service and its tenants, and for how long. */
+function keyServiceMaking({ spec: { certificates } }: KMSConfig): Pick<CertificateNeed, 'issuer' | 'validForMs'> {
+  return {
+    ...(certificates?.life === undefined ? {} : { validForMs: milliseconds(certificates.life) }),
+    ...(certificates?.certManager === undefined ? {} : { issuer: certificates.certManager.issuerRef }),
+  };
+}
+
+function rotationOf({ metadata }: Tenant | KMSConfig): Pick<CertificateNeed, 'rotation'> {
+  const rotation = metadata.annotations?.[rotateAnnotation];
+  return rotation === undefined ? {} : { rotation };
 }

@@ -1,33 +1,107 @@
-import type { KubernetesOptions, PodOptions } from '../workload.ts';
+import type { z } from 'zod';
+import type { ingress, monitoring, service } from '../api/exposure-fields.ts';
+import type { PodFields } from '../api/pod-fields.ts';
+import type { IngressOptions, Json, MonitoringOptions, PodOptions, ServiceOptions } from '../workload.ts';
+import { milliseconds } from './duration.ts';
 
-/** Seconds that Kubernetes gives an instance to end, where the resource says nothing else. */
-const standardGraceSeconds = 30;
-
-const plainPod: PodOptions = {
-  imagePullSecrets: [],
-  labels: {},
-  annotations: {},
-  terminationGracePeriodSeconds: standardGraceSeconds,
+/** Pods of the operator itself: it reads the state of stores and metrics. Labels of the chart `coffer-operator`. */
+export const operatorPeer: Json = {
+  namespaceSelector: {},
+  podSelector: { matchLabels: { 'app.kubernetes.io/name': 'coffer-operator' } },
 };
 
-/** What a resource asks of Kubernetes that says nothing about it. */
-export function standardOptions(replicas: number): KubernetesOptions {
+/**
+ * Milliseconds of `drainMs`. A lone server gains nothing by taking requests after it was told to stop: there is no other to go to,
+ * and each millisecond makes its outage longer.
+ */
+export function drainMs(replicas: number): number {
+  return replicas > 1 ? 5_000 : 0;
+}
+
+/** The pod fields of a spec. `more` is what the operator adds: its labels win, its affinity is required besides. */
+export function podOptions(
+  spec: PodFields,
+  more: { readonly labels?: Readonly<Record<string, string>>; readonly sameNodeAs?: string } = {},
+): PodOptions {
   return {
-    pod: plainPod,
-    reclaimPolicy: 'Retain',
-    hibernated: false,
-    services: {},
-    ingresses: [],
-    networkPolicy: undefined,
-    monitoring: undefined,
-    drainMs: drainMs(replicas),
+    ...given('imagePullPolicy', spec.imagePullPolicy),
+    imagePullSecrets: (spec.imagePullSecrets ?? []).map(({ name }) => name),
+    ...given('serviceAccountName', spec.serviceAccountName),
+    labels: { ...spec.podLabels, ...more.labels },
+    annotations: spec.podAnnotations ?? {},
+    ...given('resources', spec.resources),
+    ...given('nodeSelector', spec.nodeSelector),
+    ...given('tolerations', spec.tolerations),
+    ...given('affinity', more.sameNodeAs === undefined ? spec.affinity : onNodeOf(more.sameNodeAs, spec.affinity)),
+    ...given('topologySpreadConstraints', spec.topologySpreadConstraints),
+    ...given('priorityClassName', spec.priorityClassName),
+    ...given('runtimeClassName', spec.runtimeClassName),
+    ...given('podSecurityContext', spec.podSecurityContext),
+    ...given('containerSecurityContext', spec.containerSecurityContext),
+    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
   };
 }
 
-/**
- * A lone server gains nothing by taking requests after it was told to stop: there is no other to go to, and each millisecond makes
- * its outage longer.
- */
-export function drainMs(replicas: number): number {
-  return replicas > 1 ? 5000 : 0;
+export function serviceOptions(spec: z.output<typeof service>): ServiceOptions {
+  return {
+    type: spec.type,
+    ...given('port', spec.port),
+    ...given('nodePort', spec.nodePort),
+    labels: spec.labels ?? {},
+    annotations: spec.annotations ?? {},
+    ...given('loadBalancerClass', spec.loadBalancerClass),
+    ...given('loadBalancerSourceRanges', spec.loadBalancerSourceRanges),
+    ...given('externalTrafficPolicy', spec.externalTrafficPolicy),
+  };
+}
+
+export function ingressOptions(port: string, spec: z.output<typeof ingress>): IngressOptions {
+  return {
+    port,
+    host: spec.host,
+    ...given('className', spec.className),
+    annotations: spec.annotations ?? {},
+    ...given('tlsSecretName', spec.tlsSecretName),
+  };
+}
+
+export function monitoringOptions(
+  spec: z.output<typeof monitoring> | undefined,
+  at: { readonly port: string; readonly path: string },
+): MonitoringOptions | undefined {
+  if (spec === undefined) return undefined;
+  const { interval, labels } = spec.serviceMonitor;
+  return {
+    ...at,
+    ...(interval === undefined ? {} : { intervalSeconds: milliseconds(interval) / 1_000 }),
+    labels: labels ?? {},
+  };
+}
+
+/** Pods that mount one volume of ReadWriteOnce run on one node, or all but the first wait for it for ever. */
+function onNodeOf(workload: string, affinity: Readonly<Record<string, Json>> | undefined): Json {
+  const podAffinity = object(affinity?.['podAffinity']);
+  const required = podAffinity['requiredDuringSchedulingIgnoredDuringExecution'];
+  const term: Json = {
+    labelSelector: { matchLabels: { 'coffer.dev/workload': workload } },
+    topologyKey: 'kubernetes.io/hostname',
+  };
+  return {
+    ...affinity,
+    podAffinity: {
+      ...podAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: [...(Array.isArray(required) ? (required as Json[]) : []), term],
+    },
+  };
+}
+
+function object(value: Json | undefined): Readonly<Record<string, Json>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as Readonly<Record<string, Json>>)
+    : {};
+}
+
+/** `{ [key]: value }`, or nothing where there is no value. */
+function given<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: Value };
 }

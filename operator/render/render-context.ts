@@ -4,6 +4,8 @@ import type { Secret } from '../api/object.ts';
 /** What rendering needs beside the resource itself. */
 export interface RenderContext {
   readonly secrets: ReadonlyMap<string, Secret>;
+  /** The `data` of each ConfigMap, by its name. */
+  readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly certificates: ReadonlyMap<string, IssuedCertificate>;
   /** Keyed digest of a value, so that values can be compared and recorded without being kept. */
   readonly fingerprint: (value: string) => string;
@@ -22,30 +24,62 @@ export class RenderProblem extends Error {
 export type RenderProblemReason =
   | 'SecretNotFound'
   | 'SecretKeyMissing'
+  | 'ConfigMapNotFound'
+  | 'ConfigMapKeyMissing'
   | 'KMSConfigNotFound'
   | 'InvalidSettings'
   | 'KeyPrefixOverlap'
   | 'CertificateMissing';
 
+export interface KeyRef {
+  readonly name: string;
+  readonly key: string;
+}
+
 /** The value of a Secret's key. Errors with a `RenderProblem` that names the field which refers to it. */
-export function secretValue(
-  secrets: ReadonlyMap<string, Secret>,
-  ref: { readonly name: string; readonly key: string },
-  field: string,
-): string {
+export function secretValue(secrets: ReadonlyMap<string, Secret>, ref: KeyRef, field: string): string {
   const secret = secrets.get(ref.name);
   if (secret === undefined) {
     throw new RenderProblem('SecretNotFound', `${field} names the Secret ${ref.name}, which does not exist`);
   }
   const value = secret.data[ref.key];
-  if (value === undefined || value === '') {
-    const keys = Object.keys(secret.data).sort().join(', ') || 'none';
-    throw new RenderProblem(
-      'SecretKeyMissing',
-      `${field} names the key ${ref.key} of the Secret ${ref.name}, which has no such key (it has: ${keys})`,
-    );
-  }
+  if (value === undefined || value === '') throw keyMissing('Secret', secret.data, ref, field);
   return value;
+}
+
+/** The value of a ConfigMap's key. Errors with a `RenderProblem` that names the field which refers to it. */
+export function configMapValue(configMaps: RenderContext['configMaps'], ref: KeyRef, field: string): string {
+  const data = configMaps.get(ref.name);
+  if (data === undefined) {
+    throw new RenderProblem('ConfigMapNotFound', `${field} names the ConfigMap ${ref.name}, which does not exist`);
+  }
+  const value = data[ref.key];
+  if (value === undefined) throw keyMissing('ConfigMap', data, ref, field);
+  return value;
+}
+
+/** The certificate of this name. Errors with a `RenderProblem` while it is not made yet. */
+export function issuedCertificate(
+  certificates: RenderContext['certificates'],
+  name: string,
+  what: string,
+): IssuedCertificate {
+  const certificate = certificates.get(name);
+  if (certificate === undefined) throw new RenderProblem('CertificateMissing', `${what} (${name}) is not made yet`);
+  return certificate;
+}
+
+function keyMissing(
+  kind: 'Secret' | 'ConfigMap',
+  data: Readonly<Record<string, string>>,
+  { name, key }: KeyRef,
+  field: string,
+): RenderProblem {
+  const keys = Object.keys(data).sort().join(', ') || 'none';
+  return new RenderProblem(
+    `${kind}KeyMissing`,
+    `${field} names the key ${key} of the ${kind} ${name}, which has no such key (it has: ${keys})`,
+  );
 }
 
 /** `demo-server`, `keys-key-service`: the two endings differ, so a Tenant and a KMSConfig of one name do not collide. */

@@ -2,8 +2,8 @@ import { identityProviderSpec, providerId } from '../api/identity-provider.ts';
 import type { IdentityProvider } from '../api/object.ts';
 import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../workload.ts';
 import { secretFileVariable, variable } from './environment.ts';
-import { secretValue, type RenderContext } from './render-context.ts';
-import { secretInput, specInputs } from './restart-inputs.ts';
+import { configMapValue, secretValue, type KeyRef, type RenderContext } from './render-context.ts';
+import { configMapInput, secretInput, specInputs } from './restart-inputs.ts';
 
 /** What a provider adds to the server of a tenant. */
 export interface RenderedProvider {
@@ -16,12 +16,28 @@ export interface RenderedProvider {
 export interface AcceptedProvider {
   readonly provider: IdentityProvider;
   /** The operator's own copy: a secret that fails its check must not reach a server that starts again by itself. */
-  readonly kept: { readonly name: string; readonly key: string };
+  readonly kept: KeyRef;
+  /** CA certificates of that moment, where `spec.caBundleFrom` names them: `caBundleOf`. */
+  readonly caBundle?: string;
+}
+
+/** The CA certificates of a provider, wherever they are written. Errors with `RenderProblem`. */
+export function caBundleOf(
+  { metadata, spec }: IdentityProvider,
+  context: Pick<RenderContext, 'secrets' | 'configMaps'>,
+): string | undefined {
+  const { caBundle, caBundleFrom } = spec;
+  const field = `spec.caBundleFrom of IdentityProvider ${metadata.name}`;
+  if (caBundleFrom?.secretKeyRef !== undefined) return secretValue(context.secrets, caBundleFrom.secretKeyRef, field);
+  if (caBundleFrom?.configMapKeyRef !== undefined) {
+    return configMapValue(context.configMaps, caBundleFrom.configMapKeyRef, field);
+  }
+  return caBundle;
 }
 
 /** `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `RenderProblem`. */
 export function renderIdentityProvider(
-  { provider, kept }: AcceptedProvider,
+  { provider, kept, caBundle: acceptedBundle }: AcceptedProvider,
   mount: string,
   context: Pick<RenderContext, 'secrets' | 'fingerprint'>,
 ): RenderedProvider {
@@ -33,11 +49,14 @@ export function renderIdentityProvider(
   const secret = secretValue(context.secrets, kept, `spec.clientSecretRef of IdentityProvider ${of.name}`);
 
   const values: readonly (readonly [string, string | undefined])[] = [
+    // Left out at its default: a server before this field knows it too, but nothing need change for it.
+    ['ENABLE', spec.enabled ? undefined : 'off'],
     ['CONFIG_URL', spec.configUrl],
     ['CLIENT_ID', spec.clientId],
     ['DISPLAY_NAME', spec.displayName],
     ['SCOPES', list(spec.scopes)],
     ['CLAIM_NAME', spec.claimName],
+    ['CLAIM_PREFIX', spec.claimPrefix],
     ['CLAIM_USERINFO', onOff(spec.claimUserinfo)],
     ['ROLE_POLICY', list(spec.rolePolicy)],
     ['REDIRECT_URI', spec.redirectUri],
@@ -45,6 +64,7 @@ export function renderIdentityProvider(
     ['VENDOR', spec.vendor],
     ['IDP_ADMIN_URL', spec.adminUrl],
     ['IDP_REALM', spec.realm],
+    ['COMMENT', spec.comment],
   ];
   const environment = values.flatMap(([part, value]) =>
     value === undefined ? [] : [variable(`SVC_IDENTITY_OPENID_${part}`, value, suffix)],
@@ -59,9 +79,10 @@ export function renderIdentityProvider(
       reloads: false,
     },
   ];
-  if (spec.caBundle !== undefined) {
+  const caBundle = acceptedBundle ?? spec.caBundle;
+  if (caBundle !== undefined) {
     environment.push(variable('SVC_IDENTITY_OPENID_CA_FILE', text`${mounted(mount, caPath)}`, suffix));
-    files.push({ path: caPath, content: { kind: 'text', text: spec.caBundle }, reloads: false });
+    files.push({ path: caPath, content: { kind: 'text', text: caBundle }, reloads: false });
   }
   return {
     environment,
@@ -69,8 +90,19 @@ export function renderIdentityProvider(
     inputs: [
       ...specInputs(identityProviderSpec, spec, of, () => 'IdentityProviderChanged', context),
       secretInput(spec.clientSecretRef, secret, context),
+      ...caBundleInput(spec.caBundleFrom, caBundle, context),
     ],
   };
+}
+
+function caBundleInput(
+  from: IdentityProvider['spec']['caBundleFrom'],
+  value: string | undefined,
+  context: Pick<RenderContext, 'fingerprint'>,
+): readonly RestartInput[] {
+  if (from === undefined || value === undefined) return [];
+  if (from.secretKeyRef !== undefined) return [secretInput(from.secretKeyRef, value, context)];
+  return from.configMapKeyRef === undefined ? [] : [configMapInput(from.configMapKeyRef, value, context)];
 }
 
 function list(values: readonly string[] | undefined): string | undefined {

@@ -1,36 +1,40 @@
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
+import { podFieldNames } from '../api/pod-fields.ts';
 import {
-  listen,
   mounted,
   text,
-  type DocumentNode,
+  type KubernetesOptions,
   type Mount,
   type RestartInput,
   type RestartReason,
   type Workload,
 } from '../workload.ts';
-import { keyServiceCertificate, keyServiceClientCertificate } from './certificates.ts';
-import { standardOptions } from './kubernetes-options.ts';
-import { overlappingPrefixes, tenantKeyPaths } from './key-policy.ts';
-import { RenderProblem, secretValue, workloadName, type RenderContext } from './render-context.ts';
-import { canonical, secretInput, specInputs } from './restart-inputs.ts';
-
-const restartless = new Set(['replicas']);
+import { keyServiceCertificate } from './certificates.ts';
+import { keyServiceConfiguration } from './key-service-configuration.ts';
+import { overlappingPrefixes } from './key-policy.ts';
+import { drainMs, monitoringOptions, operatorPeer, podOptions } from './kubernetes-options.ts';
+import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
+import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
+import { filesMount } from './rendered-part.ts';
+import { fieldInput, restartRequest, specInputs } from './restart-inputs.ts';
+import { volumeMount } from './volume-mount.ts';
 
 /** The key service of a KMSConfig, with a policy for each tenant that uses it. Errors with `RenderProblem`. */
 export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], context: RenderContext): Workload {
   const { name } = kms.metadata;
   const owner = { kind: 'KMSConfig', name } as const;
   const users = admittedTenants(name, tenants);
-  const files = mounted('config', 'keysvc.yaml');
+  const keystore = renderKeystore(kms, 'keystore', context);
+  issuedCertificate(context.certificates, keyServiceCertificate(name), `the certificate of KMSConfig ${name}`);
+  const { files } = kms.spec.keystore;
   return {
     name: workloadName(owner),
     owner,
     program: 'keysvc',
     ...(kms.spec.image === undefined ? {} : { image: kms.spec.image }),
-    arguments: [text`server`, text`--config`, text`${files}`],
-    environment: [],
+    arguments: [text`server`, text`--config`, text`${mounted('config', 'keysvc.yaml')}`],
+    environment: keystore.environment,
     ports: [
       {
         name: 'api',
@@ -46,29 +50,36 @@ export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], con
         files: [
           {
             path: 'keysvc.yaml',
-            content: { kind: 'yaml', document: configuration(kms, users, context) },
-            reloads: false,
+            content: { kind: 'yaml', document: keyServiceConfiguration(kms, users, keystore.document, context) },
+            // Of policies and keys. What else is in it is a restart input.
+            reloads: true,
           },
         ],
       },
       certificateMount(name),
-      ...keyVolume(kms),
+      ...(files === undefined ? [] : [volumeMount('keys', files, 'shared')]),
+      ...filesMount('keystore', keystore.files),
     ],
     // Open to everyone by the configuration: it tells nothing but whether the keystore answers.
     readiness: { kind: 'http', port: 'api', path: '/v1/ready', tls: true },
     liveness: { kind: 'connect', port: 'api' },
     dependsOn: [],
     replicas: kms.spec.replicas,
-    kubernetes: standardOptions(kms.spec.replicas),
-    inputs: inputs(kms, users, context),
+    kubernetes: kubernetes(kms, users, keystore),
+    inputs: inputs(kms, keystore, context),
   };
 }
 
-/** The tenants whose policies the key service carries; of two with overlapping prefixes only the first. */
+/**
+ * The tenants whose policies the key service carries, by name, so that their order changes nothing; of two with overlapping
+ * prefixes only the first.
+ */
 function admittedTenants(kms: string, tenants: readonly Tenant[]): readonly Tenant[] {
   const users = tenants.filter(({ spec }) => spec.kmsConfigRef?.name === kms);
   const overlapping = overlappingTenants(users);
-  return users.filter(({ metadata }) => !overlapping.has(metadata.name));
+  return users
+    .filter(({ metadata }) => !overlapping.has(metadata.name))
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
 /** Tenants that must not use their key service, each with the tenant that it would share keys with. */
@@ -78,74 +89,26 @@ export function overlappingTenants(users: readonly Tenant[]): ReadonlyMap<string
   );
 }
 
-function configuration(kms: KMSConfig, users: readonly Tenant[], context: RenderContext): DocumentNode {
-  const { spec } = kms;
+function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: RenderedKeystore): KubernetesOptions {
+  const { spec, metadata } = kms;
+  const { enabled, alsoFrom } = spec.networkPolicy;
+  const oneNode = spec.keystore.files?.accessMode === 'ReadWriteOnce';
+  const own = workloadName({ kind: 'KMSConfig', name: metadata.name });
   return {
-    version: 'v1',
-    address: text`${listen('api')}`,
-    root: 'disabled',
-    tls: {
-      cert: text`${mounted('certificates', 'tls.crt')}`,
-      key: text`${mounted('certificates', 'tls.key')}`,
-      ca: text`${mounted('certificates', 'ca.crt')}`,
-      auth: 'on',
-    },
-    api: { '/v1/ready': { skip_auth: true } },
-    policy: Object.fromEntries<DocumentNode>([
-      ...users.map((tenant) => [`tenant-${tenant.metadata.name}`, tenantPolicy(tenant, context)] as const),
-      ...(spec.policies ?? []).map(
-        ({ name, allow, deny, identities }) =>
-          [name, { allow, ...(deny === undefined ? {} : { deny }), identities }] as const,
-      ),
-    ]),
-    keys: keyNames(kms, users).map((name) => ({ name })),
-    ...(spec.cache === undefined ? {} : { cache: { expiry: defined(spec.cache) } }),
-    log: { error: 'on', audit: 'on' },
-    keystore: keystore(kms, context),
+    pod: podOptions(spec, { labels: keystore.podLabels, ...(oneNode ? { sameNodeAs: own } : {}) }),
+    reclaimPolicy: spec.reclaimPolicy,
+    hibernated: false,
+    services: {},
+    ingresses: [],
+    networkPolicy: enabled
+      ? {
+          admits: { api: users.map((tenant) => workloadName({ kind: 'Tenant', name: tenant.metadata.name })) },
+          alsoFrom: [operatorPeer, ...(alsoFrom ?? [])],
+        }
+      : undefined,
+    monitoring: monitoringOptions(spec.monitoring, { port: 'api', path: '/v1/metrics' }),
+    drainMs: drainMs(spec.replicas),
   };
-}
-
-function defined(values: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
-}
-
-function tenantPolicy(tenant: Tenant, context: RenderContext): DocumentNode {
-  const { name } = tenant.metadata;
-  const certificate = context.certificates.get(keyServiceClientCertificate(name));
-  if (certificate === undefined) {
-    throw new RenderProblem('CertificateMissing', `the client certificate of Tenant ${name} is not made yet`);
-  }
-  return { allow: tenantKeyPaths(tenant.spec.kmsConfigRef?.keyPrefix ?? ''), identities: [certificate.identity] };
-}
-
-function keyNames(kms: KMSConfig, users: readonly Tenant[]): readonly string[] {
-  const own = users.flatMap(({ spec }) => spec.kmsConfigRef?.defaultKey ?? []);
-  return [...new Set([kms.spec.defaultKey, ...own, ...(kms.spec.keys ?? []).map(({ name }) => name)])];
-}
-
-function keystore(kms: KMSConfig, context: RenderContext): DocumentNode {
-  const { azure } = kms.spec.keystore;
-  if (azure === undefined) return { fs: { path: text`${mounted('keys')}` } };
-  const { name, key } = azure.clientSecretRef;
-  secretValue(context.secrets, azure.clientSecretRef, azureField(kms));
-  return {
-    azure: {
-      keyvault: {
-        endpoint: azure.endpoint,
-        credentials: {
-          tenant_id: azure.tenantId,
-          client_id: azure.clientId,
-          client_secret: { kind: 'secret', secret: name, key },
-        },
-      },
-    },
-  };
-}
-
-function azureField(kms: KMSConfig): string {
-  return `spec.keystore.azure.clientSecretRef of KMSConfig ${kms.metadata.name}`;
 }
 
 function certificateMount(kms: string): Mount {
@@ -159,58 +122,36 @@ function certificateMount(kms: string): Mount {
   };
 }
 
-function keyVolume({ spec }: KMSConfig): readonly Mount[] {
-  const { files } = spec.keystore;
-  if (files === undefined) return [];
-  return [
-    {
-      kind: 'volume',
-      name: 'keys',
-      ...(files.size === undefined ? {} : { size: files.size }),
-      ...(files.path === undefined ? {} : { path: files.path }),
-      claim: { kind: 'shared', accessMode: 'ReadWriteOnce' },
-    },
-  ];
-}
-
+/**
+ * Which fields restart the key service by themselves. Policies and keys reload; certificates too; the enclave is the tenants' matter;
+ * `keystore` and `monitoring` have inputs of their own, since not everything in them counts.
+ */
 function reasonOf(field: string): RestartReason | undefined {
-  if (restartless.has(field)) return undefined;
-  return field === 'image' ? 'ImageChanged' : 'KMSConfigChanged';
+  if (podFieldNames.has(field)) return 'PodTemplateChanged';
+  switch (field) {
+    case 'image':
+      return 'ImageChanged';
+    case 'address':
+    case 'cache':
+      return 'KMSConfigChanged';
+    default:
+      return undefined;
+  }
 }
 
-function inputs(kms: KMSConfig, users: readonly Tenant[], context: RenderContext): readonly RestartInput[] {
+function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderContext): readonly RestartInput[] {
   const of = { kind: 'KMSConfig', name: kms.metadata.name } as const;
-  const { azure } = kms.spec.keystore;
+  const { files, ...others } = kms.spec.keystore;
+  // A volume grows in place.
+  const { size: _, ...volume } = files ?? {};
   return [
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),
-    ...(azure === undefined
+    fieldInput('KMSConfigChanged', 'spec.keystore', of, { ...others, ...(files && { files: volume }) }, context),
+    // Metrics are open to everyone whom the network policy admits, where they are wanted.
+    ...(kms.spec.monitoring === undefined
       ? []
-      : [
-          secretInput(
-            azure.clientSecretRef,
-            secretValue(context.secrets, azure.clientSecretRef, azureField(kms)),
-            context,
-          ),
-        ]),
-    ...users.flatMap((tenant) => tenantInputs(tenant, context)),
-  ];
-}
-
-function tenantInputs(tenant: Tenant, context: RenderContext): readonly RestartInput[] {
-  const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
-  const identity = context.certificates.get(keyServiceClientCertificate(of.name))?.identity ?? '';
-  return [
-    {
-      reason: 'TenantChanged',
-      field: 'spec.kmsConfigRef',
-      of,
-      fingerprint: context.fingerprint(canonical(tenant.spec.kmsConfigRef)),
-    },
-    {
-      reason: 'CertificateIdentityChanged',
-      field: 'identity of its client certificate',
-      of,
-      fingerprint: context.fingerprint(identity),
-    },
+      : [fieldInput('KMSConfigChanged', 'spec.monitoring', of, true, context)]),
+    ...keystore.inputs,
+    ...restartRequest(kms, context),
   ];
 }

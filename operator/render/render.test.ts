@@ -1,86 +1,17 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { setting } from '../../protocol/settings/table.ts';
 import type { identityProviderSpec } from '../api/identity-provider.ts';
-import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
-import { manifestOf, type Spec } from '../api/rule-cases.ts';
+import { podFieldNames } from '../api/pod-fields.ts';
+import type { Tenant } from '../api/object.ts';
+import { podSpec } from '../api/pod-cases.ts';
+import type { Spec } from '../api/rule-case.ts';
+import { sharedStores } from '../api/tenant-cases.ts';
 import { tenantSpec } from '../api/tenant.ts';
-import { validate } from '../api/validate.ts';
 import { restartReasons } from '../reconcile/restart-reasons.ts';
-import type { Workload } from '../workload.ts';
 import { certificateNeeds } from './certificates.ts';
-import { RenderProblem, type RenderContext } from './render-context.ts';
+import { context, kms, made, pem, problem, provider, server, tenant } from './render-cases.ts';
 import { renderKeyService } from './render-key-service.ts';
-import { renderTenant } from './render-tenant.ts';
-
-function made(
-  kind: CofferObject['kind'],
-  name: string,
-  spec: Spec,
-  annotations?: Record<string, string>,
-): CofferObject {
-  const manifest = manifestOf(kind, name, spec);
-  const result = validate(annotations ? { ...manifest, metadata: { name, annotations } } : manifest);
-  if (result.kind !== 'object') throw new Error(JSON.stringify(result));
-  return result.object;
-}
-const tenant = (spec: Spec = {}, annotations?: Record<string, string>) =>
-  made('Tenant', 'demo', spec, annotations) as Tenant;
-const kms = (spec: Spec = {}) =>
-  made('KMSConfig', 'keys', { keystore: { files: {} }, defaultKey: 'first', ...spec }) as KMSConfig;
-const providerFields: Spec = {
-  configUrl: 'https://id.example.com/realms/a/.well-known/openid-configuration',
-  clientId: 'coffer',
-  clientSecretRef: { name: 'client', key: 'client-secret' },
-};
-const provider = (spec: Spec = {}) =>
-  made('IdentityProvider', 'primary-iam', { ...providerFields, ...spec }) as IdentityProvider;
-
-const kept = { name: 'accepted-primary-iam', key: 'client-secret' };
-const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-
-function context(more: Readonly<Record<string, Secret['data']>> = {}): RenderContext {
-  const secrets: Readonly<Record<string, Secret['data']>> = {
-    'demo-root-credentials': { rootUser: 'admin', rootPassword: 'root-password-value' },
-    'accepted-primary-iam': { 'client-secret': 'client-secret-value' },
-    tls: { 'tls.crt': 'c', 'tls.key': 'tls-key-value' },
-    azure: { secret: 'azure-secret-value' },
-    ...more,
-  };
-  return {
-    secrets: new Map(Object.entries(secrets).map(([name, data]) => [name, { name, data }])),
-    certificates: new Map([
-      ['keys-key-service', { identity: '1'.repeat(64), notAfter: new Date(0) }],
-      ['demo-key-service-client', { identity: '2'.repeat(64), notAfter: new Date(0) }],
-    ]),
-    fingerprint: (value) => createHash('sha256').update(value).digest('hex').slice(0, 12),
-  };
-}
-
-function server(
-  of: Tenant,
-  providers: readonly IdentityProvider[] = [],
-  more: Readonly<Record<string, Secret['data']>> = {},
-  service?: KMSConfig,
-): Workload {
-  const parts = {
-    providers: providers.map((one) => ({ provider: one, kept })),
-    rootSecret: 'demo-root-credentials',
-    ...(service === undefined ? {} : { kms: service }),
-  };
-  return renderTenant(of, parts, context(more));
-}
-
-function problem(act: () => unknown): string {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof RenderProblem) return `${error.reason}: ${error.message}`;
-    throw error;
-  }
-  return 'none';
-}
 
 describe('what is rendered (golden/)', () => {
   const full = tenant({
@@ -107,17 +38,6 @@ describe('what is rendered (golden/)', () => {
     await expect(
       stringify(renderKeyService(kms({ keys: [{ name: 'second' }] }), [full, other], context())),
     ).toMatchFileSnapshot('golden/key-service.yaml');
-  });
-  it('is a key service with its keys in Azure', async () => {
-    const azure = {
-      endpoint: 'https://keys.vault.azure.net',
-      tenantId: '00000000-0000-0000-0000-000000000001',
-      clientId: '00000000-0000-0000-0000-000000000002',
-      clientSecretRef: { name: 'azure', key: 'secret' },
-    };
-    await expect(stringify(renderKeyService(kms({ keystore: { azure } }), [], context()))).toMatchFileSnapshot(
-      'golden/key-service-azure.yaml',
-    );
   });
   it('are the certificates that both need', async () => {
     await expect(stringify(certificateNeeds([full], new Map([['keys', kms()]])))).toMatchFileSnapshot(
@@ -173,6 +93,10 @@ describe('a change of the IdentityProvider', () => {
     adminUrl: { vendor: 'keycloak', adminUrl: 'https://id.example.com/admin' },
     realm: { realm: 'b' },
     caBundle: { caBundle: pem },
+    caBundleFrom: { caBundleFrom: { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } } },
+    enabled: { enabled: false },
+    claimPrefix: { claimPrefix: 'coffer_' },
+    comment: { comment: 'of the staff' },
   };
   it.each(Object.entries(changes))('of spec.%s restarts the server and names the field', (field, change) => {
     const before = server(of, [provider()]);
@@ -215,10 +139,27 @@ describe('a change of the Tenant', () => {
       'SettingsChanged: setting SVC_REGION of Tenant demo',
     ],
   ];
+  const restartless: Readonly<Record<string, Spec>> = {
+    paused: { paused: true },
+    hibernated: { hibernated: true },
+    replicas: { storage: sharedStores['s3'], replicas: 2 },
+    services: { services: { s3: { type: 'LoadBalancer' } } },
+    ingress: { ingress: { s3: { host: 's3.example.com' } } },
+    monitoring: { monitoring: { serviceMonitor: {} } },
+    networkPolicy: { networkPolicy: { enabled: false } },
+    reclaimPolicy: { reclaimPolicy: 'Delete' },
+  };
   it.each(changes)('of spec.%s restarts the server', (_, change, expected) => {
     const before = server(tenant());
     const restarts = restartReasons(before.inputs, server(tenant(change)).inputs, before.owner);
     expect(restarts.map(({ reason, field }) => `${reason}: ${field}`)).toEqual([expected]);
+  });
+  it.each(Object.entries(podSpec))('of spec.%s restarts the server as a change of its pods', (field, value) => {
+    const before = server(tenant());
+    const after = server(tenant({ [field]: value }));
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([
+      { reason: 'PodTemplateChanged', field: `spec.${field} of Tenant demo` },
+    ]);
   });
   it('of the restart annotation restarts the server', () => {
     const before = server(tenant());
@@ -227,16 +168,15 @@ describe('a change of the Tenant', () => {
       { reason: 'RestartRequested', field: 'annotation coffer.dev/restartedAt of Tenant demo' },
     ]);
   });
-  it.each([
-    ['storage.size', { storage: { size: '20Gi' } }],
-    ['paused', { paused: true }],
-    ['replicas', { replicas: 2 }],
-  ])('of spec.%s restarts nothing', (_, change) => {
-    const before = server(tenant());
-    expect(restartReasons(before.inputs, server(tenant(change)).inputs, before.owner)).toEqual([]);
-  });
+  it.each([['storage.size', { storage: { size: '20Gi' } }], ...Object.entries(restartless)])(
+    'of spec.%s restarts nothing',
+    (_, change) => {
+      const before = server(tenant('replicas' in change ? { ...change, replicas: 1 } : {}));
+      expect(restartReasons(before.inputs, server(tenant(change)).inputs, before.owner)).toEqual([]);
+    },
+  );
   it('has a case for each field of the schema', () => {
-    const tried = new Set([...changes.map(([field]) => field), 'paused', 'replicas']);
+    const tried = new Set([...changes.map(([field]) => field), ...podFieldNames, ...Object.keys(restartless)]);
     // These have inputs of their own: providers, key service and Secrets.
     const elsewhere = ['identityProviders', 'kmsConfigRef', 'rootCredentialsSecret'];
     expect(
@@ -248,6 +188,14 @@ describe('a change of the Tenant', () => {
 });
 
 describe('a renewed TLS Secret', () => {
+  it.each([
+    ['another Secret', { secretName: 'other' }],
+    ['a certificate that the operator makes', { operatorMade: true }],
+  ])('and %s restart nothing, since the server re-reads its files', (_, tls) => {
+    const before = server(tenant({ tls: { secretName: 'tls' } }));
+    const after = server(tenant({ tls }), [], { other: { 'tls.crt': 'c', 'tls.key': 'k' } });
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([]);
+  });
   it('restarts nothing, since the server re-reads it', () => {
     const before = server(tenant({ tls: { secretName: 'tls' } }));
     const after = server(tenant({ tls: { secretName: 'tls' } }), [], { tls: { 'tls.crt': 'new', 'tls.key': 'new' } });

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { RestartInput, RestartReason } from '../workload.ts';
-import type { RenderContext } from './render-context.ts';
+import type { KMSConfig, Tenant } from '../api/object.ts';
+import { restartAnnotation } from '../api/tenant.ts';
+import type { KeyRef, RenderContext } from './render-context.ts';
 
 /**
  * One input for each field of a spec that is not at its default, by the schema's own list of fields, so that no field is forgotten.
@@ -23,17 +25,50 @@ export function specInputs(
   return inputs;
 }
 
-export function secretInput(
-  ref: { readonly name: string; readonly key: string },
-  value: string,
-  context: Pick<RenderContext, 'fingerprint'>,
-): RestartInput {
+export function secretInput(ref: KeyRef, value: string, context: Pick<RenderContext, 'fingerprint'>): RestartInput {
   return {
     reason: 'SecretChanged',
     field: `key ${ref.key}`,
     of: { kind: 'Secret', name: ref.name },
     fingerprint: context.fingerprint(value),
   };
+}
+
+export function configMapInput(ref: KeyRef, value: string, context: Pick<RenderContext, 'fingerprint'>): RestartInput {
+  return {
+    reason: 'ConfigMapChanged',
+    field: `key ${ref.key}`,
+    of: { kind: 'ConfigMap', name: ref.name },
+    fingerprint: context.fingerprint(value),
+  };
+}
+
+/** A part of a spec that is no field of its first level, or of which not everything counts. */
+export function fieldInput(
+  reason: RestartReason,
+  field: string,
+  of: RestartInput['of'],
+  value: unknown,
+  context: Pick<RenderContext, 'fingerprint'>,
+): RestartInput {
+  return { reason, field, of, fingerprint: context.fingerprint(canonical(value)) };
+}
+
+/** The annotation by which a person asks for a restart. */
+export function restartRequest(
+  { kind, metadata }: Tenant | KMSConfig,
+  context: Pick<RenderContext, 'fingerprint'>,
+): readonly RestartInput[] {
+  const value = metadata.annotations?.[restartAnnotation];
+  if (value === undefined) return [];
+  return [
+    {
+      reason: 'RestartRequested',
+      field: `annotation ${restartAnnotation}`,
+      of: { kind, name: metadata.name },
+      fingerprint: context.fingerprint(value),
+    },
+  ];
 }
 
 /** JSON with sorted keys: two spellings of one value are one text. */

@@ -4,8 +4,8 @@ import { parseValue, ValueError } from '../../platform/settings/parse-value.ts';
 import type { Tenant } from '../api/object.ts';
 import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../workload.ts';
 import { secretFileVariable, variable } from './environment.ts';
-import { RenderProblem, secretValue, type RenderContext } from './render-context.ts';
-import { canonical, secretInput } from './restart-inputs.ts';
+import { configMapValue, RenderProblem, secretValue, type RenderContext } from './render-context.ts';
+import { configMapInput, fieldInput, secretInput } from './restart-inputs.ts';
 
 type TenantSetting = NonNullable<Tenant['spec']['settings']>[number];
 
@@ -23,42 +23,52 @@ export function renderSettings(
   tenant: Tenant,
   reserved: ReadonlySet<string>,
   mount: string,
-  context: Pick<RenderContext, 'secrets' | 'fingerprint'>,
+  context: Pick<RenderContext, 'secrets' | 'configMaps' | 'fingerprint'>,
 ): RenderedSettings {
   const given = tenant.spec.settings ?? [];
   const problems = given.flatMap((row) => problemOf(row, reserved) ?? []);
   if (problems.length > 0) throw new RenderProblem('InvalidSettings', problems.join('; '));
+  const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const environment: EnvironmentVariable[] = [];
   const files: MountedFile[] = [];
   const inputs: RestartInput[] = [];
   for (const { name, value, valueFrom } of given) {
-    const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
-    inputs.push({
-      reason: 'SettingsChanged',
-      field: `setting ${name}`,
-      of,
-      fingerprint: context.fingerprint(canonical([value, valueFrom])),
-    });
-    if (valueFrom === undefined) {
-      environment.push(variable(name, value ?? ''));
-      continue;
-    }
-    const ref = valueFrom.secretKeyRef;
-    inputs.push(secretInput(ref, secretValue(context.secrets, ref, `setting ${name} of Tenant ${of.name}`), context));
-    environment.push(secretFileVariable(name, text`${mounted(mount, name)}`));
-    files.push({ path: name, content: { kind: 'secret', secret: ref.name, key: ref.key }, reloads: false });
+    const field = `setting ${name}`;
+    inputs.push(fieldInput('SettingsChanged', field, of, [value, valueFrom], context));
+    const secret = valueFrom?.secretKeyRef;
+    const configMap = valueFrom?.configMapKeyRef;
+    if (secret !== undefined) {
+      inputs.push(secretInput(secret, secretValue(context.secrets, secret, `${field} of Tenant ${of.name}`), context));
+      environment.push(secretFileVariable(name, text`${mounted(mount, name)}`));
+      files.push({ path: name, content: { kind: 'secret', secret: secret.name, key: secret.key }, reloads: false });
+    } else if (configMap !== undefined) {
+      const found = configMapValue(context.configMaps, configMap, `${field} of Tenant ${of.name}`);
+      const problem = valueProblem(name, found);
+      if (problem !== undefined) throw new RenderProblem('InvalidSettings', problem);
+      inputs.push(configMapInput(configMap, found, context));
+      environment.push(variable(name, found));
+    } else environment.push(variable(name, value ?? ''));
   }
   return { environment, files, inputs };
 }
 
 function problemOf({ name, value, valueFrom }: TenantSetting, reserved: ReadonlySet<string>): string | undefined {
-  const row: Setting | undefined = settings.find((candidate) => candidate.name === name);
+  const row = rowOf(name);
   if (row === undefined) return `${name} is no setting of the server`;
   if (row.scope === 'per-provider') return `${name} belongs to an IdentityProvider`;
   if (reserved.has(name)) return `${name} is made by the operator from other fields of the Tenant`;
-  if (row.secret && valueFrom === undefined) return `${name} is a secret: give it by valueFrom.secretKeyRef`;
-  if (!row.secret && valueFrom !== undefined) return `${name} is no secret: give it as value`;
-  if (value === undefined) return undefined;
+  if (row.secret && valueFrom?.secretKeyRef === undefined) {
+    return `${name} is a secret: give it by valueFrom.secretKeyRef`;
+  }
+  if (!row.secret && valueFrom?.secretKeyRef !== undefined) {
+    return `${name} is no secret: give it as value, or by valueFrom.configMapKeyRef`;
+  }
+  return value === undefined ? undefined : valueProblem(name, value);
+}
+
+function valueProblem(name: string, value: string): string | undefined {
+  const row = rowOf(name);
+  if (row === undefined) return undefined;
   try {
     parseValue(value, row.type);
     return undefined;
@@ -66,4 +76,8 @@ function problemOf({ name, value, valueFrom }: TenantSetting, reserved: Readonly
     if (error instanceof ValueError) return `${name} is "${value}": ${error.message}`;
     throw error;
   }
+}
+
+function rowOf(name: string): Setting | undefined {
+  return settings.find((candidate) => candidate.name === name);
 }

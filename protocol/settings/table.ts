@@ -96,6 +96,22 @@ export const settings = [
   ),
   server('SVC_TLS_KEY_FILE', { kind: 'path' }, 'Private key (PEM) of SVC_TLS_CERT_FILE.'),
   server(
+    'SVC_STORE_RECORDS',
+    { kind: 'text', pattern: /^postgres(ql)?:\/\/\S+$/, expects: 'postgres://USER:PASSWORD@HOST/DATABASE' },
+    'Where records are kept: the address of a PostgreSQL database; in the data folder without it. Several servers need it.',
+    { secret: true, aliases: [] },
+  ),
+  server(
+    'SVC_STORE_BLOBS',
+    { kind: 'text', pattern: /^(\/|s3:\/\/[a-z0-9])/, expects: 'the path of a folder, or s3://BUCKET/PREFIX' },
+    'Where the contents of objects are kept: a folder that all servers share, or a bucket of another S3; in the data folder without it.',
+    { aliases: [] },
+  ),
+  server('SVC_STORE_BLOBS_S3_ENDPOINT', { kind: 'url' }, 'Address of that other S3.', { aliases: [] }),
+  server('SVC_STORE_BLOBS_S3_REGION', text, 'Region of that other S3.', { default: 'us-east-1', aliases: [] }),
+  server('SVC_STORE_BLOBS_S3_ACCESS_KEY', text, 'Access key at that other S3.', { secret: true, aliases: [] }),
+  server('SVC_STORE_BLOBS_S3_SECRET_KEY', text, 'Secret key at that other S3.', { secret: true, aliases: [] }),
+  server(
     'SVC_STORAGE_RESERVE',
     { kind: 'size', percent: true },
     'Free space below which writes are refused; deletes always work.',

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { keyName, kubernetesObject, objectName, stringMap } from './fields.ts';
+import type { Rules } from './rule.ts';
+
+/** A bucket of a tenant. The operator makes it, and repairs what is changed in it by hand. */
+export const bucketSpec = z.strictObject({
+  tenantRef: z.strictObject({ name: objectName.describe('Name of a Tenant.') }).describe('Where the bucket is.'),
+  bucketName: z
+    .string()
+    .min(3)
+    .max(63)
+    .regex(/^[a-z0-9][a-z0-9.-]*[a-z0-9]$/)
+    .optional()
+    .describe('Name of the bucket; that of this resource without it.'),
+  encryption: z
+    .strictObject({
+      algorithm: z.enum(['aws:kms', 'AES256']).describe('SSE-KMS or SSE-S3.'),
+      keyName: keyName.optional().describe("Key of SSE-KMS; the tenant's default key without it."),
+    })
+    .optional()
+    .describe('Encryption of what is written without a choice of its own.'),
+  policy: kubernetesObject.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
+  tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket.'),
+  deletionPolicy: z
+    .enum(['Retain', 'Delete'])
+    .default('Retain')
+    .describe('What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.'),
+});
+export type BucketSpec = z.output<typeof bucketSpec>;
+
+export const bucketRules: Rules<BucketSpec> = {
+  always: [
+    {
+      field: 'spec.encryption.keyName',
+      message: 'encryption.keyName goes with the algorithm aws:kms',
+      cel: "!has(self.encryption) || !has(self.encryption.keyName) || self.encryption.algorithm == 'aws:kms'",
+      holds: ({ encryption }) => encryption?.keyName === undefined || encryption.algorithm === 'aws:kms',
+    },
+  ],
+  onChange: [
+    {
+      field: 'spec.bucketName',
+      message: 'bucketName may not change: a bucket cannot be renamed',
+      cel: 'has(self.bucketName) == has(oldSelf.bucketName) && (!has(self.bucketName) || self.bucketName == oldSelf.bucketName)',
+      holds: (spec, old) => spec.bucketName === old.bucketName,
+    },
+    {
+      field: 'spec.tenantRef',
+      message: 'tenantRef may not change: the bucket and what is in it would stay behind',
+      cel: 'self.tenantRef.name == oldSelf.tenantRef.name',
+      holds: (spec, old) => spec.tenantRef.name === old.tenantRef.name,
+    },
+  ],
+};

@@ -1,0 +1,91 @@
+import { keystoreKinds, type Keystore } from './keystore.ts';
+import type { KMSConfigSpec } from './kms-config.ts';
+import type { Rules } from './rule.ts';
+import { celSameVolume, sameVolume } from './volume-fields.ts';
+
+const kindsOf = (keystore: Keystore) => keystoreKinds.filter((kind) => keystore[kind] !== undefined);
+const given = (...values: readonly unknown[]) => values.filter((value) => value !== undefined).length;
+const celGiven = (...fields: readonly string[]) => fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
+
+const identities = '.clientSecret .managedIdentity .workloadIdentity'.split(' ');
+const celAzure = celGiven(...identities.map((identity) => `self.keystore.azure${identity}`));
+
+export const kmsConfigRules: Rules<KMSConfigSpec> = {
+  always: [
+    {
+      field: 'spec.keystore',
+      message: 'keystore must name exactly one of files, azure, vault, aws, gcp',
+      cel: `(${celGiven(...keystoreKinds.map((kind) => `self.keystore.${kind}`))}) == 1`,
+      holds: ({ keystore }) => kindsOf(keystore).length === 1,
+    },
+    {
+      field: 'spec.keystore.azure.endpoint',
+      message: 'keystore.azure.endpoint must begin with https://',
+      cel: "!has(self.keystore.azure) || self.keystore.azure.endpoint.startsWith('https://')",
+      holds: ({ keystore: { azure } }) => azure === undefined || azure.endpoint.startsWith('https://'),
+    },
+    {
+      field: 'spec.keystore.azure',
+      message: 'keystore.azure needs exactly one of clientSecret, managedIdentity, workloadIdentity',
+      cel: `!has(self.keystore.azure) || (${celAzure}) == 1`,
+      holds: ({ keystore: { azure } }) =>
+        azure === undefined || given(azure.clientSecret, azure.managedIdentity, azure.workloadIdentity) === 1,
+    },
+    {
+      field: 'spec.keystore.vault.endpoint',
+      message: 'keystore.vault.endpoint must begin with https:// or http://',
+      cel: "!has(self.keystore.vault) || self.keystore.vault.endpoint.startsWith('https://') || self.keystore.vault.endpoint.startsWith('http://')",
+      holds: ({ keystore: { vault } }) => vault === undefined || /^https?:\/\//.test(vault.endpoint),
+    },
+    {
+      field: 'spec.keystore.vault',
+      message: 'keystore.vault needs exactly one of approle, kubernetes',
+      cel: '!has(self.keystore.vault) || has(self.keystore.vault.approle) != has(self.keystore.vault.kubernetes)',
+      holds: ({ keystore: { vault } }) => vault === undefined || given(vault.approle, vault.kubernetes) === 1,
+    },
+    {
+      field: 'spec.keystore.files',
+      message:
+        'a volume that exists has its size, storage class and access mode already: leave out size and storageClassName',
+      cel: '!has(self.keystore.files) || !has(self.keystore.files.existingClaim) || (!has(self.keystore.files.size) && !has(self.keystore.files.storageClassName))',
+      holds: ({ keystore: { files } }) =>
+        files?.existingClaim === undefined || given(files.size, files.storageClassName) === 0,
+    },
+    {
+      field: 'spec.replicas',
+      message: 'a volume of accessMode ReadWriteOncePod serves one replica',
+      cel: "self.replicas == 1 || !has(self.keystore.files) || self.keystore.files.accessMode != 'ReadWriteOncePod'",
+      holds: ({ replicas, keystore: { files } }) => replicas === 1 || files?.accessMode !== 'ReadWriteOncePod',
+    },
+    {
+      field: 'spec.policies',
+      message: 'the name of a policy may not begin with tenant-: those are the policies that the operator makes',
+      cel: "!has(self.policies) || self.policies.all(p, !p.name.startsWith('tenant-'))",
+      holds: ({ policies }) => (policies ?? []).every(({ name }) => !name.startsWith('tenant-')),
+    },
+    {
+      field: 'spec.policies',
+      message: 'a path in a policy must begin with /',
+      cel: "!has(self.policies) || self.policies.all(p, p.allow.all(a, a.startsWith('/')) && (!has(p.deny) || p.deny.all(d, d.startsWith('/'))))",
+      holds: ({ policies }) =>
+        (policies ?? []).every(({ allow, deny }) => [...allow, ...(deny ?? [])].every((path) => path.startsWith('/'))),
+    },
+  ],
+  onChange: [
+    {
+      field: 'spec.keystore',
+      message: 'keystore may not change its kind: the keys would stay behind, and nothing could be decrypted',
+      cel: keystoreKinds.map((kind) => `has(self.keystore.${kind}) == has(oldSelf.keystore.${kind})`).join(' && '),
+      holds: (spec, old) => kindsOf(spec.keystore).join() === kindsOf(old.keystore).join(),
+    },
+    {
+      field: 'spec.keystore.files',
+      message: 'storageClassName, accessMode and existingClaim may not change: the keys would stay behind',
+      cel: `!has(self.keystore.files) || !has(oldSelf.keystore.files) || (${celSameVolume('keystore.files')})`,
+      holds: ({ keystore }, old) =>
+        keystore.files === undefined ||
+        old.keystore.files === undefined ||
+        sameVolume(keystore.files, old.keystore.files),
+    },
+  ],
+};

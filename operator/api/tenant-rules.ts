@@ -1,0 +1,151 @@
+import type { Rules } from './rule.ts';
+import type { TenantSpec } from './tenant.ts';
+import { celSameVolume, sameVolume } from './volume-fields.ts';
+
+type Setting = NonNullable<TenantSpec['settings']>[number];
+
+const count = (...values: readonly unknown[]) => values.filter((value) => value !== undefined).length;
+const celCount = (...fields: readonly string[]) => fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
+
+const oneSource = ({ valueFrom }: Setting) =>
+  valueFrom === undefined || count(valueFrom.secretKeyRef, valueFrom.configMapKeyRef) === 1;
+
+const sources = ({ secretName, certManager, operatorMade }: NonNullable<TenantSpec['tls']>) =>
+  count(secretName, certManager) + (operatorMade === true ? 1 : 0);
+
+/** Where the contents of objects are kept. */
+export function blobStoreOf({ storage: { blobs } }: TenantSpec): 'embedded' | 's3' | 'sharedVolume' {
+  if (blobs === undefined) return 'embedded';
+  return blobs.s3 === undefined ? 'sharedVolume' : 's3';
+}
+
+const loadBalancers = ({ services }: TenantSpec) =>
+  [services?.s3, services?.console].filter((one) => one !== undefined);
+
+const celService = (port: string) =>
+  `(!has(self.services) || !has(self.services.${port}) || self.services.${port}.type == 'LoadBalancer' || ` +
+  `(!has(self.services.${port}.loadBalancerClass) && !has(self.services.${port}.loadBalancerSourceRanges)))`;
+
+const celSame = (field: string) => `has(self.storage.${field}) == has(oldSelf.storage.${field})`;
+
+export const tenantRules: Rules<TenantSpec> = {
+  always: [
+    {
+      field: 'spec.settings',
+      message: 'each setting needs exactly one of value, valueFrom',
+      cel: '!has(self.settings) || self.settings.all(s, has(s.value) != has(s.valueFrom))',
+      holds: ({ settings }) =>
+        (settings ?? []).every(({ value, valueFrom }) => (value === undefined) !== (valueFrom === undefined)),
+    },
+    {
+      field: 'spec.settings',
+      message: 'valueFrom needs exactly one of secretKeyRef, configMapKeyRef',
+      cel: '!has(self.settings) || self.settings.all(s, !has(s.valueFrom) || has(s.valueFrom.secretKeyRef) != has(s.valueFrom.configMapKeyRef))',
+      holds: ({ settings }) => (settings ?? []).every(oneSource),
+    },
+    {
+      field: 'spec.settings',
+      message: 'root credentials are no settings: name a Secret in rootCredentialsSecret',
+      cel: "!has(self.settings) || self.settings.all(s, !s.name.startsWith('SVC_ROOT_'))",
+      holds: ({ settings }) => (settings ?? []).every(({ name }) => !name.startsWith('SVC_ROOT_')),
+    },
+    {
+      field: 'spec.settings',
+      message: 'OpenID providers are no settings: make an IdentityProvider and name it in identityProviders',
+      cel: "!has(self.settings) || self.settings.all(s, !s.name.startsWith('SVC_IDENTITY_OPENID_'))",
+      holds: ({ settings }) => (settings ?? []).every(({ name }) => !name.startsWith('SVC_IDENTITY_OPENID_')),
+    },
+    {
+      field: 'spec.settings',
+      message: 'stores are no settings: write them in storage',
+      cel: "!has(self.settings) || self.settings.all(s, !s.name.startsWith('SVC_STORE_'))",
+      holds: ({ settings }) => (settings ?? []).every(({ name }) => !name.startsWith('SVC_STORE_')),
+    },
+    {
+      field: 'spec.addresses',
+      message: 'the S3 API and the console need different ports',
+      cel: 'self.addresses.s3.port != self.addresses.console.port',
+      holds: ({ addresses }) => addresses.s3.port !== addresses.console.port,
+    },
+    {
+      field: 'spec.kmsConfigRef.defaultKey',
+      message: 'kmsConfigRef.defaultKey must begin with keyPrefix, or the tenant could not use it',
+      cel: '!has(self.kmsConfigRef) || !has(self.kmsConfigRef.defaultKey) || self.kmsConfigRef.defaultKey.startsWith(self.kmsConfigRef.keyPrefix)',
+      holds: ({ kmsConfigRef }) =>
+        kmsConfigRef?.defaultKey === undefined || kmsConfigRef.defaultKey.startsWith(kmsConfigRef.keyPrefix),
+    },
+    {
+      field: 'spec.replicas',
+      message:
+        'several replicas need storage.records.postgres and one of storage.blobs.s3, storage.blobs.sharedVolume: the store on a ' +
+        'volume of its own serves one server',
+      cel: 'self.replicas == 1 || (has(self.storage.records) && has(self.storage.blobs))',
+      holds: ({ replicas, storage }) =>
+        replicas === 1 || (storage.records !== undefined && storage.blobs !== undefined),
+    },
+    {
+      field: 'spec.storage.blobs',
+      message: 'storage.blobs must name exactly one of s3, sharedVolume',
+      cel: '!has(self.storage.blobs) || has(self.storage.blobs.s3) != has(self.storage.blobs.sharedVolume)',
+      holds: ({ storage: { blobs } }) => blobs === undefined || count(blobs.s3, blobs.sharedVolume) === 1,
+    },
+    {
+      field: 'spec.storage.blobs.s3.endpoint',
+      message: 'storage.blobs.s3.endpoint must begin with https:// or http://',
+      cel: "!has(self.storage.blobs) || !has(self.storage.blobs.s3) || self.storage.blobs.s3.endpoint.startsWith('https://') || self.storage.blobs.s3.endpoint.startsWith('http://')",
+      holds: ({ storage: { blobs } }) => blobs?.s3 === undefined || /^https?:\/\//.test(blobs.s3.endpoint),
+    },
+    {
+      field: 'spec.storage',
+      message:
+        'a volume that exists has its size, storage class and access mode already: leave out size and storageClassName',
+      cel: '!has(self.storage.existingClaim) || (!has(self.storage.size) && !has(self.storage.storageClassName))',
+      holds: ({ storage }) =>
+        storage.existingClaim === undefined || count(storage.size, storage.storageClassName) === 0,
+    },
+    {
+      field: 'spec.tls',
+      message: 'tls needs exactly one of secretName, certManager, operatorMade: true',
+      cel: `!has(self.tls) || (${celCount('self.tls.secretName', 'self.tls.certManager')} + (has(self.tls.operatorMade) && self.tls.operatorMade ? 1 : 0)) == 1`,
+      holds: ({ tls }) => tls === undefined || sources(tls) === 1,
+    },
+    {
+      field: 'spec.tls.dnsNames',
+      message: 'tls.dnsNames goes with certManager or operatorMade: a certificate of your own has its names already',
+      cel: '!has(self.tls) || !has(self.tls.dnsNames) || !has(self.tls.secretName)',
+      holds: ({ tls }) => tls?.dnsNames === undefined || tls.secretName === undefined,
+    },
+    {
+      field: 'spec.services',
+      message: 'loadBalancerClass and loadBalancerSourceRanges need a Service of type LoadBalancer',
+      cel: `${celService('s3')} && ${celService('console')}`,
+      holds: (spec) =>
+        loadBalancers(spec).every(
+          (one) => one.type === 'LoadBalancer' || count(one.loadBalancerClass, one.loadBalancerSourceRanges) === 0,
+        ),
+    },
+  ],
+  onChange: [
+    {
+      field: 'spec.kmsConfigRef',
+      message:
+        'kmsConfigRef cannot be removed: the backend is encrypted, and the server could not start without its keys',
+      cel: '!has(oldSelf.kmsConfigRef) || has(self.kmsConfigRef)',
+      holds: (spec, old) => old.kmsConfigRef === undefined || spec.kmsConfigRef !== undefined,
+    },
+    {
+      field: 'spec.storage',
+      message: 'storage may not change its kind of records or blobs: what is stored would stay behind',
+      cel: `${celSame('records')} && ${celSame('blobs')} && (!has(self.storage.blobs) || ${celSame('blobs.s3')})`,
+      holds: (spec, old) =>
+        (spec.storage.records === undefined) === (old.storage.records === undefined) &&
+        blobStoreOf(spec) === blobStoreOf(old),
+    },
+    {
+      field: 'spec.storage',
+      message: 'storageClassName, accessMode and existingClaim may not change: what is stored would stay behind',
+      cel: celSameVolume('storage'),
+      holds: (spec, old) => sameVolume(spec.storage, old.storage),
+    },
+  ],
+};

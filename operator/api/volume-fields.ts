@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { byteQuantity, coreObjectName } from './fields.ts';
+
+/** A volume of the operator's, or one that somebody else made. */
+export const volumeFields = {
+  size: byteQuantity.optional().describe('Size of the volume, e.g. 100Gi. It may grow.'),
+  path: z.string().min(1).max(4096).optional().describe('Folder on this machine, for the local runtime only.'),
+  storageClassName: coreObjectName
+    .optional()
+    .describe("Storage class of the volume; the cluster's default without it."),
+  accessMode: z
+    .enum(['ReadWriteOnce', 'ReadWriteOncePod', 'ReadWriteMany'])
+    .default('ReadWriteOnce')
+    .describe('How the volume is mounted.'),
+  existingClaim: coreObjectName.optional().describe('PersistentVolumeClaim to use instead of one of its own.'),
+} as const;
+
+export type VolumeFields = z.output<z.ZodObject<typeof volumeFields>>;
+
+/** Whether a change leaves the volume where the data are. A claim cannot be changed but in its size. */
+export function sameVolume(now: VolumeFields, before: VolumeFields): boolean {
+  return (
+    now.storageClassName === before.storageClassName &&
+    now.accessMode === before.accessMode &&
+    now.existingClaim === before.existingClaim
+  );
+}
+
+/** `sameVolume` in CEL. `at`: the field with the volume, `storage`. */
+export function celSameVolume(at: string): string {
+  const optional = (field: string) =>
+    `has(self.${at}.${field}) == has(oldSelf.${at}.${field}) && ` +
+    `(!has(self.${at}.${field}) || self.${at}.${field} == oldSelf.${at}.${field})`;
+  return [
+    optional('storageClassName'),
+    optional('existingClaim'),
+    `self.${at}.accessMode == oldSelf.${at}.accessMode`,
+  ].join(' && ');
+}

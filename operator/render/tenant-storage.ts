@@ -1,0 +1,76 @@
+import type { Tenant } from '../api/object.ts';
+import {
+  mounted,
+  text,
+  type EnvironmentVariable,
+  type Mount,
+  type MountedFile,
+  type RestartInput,
+} from '../workload.ts';
+import { secretFileVariable, variable } from './environment.ts';
+import { filesMount } from './rendered-part.ts';
+import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
+import { fieldInput, secretInput } from './restart-inputs.ts';
+import { volumeMount } from './volume-mount.ts';
+
+export interface RenderedStorage {
+  /** Whether the server keeps something on the volume `data`. */
+  readonly embedded: boolean;
+  readonly environment: readonly EnvironmentVariable[];
+  readonly mounts: readonly Mount[];
+  readonly inputs: readonly RestartInput[];
+}
+
+/** Where a tenant keeps records and blobs: on its own volume `data`, or elsewhere by `SVC_STORE_*`. */
+export function renderStorage(tenant: Tenant, context: RenderContext): RenderedStorage {
+  const { records, blobs, path } = tenant.spec.storage;
+  const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const embedded = records === undefined || blobs === undefined;
+  const environment: EnvironmentVariable[] = [];
+  const files: MountedFile[] = [];
+  const inputs: RestartInput[] = [];
+  const secretSetting = (setting: string, ref: KeyRef, field: string): void => {
+    inputs.push(secretInput(ref, secretValue(context.secrets, ref, `${field} of Tenant ${of.name}`), context));
+    environment.push(secretFileVariable(setting, text`${mounted('store', setting)}`));
+    files.push({
+      path: setting,
+      content: { kind: 'secret', secret: ref.name, key: ref.key },
+      reloads: false,
+    });
+  };
+  // A volume grows in place; only another folder of the local runtime needs a restart.
+  if (path !== undefined) inputs.push(fieldInput('TenantChanged', 'spec.storage.path', of, path, context));
+  if (records !== undefined) {
+    inputs.push(fieldInput('TenantChanged', 'spec.storage.records', of, records, context));
+    secretSetting('SVC_STORE_RECORDS', records.postgres.urlSecretRef, 'spec.storage.records.postgres.urlSecretRef');
+  }
+  if (blobs !== undefined) inputs.push(fieldInput('TenantChanged', 'spec.storage.blobs', of, blobs, context));
+  if (blobs?.sharedVolume !== undefined) {
+    environment.push(variable('SVC_STORE_BLOBS', text`${mounted('blobs')}`));
+  }
+  if (blobs?.s3 !== undefined) {
+    const { endpoint, region, bucket, prefix, credentialsSecret } = blobs.s3;
+    environment.push(
+      variable('SVC_STORE_BLOBS', `s3://${[bucket, ...(prefix === undefined ? [] : [prefix])].join('/')}`),
+      variable('SVC_STORE_BLOBS_S3_ENDPOINT', endpoint),
+      ...(region === undefined ? [] : [variable('SVC_STORE_BLOBS_S3_REGION', region)]),
+    );
+    const field = 'spec.storage.blobs.s3.credentialsSecret';
+    const { name } = credentialsSecret;
+    secretSetting('SVC_STORE_BLOBS_S3_ACCESS_KEY', { name, key: 'accessKey' }, field);
+    secretSetting('SVC_STORE_BLOBS_S3_SECRET_KEY', { name, key: 'secretKey' }, field);
+  }
+  const claimName = blobs?.sharedVolume?.claimName;
+  return {
+    embedded,
+    environment,
+    mounts: [
+      ...(embedded ? [volumeMount('data', tenant.spec.storage, 'each')] : []),
+      ...(claimName === undefined
+        ? []
+        : [{ kind: 'volume', name: 'blobs', claim: { kind: 'existing', claimName } } as const]),
+      ...filesMount('store', files),
+    ],
+    inputs,
+  };
+}
