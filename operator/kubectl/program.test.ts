@@ -195,30 +195,30 @@ describe('changes', () => {
   });
 });
 
-describe('report', () => {
-  async function report(cluster: ClusterOfObjects) {
-    const folder = mkdtempSync(join(tmpdir(), 'coffer-report-'));
-    try {
-      const result = await run(cluster, 'report', '--file', join(folder, 'r.tar.gz'));
-      execFileSync('tar', ['-xzf', 'r.tar.gz'], { cwd: folder });
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
-        .filter((entry) => entry.isFile() && entry.name !== 'r.tar.gz')
-        .map((entry) => join(entry.parentPath, entry.name));
-      return {
-        ...result,
-        files: new Map(files.map((file) => [file.split('/').slice(4).join('/'), readFileSync(file, 'utf8')])),
-      };
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+async function report(cluster: ClusterOfObjects) {
+  const folder = mkdtempSync(join(tmpdir(), 'coffer-report-'));
+  try {
+    const result = await run(cluster, 'report', '--file', join(folder, 'r.tar.gz'));
+    execFileSync('tar', ['-xzf', 'r.tar.gz'], { cwd: folder });
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'r.tar.gz')
+      .map((entry) => join(entry.parentPath, entry.name));
+    return {
+      ...result,
+      files: new Map(files.map((file) => [file.split('/').slice(4).join('/'), readFileSync(file, 'utf8')])),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
   }
-  const everything = () => {
-    const cluster = new ClusterOfObjects([tenant, kms, provider, pod, secret, event]);
-    cluster.logs.set('store/demo-0', 'logged in with very-secret-password\n');
-    cluster.logs.set('store/demo-0 previous', 'ended\n');
-    return cluster;
-  };
+}
+function everything(): ClusterOfObjects {
+  const cluster = new ClusterOfObjects([tenant, kms, provider, pod, secret, event]);
+  cluster.logs.set('store/demo-0', 'logged in with very-secret-password\n');
+  cluster.logs.set('store/demo-0 previous', 'ended\n');
+  return cluster;
+}
 
+describe('report', () => {
   it('holds resources, status, events, logs, versions and problems', async () => {
     const { files, code } = await report(everything());
     expect(code).toBe(0);
