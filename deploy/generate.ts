@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { chartFiles, filesOfTheChart } from './generated-files.ts';
+import { filesOfTheSources, filesOfTheChart } from './generated-files.ts';
 import { helm } from './render-chart.ts';
 
-// `npm run manifests`: writes what the charts take from the operator's sources, then deploy/kustomize and deploy/olm from the chart.
+// `npm run manifests`: writes what is made from the operator's sources, then deploy/kustomize and deploy/olm from the chart.
 // `npm run crds` writes the CRDs of all of them and then does the same, but for the second half where helm is missing.
 const root = new URL('../', import.meta.url);
 
@@ -15,7 +15,7 @@ function write(files: ReadonlyMap<string, string>): void {
   }
 }
 
-write(chartFiles());
+write(filesOfTheSources());
 if (existsSync(helm)) {
   write(await filesOfTheChart());
 } else {

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { argocdFiles } from './argocd-files.ts';
 import { kustomizeFiles, namespace } from './kustomize-files.ts';
 import { olmFiles } from './olm-files.ts';
 import { permissionsFile } from './permissions-file.ts';
@@ -6,9 +7,10 @@ import { renderChart } from './render-chart.ts';
 import { tenantValuesSchema } from './tenant-values-schema.ts';
 import metadata from '../package.json' with { type: 'json' };
 
-/** Files of the charts that are made from the operator's sources, by path from the project's root. */
-export function chartFiles(): ReadonlyMap<string, string> {
+/** Files that are made from the operator's sources alone, by path from the project's root. */
+export function filesOfTheSources(): ReadonlyMap<string, string> {
   return new Map([
+    ...argocdFiles(),
     ['charts/coffer-operator/files/permissions.yaml', permissionsFile()],
     ['charts/coffer-tenant/values.schema.json', `${JSON.stringify(tenantValuesSchema(), undefined, 2)}\n`],
   ]);

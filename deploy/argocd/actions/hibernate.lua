@@ -1,0 +1,2 @@
+obj.spec.hibernated = true
+return obj

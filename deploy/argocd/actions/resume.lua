@@ -1,0 +1,3 @@
+obj.spec.paused = nil
+obj.spec.hibernated = nil
+return obj

@@ -1,0 +1,6 @@
+local os = require("os")
+if obj.metadata.annotations == nil then
+  obj.metadata.annotations = {}
+end
+obj.metadata.annotations["coffer.dev/rotatedAt"] = os.date("!%Y-%m-%dT%H:%M:%SZ")
+return obj
