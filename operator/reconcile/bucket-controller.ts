@@ -14,6 +14,8 @@ export interface TenantAccess {
   readonly address: string;
   readonly rootUser: string;
   readonly rootPassword: string;
+  /** PEM of the authorities of its certificate, where `spec.tls` is set; the system's without it. */
+  readonly ca?: string;
 }
 
 /** What a Bucket's pass found, and when it is to be looked at again so that drift is repaired. */

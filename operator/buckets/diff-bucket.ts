@@ -1,0 +1,63 @@
+import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
+import type { Tags } from '../../protocol/s3/tagging.ts';
+import type { Json } from '../workload.ts';
+import type { BucketState } from './bucket-state.ts';
+
+/** One thing to do to a bucket; `difference` tells a person why. */
+export type BucketChange = { readonly difference: string } & (
+  | { readonly kind: 'create' }
+  | { readonly kind: 'encryption'; readonly to: BucketEncryptionRule | undefined }
+  | { readonly kind: 'policy'; readonly to: Json | undefined }
+  | { readonly kind: 'tags'; readonly to: Tags }
+);
+
+/** What makes the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
+export function diffBucket(wanted: BucketState, found: BucketState | undefined): readonly BucketChange[] {
+  const now = found ?? { encryption: undefined, policy: undefined, tags: {} };
+  const changes: BucketChange[] = [];
+  if (found === undefined) changes.push({ kind: 'create', difference: 'there is no such bucket' });
+  // Before the policy: nobody is let in who would write what is not encrypted.
+  if (!same(wanted.encryption, now.encryption)) {
+    const difference = `encryption is ${describeEncryption(now.encryption)} and should be ${describeEncryption(wanted.encryption)}`;
+    changes.push({ kind: 'encryption', to: wanted.encryption, difference });
+  }
+  if (!same(wanted.tags, now.tags)) {
+    changes.push({ kind: 'tags', to: wanted.tags, difference: describeTags(wanted.tags, now.tags) });
+  }
+  if (!same(wanted.policy, now.policy)) {
+    changes.push({ kind: 'policy', to: wanted.policy, difference: describePolicy(wanted.policy, now.policy) });
+  }
+  return changes;
+}
+
+function describeEncryption(rule: BucketEncryptionRule | undefined): string {
+  if (rule === undefined) return 'off';
+  if (rule.scheme === 'SSE-S3') return 'AES256';
+  return rule.keyName === undefined ? 'aws:kms with the default key' : `aws:kms with the key ${rule.keyName}`;
+}
+
+/** Names keys only: a list of 50 tags is for no one to read. */
+function describeTags(wanted: Tags, found: Tags): string {
+  const keys = [...new Set([...Object.keys(wanted), ...Object.keys(found)])].filter(
+    (key) => wanted[key] !== found[key],
+  );
+  const shown = keys.sort().slice(0, 5).join(', ');
+  return `tags differ: ${shown}${keys.length > 5 ? ` and ${keys.length - 5} more` : ''}`;
+}
+
+function describePolicy(wanted: Json | undefined, found: Json | undefined): string {
+  if (wanted === undefined) return 'there is a policy and should be none';
+  return found === undefined ? 'there is no policy' : 'the policy differs';
+}
+
+/** Whether two values are the same document; the order of fields does not count. */
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  return entries.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, field]) => [name, sorted(field)]);
+}
