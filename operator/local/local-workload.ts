@@ -4,8 +4,8 @@ import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import { restartReasons } from '../reconcile/restart-reasons.ts';
-import type { RefusalReason, RunningWorkload, WorkloadState } from '../runtime.ts';
-import type { Mount, Program, Workload } from '../workload.ts';
+import type { Instance, InstanceState, RefusalReason, RunningWorkload, WorkloadState } from '../runtime.ts';
+import type { Mount, Program, RestartInput, Workload } from '../workload.ts';
 import { ChildLog } from './child-log.ts';
 import { compileCache, endLeftover, type Command } from './child-process.ts';
 import { portProblem } from './port-in-use.ts';
@@ -19,6 +19,7 @@ export interface LocalWorkloadOptions {
   readonly state: StateFolder;
   readonly programs: Readonly<Record<Program, string>>;
   readonly symbols: Symbols;
+  readonly version: string;
   readonly verbose: boolean;
   readonly line: (line: string) => void;
   readonly event: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
@@ -46,11 +47,15 @@ const inherited = [
 /** Milliseconds between attempts to start what could not be started, e.g. since its port was taken. */
 const retryMs = 1_500;
 
-/** One workload as a process of this machine. Its changes happen one after the other. */
+/** One workload as a process of this machine: its one instance has the workload's name. Its changes happen one after the other. */
 export class LocalWorkload {
   readonly #options: LocalWorkloadOptions;
   readonly #log: ChildLog;
-  #workload: Workload | undefined;
+  /** As it was applied last: what the instance starts with next. */
+  #applied: Workload | undefined;
+  /** Inputs that the instance was started with. */
+  #startedWith: readonly RestartInput[] = [];
+  #wanted = 1;
   #supervisor: Supervisor | undefined;
   #refused: { reason: RefusalReason; message: string } | undefined;
   #queue: Promise<void> = Promise.resolve();
@@ -65,42 +70,78 @@ export class LocalWorkload {
     this.#log = new ChildLog(path, (line) => options.line(line), options.verbose);
   }
 
-  get dependsOn(): readonly string[] {
-    return this.#workload?.dependsOn ?? [];
+  /** As it was applied last. */
+  get workload(): Workload | undefined {
+    return this.#applied;
   }
 
   observe(): RunningWorkload {
-    const ports = this.#workload?.ports ?? [];
+    const ports = this.#applied?.ports ?? [];
     return {
       name: this.#options.name,
-      inputs: this.#workload?.inputs ?? [],
+      inputs: this.#applied?.inputs ?? [],
       state: this.#state(),
+      instances: this.#instances(),
+      wanted: this.#wanted,
       ...(this.#refused === undefined ? {} : { refused: this.#refused }),
       addresses: Object.fromEntries(ports.map((port) => [port.name, reachedAt(port)])),
     };
   }
 
-  /** Starts or restarts it, or only rewrites what the program re-reads. Resolves before it is ready. */
+  /** Records what the instance starts with from now on, and starts it where there is none. Resolves before it is ready. */
   async apply(workload: Workload): Promise<void> {
+    await this.#take(workload, true);
+  }
+
+  /** Records all but what needs a restart, and rewrites what the program re-reads. */
+  async refresh(workload: Workload): Promise<void> {
+    await this.#take(workload, this.#applied === undefined || !isChanged(this.#applied, workload));
+  }
+
+  /** Ends the instance and starts it as it was applied last. */
+  replace(): void {
+    if (!this.#stopped && this.#wanted > 0) this.#requestRestart();
+  }
+
+  async #take(workload: Workload, record: boolean): Promise<void> {
     if (this.#stopped) return;
-    if (workload.replicas > 1) {
-      const kept = this.#supervisor === undefined ? '' : ' The one that runs is left alone.';
-      this.#refuse(
-        'ReplicasUnsupported',
-        `${workload.replicas} replicas need Kubernetes: one machine runs one. Set spec.replicas of ${workload.owner.kind} ${workload.owner.name} to 1.${kept}`,
-      );
-      this.#workload ??= workload;
+    this.#wanted = workload.kubernetes.hibernated ? 0 : workload.replicas;
+    if (this.#wanted > 1) {
+      this.#refuseReplicas(workload);
       return;
     }
     if (this.#refused?.reason === 'ReplicasUnsupported') this.#refused = undefined;
-    const before = this.#workload;
-    this.#workload = workload;
-    // What was refused is tried again by its own timer, not by every pass.
-    const idle = this.#supervisor === undefined && this.#refused === undefined && this.#busy === 0;
-    const changed = before === undefined || restartReasons(before.inputs, workload.inputs, workload.owner).length > 0;
-    if (idle || changed) this.#requestRestart();
+    const changed = this.#applied !== undefined && isChanged(this.#applied, workload);
+    if (record) this.#applied = workload;
+    if (this.#wanted === 0) {
+      await this.#enqueue(() => this.#hibernate());
+      return;
+    }
+    if (this.#supervisor === undefined && this.#busy === 0) {
+      // What was refused is tried again by its own timer, not by every pass; a change may be what it takes.
+      if (this.#refused === undefined || (record && changed)) this.#requestRestart();
+      return;
+    }
     // A restart that is under way writes the files itself.
-    else if (this.#busy === 0) await this.#enqueue(() => this.#writeFiles(workload));
+    const { workload: recorded } = this;
+    if (this.#busy === 0 && recorded !== undefined) await this.#enqueue(() => this.#writeFiles(recorded, true));
+  }
+
+  #refuseReplicas(workload: Workload): void {
+    const kept = this.#supervisor === undefined ? '' : ' The one that runs is left alone.';
+    this.#refuse(
+      'ReplicasUnsupported',
+      `${workload.replicas} replicas need Kubernetes: one machine runs one. Set spec.replicas of ${workload.owner.kind} ${workload.owner.name} to 1.${kept}`,
+    );
+    this.#applied ??= workload;
+  }
+
+  async #hibernate(): Promise<void> {
+    clearTimeout(this.#retry);
+    if (this.#supervisor === undefined) return;
+    await this.#supervisor.stop();
+    this.#supervisor = undefined;
+    this.#options.changed();
   }
 
   async stop(): Promise<void> {
@@ -111,6 +152,14 @@ export class LocalWorkload {
       this.#supervisor = undefined;
       this.#log.close();
     });
+  }
+
+  #instances(): readonly Instance[] {
+    const { name, version } = this.#options;
+    if (this.#supervisor === undefined && this.#busy === 0) return [];
+    // One that is to be restarted starts with what was applied last, whatever it runs with still.
+    const inputs = this.#restartWanted ? (this.#applied?.inputs ?? []) : this.#startedWith;
+    return [{ name, inputs, state: instanceState(this.#state()), version }];
   }
 
   #state(): WorkloadState {
@@ -136,14 +185,18 @@ export class LocalWorkload {
   }
 
   async #restart(): Promise<void> {
-    const workload = this.#workload;
-    if (!this.#restartWanted || workload === undefined) return;
-    this.#restartWanted = false;
+    if (!this.#restartWanted) return;
     try {
       await this.#supervisor?.stop();
       this.#supervisor = undefined;
-      if (!this.#stopped) await this.#start(workload);
+      // Looked at only now: what came while it stopped is part of this restart.
+      this.#restartWanted = false;
+      const workload = this.#applied;
+      if (workload === undefined || this.#stopped || this.#wanted !== 1) return;
+      this.#startedWith = workload.inputs;
+      await this.#start(workload);
     } catch (error) {
+      this.#restartWanted = false;
       this.#refuse('StartFailed', error instanceof Error ? error.message : String(error));
       this.#startLater();
     }
@@ -153,7 +206,7 @@ export class LocalWorkload {
     const { state, name } = this.#options;
     const pidFile = join(state.folder('workloads', name), 'process');
     await endLeftover(pidFile);
-    await this.#writeFiles(workload);
+    await this.#writeFiles(workload, false);
     const taken = await portProblem(workload.ports);
     if (taken !== undefined) {
       this.#refuse('PortInUse', taken);
@@ -203,23 +256,41 @@ export class LocalWorkload {
     };
   }
 
-  async #writeFiles(workload: Workload): Promise<void> {
-    for (const mount of workload.mounts) await this.#writeMount(workload, mount);
+  /** While an instance runs, only what it re-reads: the rest is of the version that it was started with. */
+  async #writeFiles(workload: Workload, reloadsOnly: boolean): Promise<void> {
+    for (const mount of workload.mounts) await this.#writeMount(workload, mount, reloadsOnly);
   }
 
-  async #writeMount(workload: Workload, mount: Mount): Promise<void> {
+  async #writeMount(workload: Workload, mount: Mount, reloadsOnly: boolean): Promise<void> {
     const { symbols, name } = this.#options;
     const folder = symbols.mountPath(name, mount.name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (mount.kind === 'volume') return;
     const wanted = new Set(mount.files.map(({ path }) => path));
-    for (const stale of readdirSync(folder)) if (!wanted.has(stale)) rmSync(join(folder, stale), { recursive: true });
+    const stale = reloadsOnly ? [] : readdirSync(folder).filter((name) => !wanted.has(name));
+    for (const gone of stale) rmSync(join(folder, gone), { recursive: true });
     for (const file of mount.files) {
+      if (reloadsOnly && !file.reloads) continue;
       const path = join(folder, file.path);
       const content = await resolveContent(file.content, workload, symbols);
       if ((await readFile(path, 'utf8').catch(() => undefined)) === content) continue;
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       await writeFileAtomically(path, content);
     }
+  }
+}
+
+function isChanged(before: Workload, after: Workload): boolean {
+  return restartReasons(before.inputs, after.inputs, after.owner).length > 0;
+}
+
+function instanceState(state: WorkloadState): InstanceState {
+  switch (state.kind) {
+    case 'crash-loop':
+      return { kind: 'broken', restarts: state.restarts, message: state.message };
+    case 'stopped':
+      return { kind: 'stopping' };
+    default:
+      return state;
   }
 }

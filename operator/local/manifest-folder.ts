@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import type { Bucket, CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
 import type { Resources } from '../reconcile/resources.ts';
 import { readSecretFolder } from './secret-folder.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
@@ -31,8 +31,11 @@ export class ManifestFolder {
       tenants: new Map(),
       identityProviders: new Map(),
       kmsConfigs: new Map(),
+      buckets: new Map(),
       secrets: new Map(),
+      configMaps: new Map(),
       invalid: new Map(),
+      deleting: new Set(),
     };
   }
 
@@ -78,12 +81,13 @@ export class ManifestFolder {
     if (parsed.problems.length === 0 || before === undefined) return parsed;
     const message = parsed.problems.join('; ');
     const invalid = new Map(before.objects.map((object) => [keyOf(object), message]));
-    return { objects: before.objects, secrets: before.secrets, invalid, problems: parsed.problems };
+    return { ...before, invalid, problems: parsed.problems };
   }
 
   #collect(problems: string[], kept: readonly Secret[]): void {
     const objects = new Map<string, CofferObject>();
     const secrets = new Map(kept.map((secret) => [secret.name, secret]));
+    const configMaps = new Map<string, Readonly<Record<string, string>>>();
     const invalid = new Map<string, string>();
     const origin = new Map<string, string>();
     const claim = (key: string, file: string): boolean => {
@@ -95,6 +99,7 @@ export class ManifestFolder {
     for (const [file, parsed] of this.#files) {
       for (const object of parsed.objects) if (claim(keyOf(object), file)) objects.set(keyOf(object), object);
       for (const secret of parsed.secrets) if (claim(`Secret/${secret.name}`, file)) secrets.set(secret.name, secret);
+      for (const { name, data } of parsed.configMaps) if (claim(`ConfigMap/${name}`, file)) configMaps.set(name, data);
       for (const [key, message] of parsed.invalid) {
         if (!objects.has(key) && !claim(key, file)) continue;
         invalid.set(key, message);
@@ -105,7 +110,7 @@ export class ManifestFolder {
     this.#good.clear();
     for (const [key, object] of objects) this.#good.set(key, object);
     this.#problems = problems;
-    this.#resources = { ...byKind([...objects.values()]), secrets, invalid };
+    this.#resources = { ...byKind([...objects.values()]), secrets, configMaps, invalid, deleting: new Set() };
   }
 }
 
@@ -124,15 +129,19 @@ function keyOf(object: CofferObject): string {
   return `${object.kind}/${object.metadata.name}`;
 }
 
-function byKind(objects: readonly CofferObject[]): Pick<Resources, 'tenants' | 'identityProviders' | 'kmsConfigs'> {
+function byKind(
+  objects: readonly CofferObject[],
+): Pick<Resources, 'tenants' | 'identityProviders' | 'kmsConfigs' | 'buckets'> {
   const tenants = new Map<string, Tenant>();
   const identityProviders = new Map<string, IdentityProvider>();
   const kmsConfigs = new Map<string, KMSConfig>();
+  const buckets = new Map<string, Bucket>();
   for (const object of objects) {
     const { name } = object.metadata;
     if (object.kind === 'Tenant') tenants.set(name, object);
     else if (object.kind === 'IdentityProvider') identityProviders.set(name, object);
-    else kmsConfigs.set(name, object);
+    else if (object.kind === 'KMSConfig') kmsConfigs.set(name, object);
+    else buckets.set(name, object);
   }
-  return { tenants, identityProviders, kmsConfigs };
+  return { tenants, identityProviders, kmsConfigs, buckets };
 }

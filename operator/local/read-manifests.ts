@@ -1,11 +1,12 @@
 import { LineCounter, parseAllDocuments, type Document, type YAMLError } from 'yaml';
-import type { CofferObject, Secret } from '../api/object.ts';
+import type { CofferObject, ConfigMap, Secret } from '../api/object.ts';
 import { validate } from '../api/validate.ts';
 
 /** What one file holds. */
 export interface ParsedFile {
   readonly objects: readonly CofferObject[];
   readonly secrets: readonly Secret[];
+  readonly configMaps: readonly ConfigMap[];
   /** Objects that are refused, by `Kind/name`, with file, line and reason. */
   readonly invalid: ReadonlyMap<string, string>;
   /** What is wrong with no object to blame: the file's YAML itself. Then nothing else of it counts. */
@@ -23,7 +24,7 @@ export function readManifests(
   source: string,
   previous: (kind: string, name: string) => CofferObject | undefined,
 ): ParsedFile {
-  const nothing = { objects: [], secrets: [], invalid: new Map<string, string>() };
+  const nothing = { objects: [], secrets: [], configMaps: [], invalid: new Map<string, string>() };
   if (Buffer.byteLength(source) > limits.bytes) return { ...nothing, problems: [`${file}: longer than 1 MiB`] };
   const lines = new LineCounter();
   const documents = parseAllDocuments(source, { lineCounter: lines, prettyErrors: false });
@@ -46,6 +47,7 @@ function collect(
 ): ParsedFile {
   const objects: CofferObject[] = [];
   const secrets: Secret[] = [];
+  const configMaps: ConfigMap[] = [];
   const invalid = new Map<string, string>();
   const problems: string[] = [];
   for (const document of documents) {
@@ -55,6 +57,7 @@ function collect(
     const result = validate(manifest, previous(kind, name));
     if (result.kind === 'object') objects.push(result.object);
     else if (result.kind === 'secret') secrets.push(result.secret);
+    else if (result.kind === 'config-map') configMaps.push(result.configMap);
     else {
       const message = result.problems
         .map(
@@ -65,7 +68,7 @@ function collect(
       else invalid.set(`${kind}/${name}`, message);
     }
   }
-  return { objects, secrets, invalid, problems };
+  return { objects, secrets, configMaps, invalid, problems };
 }
 
 /** A document whose aliases multiply is a problem of that document, not of the program. */
@@ -77,10 +80,12 @@ function toValue(document: Document): unknown {
   }
 }
 
+const kinds = new Set(['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket', 'Secret', 'ConfigMap']);
+
 function headOf(manifest: unknown): { kind: string; name: string } {
   const { kind, metadata } = Object(manifest) as { kind?: unknown; metadata?: unknown };
   const { name } = Object(metadata) as { name?: unknown };
-  const known = kind === 'Tenant' || kind === 'IdentityProvider' || kind === 'KMSConfig' || kind === 'Secret';
+  const known = typeof kind === 'string' && kinds.has(kind);
   return { kind: known ? kind : '', name: typeof name === 'string' && name.length <= 253 ? name : '' };
 }
 

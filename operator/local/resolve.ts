@@ -9,8 +9,8 @@ import type { FileContent, Port, Text, Workload } from '../workload.ts';
 
 /** What the local runtime knows of symbols. */
 export interface Symbols {
-  /** Every workload that was applied, the one being resolved included. */
-  readonly workloads: ReadonlyMap<string, Workload>;
+  /** As it was applied last, the one being resolved included. */
+  workloads(name: string): Workload | undefined;
   mountPath(workload: string, mount: string): string;
   secret(name: string, key: string): string;
   certificate(name: string, part: 'certificate' | 'key' | 'ca'): Promise<string>;
@@ -34,7 +34,7 @@ function symbolsOf(workload: Workload, symbols: Symbols): WorkloadSymbols {
   return {
     listen: formatAddress,
     address: (name, port) => {
-      const other = symbols.workloads.get(name);
+      const other = symbols.workloads(name);
       if (other === undefined) throw new Error(`${workload.name} needs the address of ${name}, which is not there`);
       return reachedAt(portOf(other, port));
     },

@@ -1,17 +1,20 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import { discover } from '../../platform/openid/discovery.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
 import type { Tenant } from '../api/object.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { checkProvider } from '../reconcile/check-provider.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
+import { objectKey, parseObjectKey } from '../reconcile/object-key.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
 import type { Resources } from '../reconcile/resources.ts';
 import type { ResourceStatus } from '../reconcile/conditions.ts';
+import { RolloutLimit } from '../reconcile/rollout-limit.ts';
+import { WorkQueue } from '../reconcile/work-queue.ts';
 import type { Program, ResourceReference } from '../workload.ts';
+import { AcceptanceFile } from './acceptance-file.ts';
 import { LocalRuntime } from './local-runtime.ts';
 import { ManifestFolder } from './manifest-folder.ts';
 import { rootCredentials, type RootCredentials } from './root-credentials.ts';
@@ -69,7 +72,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     await manifests.read();
     const key = await state.madeOnce(() => randomBytes(32).toString('base64url'), 'fingerprint-key');
     const listeners: (() => void)[] = [];
-    let lastFailure = '';
+    const failures = new Map<string, string>();
     const event = (news: OperatorEvent) => {
       options.event(news);
       void status.record(news).catch((error: unknown) => options.problem(describe(error)));
@@ -79,18 +82,36 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       programs: options.programs ?? programs,
       event,
       childLine: (workload, line) => options.childLine(workload, line),
+      version: manifest.version,
       verbose: options.verbose ?? false,
       random: Math.random,
       now,
     });
     const findRoot = (tenant: Tenant, secrets = manifests.resources.secrets) =>
       rootCredentials(tenant, secrets, state, options.environment);
-    const reconciler = new Reconciler({
+    const queue = new WorkQueue({
+      work: async (key) => {
+        const about = parseObjectKey(key);
+        if (about !== undefined) await reconciler.reconcile(about);
+        failures.delete(key);
+      },
+      failed: (key, error) => {
+        // What fails is tried again and again; its reason is told once.
+        if (failures.get(key) !== describe(error)) options.problem(describe(error));
+        failures.set(key, describe(error));
+      },
+      random: Math.random,
+      // The watch of the folder has waited until changes settled.
+      settleMs: 0,
+      lastRetryMs: 2_000,
+    });
+    const reconciler: Reconciler = new Reconciler({
+      namespace: '',
       resources: () => manifests.resources,
       runtime,
-      accepted: new AcceptedProviders(await state.readText('accepted-providers.json'), (text) =>
-        writeFileAtomically(state.at('accepted-providers.json'), text),
-      ),
+      accepted: new AcceptedProviders(await AcceptanceFile.open(state)),
+      enqueue: (about, afterMs) => queue.add(objectKey(about), afterMs),
+      rolloutLimit: new RolloutLimit({ now }),
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
       check: async (provider, secret) => {
         await options.beforeChecks?.();
@@ -106,24 +127,19 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         },
       },
       event,
-      failed: (error) => {
-        // A pass that fails is tried every two seconds; its reason is told once.
-        if (describe(error) !== lastFailure) options.problem(describe(error));
-        lastFailure = describe(error);
-      },
       now,
       random: Math.random,
-      version: manifest.version,
     });
 
+    let read = new Set<string>();
     const take = () => {
-      const { tenants, identityProviders, kmsConfigs, invalid } = manifests.resources;
-      status.observe(
-        [...tenants.values(), ...identityProviders.values(), ...kmsConfigs.values()],
-        new Set(invalid.keys()),
-      );
+      const { tenants, identityProviders, kmsConfigs, buckets, invalid } = manifests.resources;
+      const objects = [...tenants.values(), ...identityProviders.values(), ...kmsConfigs.values(), ...buckets.values()];
+      status.observe(objects, new Set(invalid.keys()));
       options.read?.(manifests.resources, state);
-      reconciler.request();
+      const before = read;
+      read = new Set([...objects.map(({ kind, metadata: { name } }) => objectKey({ kind, name })), ...invalid.keys()]);
+      for (const key of new Set([...before, ...read])) queue.add(key);
     };
     let known: readonly string[] = [];
     const report = () => {
@@ -151,7 +167,8 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       onStatus: (listener) => listeners.push(listener),
       stop: async () => {
         for (const watch of watches) watch.close();
-        await reconciler.close();
+        reconciler.close();
+        await queue.close();
         await runtime.stop();
         await status.markStopped();
         await status.flush();

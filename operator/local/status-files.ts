@@ -5,7 +5,7 @@ import { apiVersion, type CofferObject } from '../api/object.ts';
 import { validate } from '../api/validate.ts';
 import { mergeConditions, notReady, type ResourceStatus } from '../reconcile/conditions.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
-import type { StatusStore } from '../reconcile/reconciler.ts';
+import type { StatusStore } from '../reconcile/reconciler-options.ts';
 import { canonical } from '../render/restart-inputs.ts';
 import type { ResourceReference } from '../workload.ts';
 import type { StateFolder } from './state-folder.ts';
@@ -101,7 +101,8 @@ export class StatusFiles implements StatusStore {
       if (status === undefined || (kind !== 'Tenant' && kind !== 'KMSConfig')) continue;
       const findings = [notReady('Stopped', 'the operator was stopped, and its programs with it')];
       const conditions = mergeConditions(status.conditions, findings, generation, this.#now());
-      await this.put({ kind, name }, { ...status, servers: '0/0', conditions });
+      const { observedGeneration } = status;
+      await this.put({ kind, name }, { observedGeneration, servers: '0/0', health: 'Unavailable', conditions });
     }
   }
 

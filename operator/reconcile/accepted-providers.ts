@@ -10,48 +10,63 @@ export interface Acceptance {
   readonly digest: string;
 }
 
-const schema = z.record(
-  z.string(),
-  z.object({
-    provider: z.object({ kind: z.literal('IdentityProvider'), metadata, spec: identityProviderSpec }),
-    clientSecret: z.string(),
-    digest: z.string(),
-  }),
-);
+/** Keeps acceptances beyond the life of the process, each by itself. What is kept holds a secret. */
+export interface AcceptanceStore {
+  /** By provider, what `save` was given last. */
+  load(): ReadonlyMap<string, string>;
+  save(provider: string, text: string): Promise<void>;
+  /** Resolves where there is none. */
+  remove(provider: string): Promise<void>;
+}
+
+const schema = z.object({
+  // What a later version of the operator wrote may say more of the object than this one knows.
+  provider: z.object({ kind: z.literal('IdentityProvider'), metadata: metadata.loose(), spec: identityProviderSpec }),
+  clientSecret: z.string(),
+  digest: z.string(),
+});
 
 const secretKey = 'client-secret';
 
 /** The Secret in which the operator keeps the client secret of an accepted provider. */
 export function keptSecretName(provider: string): string {
-  return `accepted-${provider}`;
+  return `${provider}-accepted`;
 }
 
-/** Accepted providers by name. `save` keeps them beyond the life of the process; their secrets are in it. */
+/** Accepted providers of a namespace by name. */
 export class AcceptedProviders {
-  readonly #accepted: Map<string, Acceptance>;
-  readonly #save: (text: string) => Promise<void>;
+  readonly #accepted = new Map<string, Acceptance>();
+  readonly #store: AcceptanceStore;
 
-  /** `saved` is what `save` was given last. Errors when it is not that. */
-  constructor(saved: string | undefined, save: (text: string) => Promise<void>) {
-    this.#accepted = new Map(Object.entries(saved === undefined ? {} : schema.parse(JSON.parse(saved))));
-    this.#save = save;
+  /** What cannot be read back is as good as none: the provider is checked again before it is used. */
+  constructor(store: AcceptanceStore) {
+    this.#store = store;
+    for (const [name, text] of store.load()) {
+      const acceptance = parseAcceptance(text);
+      if (acceptance !== undefined) this.#accepted.set(name, acceptance);
+    }
   }
 
   get(name: string): Acceptance | undefined {
     return this.#accepted.get(name);
   }
 
-  async accept(acceptance: Acceptance): Promise<void> {
-    this.#accepted.set(acceptance.provider.metadata.name, acceptance);
-    await this.#persist();
+  names(): readonly string[] {
+    return [...this.#accepted.keys()];
   }
 
-  /** Forgets every provider but these. */
-  async retain(names: ReadonlySet<string>): Promise<void> {
-    const gone = [...this.#accepted.keys()].filter((name) => !names.has(name));
-    if (gone.length === 0) return;
-    for (const name of gone) this.#accepted.delete(name);
-    await this.#persist();
+  /** Errors when it could not be kept; then it is not accepted, and the next pass tries again. */
+  async accept(acceptance: Acceptance): Promise<void> {
+    const { name } = acceptance.provider.metadata;
+    if (this.#accepted.get(name)?.digest === acceptance.digest) return;
+    await this.#store.save(name, `${JSON.stringify(acceptance)}\n`);
+    this.#accepted.set(name, acceptance);
+  }
+
+  async forget(name: string): Promise<void> {
+    if (!this.#accepted.has(name)) return;
+    await this.#store.remove(name);
+    this.#accepted.delete(name);
   }
 
   /** As the renderer takes it. */
@@ -60,14 +75,16 @@ export class AcceptedProviders {
     return acceptance && { provider: acceptance.provider, kept: { name: keptSecretName(name), key: secretKey } };
   }
 
-  secrets(): readonly Secret[] {
-    return [...this.#accepted].map(([name, { clientSecret }]) => ({
-      name: keptSecretName(name),
-      data: { [secretKey]: clientSecret },
-    }));
+  secret(name: string): Secret | undefined {
+    const acceptance = this.#accepted.get(name);
+    return acceptance && { name: keptSecretName(name), data: { [secretKey]: acceptance.clientSecret } };
   }
+}
 
-  async #persist(): Promise<void> {
-    await this.#save(`${JSON.stringify(Object.fromEntries(this.#accepted))}\n`);
+function parseAcceptance(text: string): Acceptance | undefined {
+  try {
+    return schema.parse(JSON.parse(text)) as Acceptance;
+  } catch {
+    return undefined;
   }
 }

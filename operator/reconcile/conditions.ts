@@ -2,19 +2,43 @@ import type { Condition } from '../api/object.ts';
 
 /** What a pass found; times and generation are added when it is laid over the conditions before. */
 export interface Finding {
-  readonly type: 'Ready' | 'Reconciling' | 'Stalled' | 'IdentityReady' | 'KMSReady';
+  readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
+  /** Without numbers that change by themselves, such as durations: a status settles. */
   readonly message: string;
 }
+
+export type ConditionType =
+  'Ready' | 'Reconciling' | 'Stalled' | 'IdentityReady' | 'KMSReady' | 'TLSReady' | 'RolloutBlocked';
 
 export interface ResourceStatus {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
+  /** Ready of wanted: `2/3`. */
   readonly servers?: string;
+  readonly health?: Health;
+  /** Of what runs; several while they are replaced. */
   readonly version?: string;
+  readonly rollout?: RolloutStatus;
+  readonly certificates?: readonly CertificateStatus[];
   readonly issuer?: string;
   readonly addresses?: Readonly<Record<string, string>>;
+}
+
+export type Health = 'Healthy' | 'Degraded' | 'Unavailable' | 'Hibernated' | 'Unknown';
+
+/** There while instances are replaced. */
+export interface RolloutStatus {
+  readonly reason: string;
+  readonly updated: number;
+  readonly total: number;
+}
+
+export interface CertificateStatus {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly notAfter: string;
 }
 
 /**
@@ -38,8 +62,8 @@ export function mergeConditions(
   });
 }
 
-export function ready(message: string): Finding {
-  return { type: 'Ready', status: 'True', reason: 'Ready', message };
+export function ready(message: string, reason = 'Ready'): Finding {
+  return { type: 'Ready', status: 'True', reason, message };
 }
 
 export function notReady(reason: string, message: string): Finding {
@@ -54,4 +78,9 @@ export function reconciling(reason: string, message: string): Finding {
 /** Abnormal-true: there while nothing will change by itself. */
 export function stalled(reason: string, message: string): Finding {
   return { type: 'Stalled', status: 'True', reason, message };
+}
+
+/** Abnormal-true: there while something should restart and must not; its time tells since when. */
+export function rolloutBlocked(reason: string, message: string): Finding {
+  return { type: 'RolloutBlocked', status: 'True', reason, message };
 }

@@ -1,19 +1,27 @@
-import type { Tenant } from '../api/object.ts';
 import type { RunningWorkload } from '../runtime.ts';
-import { notReady, ready, reconciling, stalled, type Finding } from './conditions.ts';
-import type { Step } from './plan.ts';
+import { notReady, ready, reconciling, rolloutBlocked, stalled, type Finding } from './conditions.ts';
 import type { ProviderState } from './provider-checks.ts';
-import type { KnownProvider, Problem } from './render-all.ts';
-import { describeRestarts } from './restart-reasons.ts';
+import { describeRestarts, type Restart } from './restart-reasons.ts';
+import { allReady, type Blocker, type RolloutStep } from './rollout.ts';
 
-/** What a pass knows of one workload's owner. */
+/** Why a resource cannot be rendered. */
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a pass knows of one workload's owner when it ends. */
 export interface Observation {
   readonly running: RunningWorkload | undefined;
-  readonly step: Step | undefined;
+  readonly step: RolloutStep | undefined;
   readonly problem: Problem | undefined;
   /** Why the manifest that is written now is refused. */
   readonly invalid: string | undefined;
+  readonly hibernated: boolean;
 }
+
+/** Problems that end without anybody changing a resource. */
+const passing = new Set(['CertificateMissing']);
 
 /** Conditions of what has a workload: a KMSConfig, or a Tenant before its own conditions are added. */
 export function workloadFindings(seen: Observation): readonly Finding[] {
@@ -22,36 +30,86 @@ export function workloadFindings(seen: Observation): readonly Finding[] {
   }
   const problem = seen.problem ?? seen.running?.refused;
   if (problem !== undefined) {
-    return [notReady(problem.reason, problem.message), stalled(problem.reason, problem.message)];
+    const { reason, message } = problem;
+    return [notReady(reason, message), passing.has(reason) ? reconciling(reason, message) : stalled(reason, message)];
   }
   const { step, running } = seen;
-  if (step?.kind === 'wait') {
-    const what = `waits for ${step.for} to be ready`;
-    const message = step.restarts.length === 0 ? what : `${what} (${describeRestarts(step.restarts)})`;
-    return [readiness(running), reconciling('KeyServiceUnavailable', message)];
-  }
-  const first = readiness(running);
-  if (first.status === 'True') return [first];
-  if (running?.state.kind === 'crash-loop') return [first, stalled(first.reason, first.message)];
-  return [first, reconciling(first.reason, first.message)];
+  const readiness = readinessOf(running, seen.hibernated);
+  if (step?.kind === 'wait') return waitFindings(readiness, running, step);
+  if (step?.kind === 'update' || step?.kind === 'replace') return rollingFindings(readiness, step.restarts);
+  return settledFindings(readiness);
 }
 
-function readiness(running: RunningWorkload | undefined): Finding {
-  const state = running?.state ?? { kind: 'stopped' };
-  switch (state.kind) {
-    case 'ready':
-      return ready('it runs and answers');
-    case 'starting':
-      return notReady('Starting', 'it was started and is not ready yet');
-    case 'not-ready':
-      return notReady('NotReady', state.message);
-    case 'crash-loop':
-      return notReady('CrashLoop', `it ended ${state.restarts} times: ${state.message}`);
-    case 'stopped':
-      return notReady('NotStarted', 'it is not started yet');
-    default:
-      return state satisfies never;
+/** The blocker that people should hear of: one that does not go by the rollout's own progress. */
+export function blockerOf(seen: Observation): Blocker | undefined {
+  const { step } = seen;
+  return step?.kind === 'wait' && !step.progressing && seen.running !== undefined ? step.blocker : undefined;
+}
+
+function settledFindings(readiness: Finding): readonly Finding[] {
+  if (readiness.status === 'True') return [readiness];
+  const { reason, message } = readiness;
+  return [readiness, broken.has(reason) ? stalled(reason, message) : reconciling(reason, message)];
+}
+
+function rollingFindings(readiness: Finding, restarts: readonly Restart[]): readonly Finding[] {
+  if (readiness.status === 'False') return settledFindings(readiness);
+  const reason = restarts[0]?.reason ?? 'Rolling';
+  const message = `restarts for ${describeRestarts(restarts)}`;
+  return [notYet(reason, message), reconciling(reason, message)];
+}
+
+function waitFindings(
+  readiness: Finding,
+  running: RunningWorkload | undefined,
+  { blocker, restarts, progressing }: Extract<RolloutStep, { kind: 'wait' }>,
+): readonly Finding[] {
+  if (progressing) return rollingFindings(readiness, restarts);
+  const what = restarts.length === 0 ? '' : ` (${describeRestarts(restarts)})`;
+  const message = `${blocker.message}${what}`;
+  if (running === undefined) return [readiness, reconciling(blocker.reason, message)];
+  const blocked = rolloutBlocked(blocker.reason, message);
+  if (broken.has(readiness.reason)) return [readiness, stalled(readiness.reason, readiness.message), blocked];
+  const first = readiness.status === 'False' ? readiness : notYet(blocker.reason, message);
+  return [first, reconciling(blocker.reason, message), blocked];
+}
+
+/** Everything serves, and not all of it is what is written now: no wait for Ready may end yet. */
+function notYet(reason: string, message: string): Finding {
+  return { type: 'Ready', status: 'Unknown', reason, message };
+}
+
+/** Reasons that do not pass by themselves. */
+const broken = new Set(['CrashLoop', 'CannotStart']);
+
+function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): Finding {
+  if (running === undefined) return notReady('NotStarted', 'it is not started yet');
+  if (hibernated) {
+    return running.instances.length === 0
+      ? ready('it is hibernated: nothing runs, and its data stay', 'Hibernated')
+      : notReady('Hibernating', 'its instances are being stopped');
   }
+  const name = (instance: string) => (running.wanted > 1 ? instance : 'it');
+  for (const { name: instance, state } of running.instances) {
+    if (state.kind !== 'broken') continue;
+    return state.restarts > 0
+      ? notReady('CrashLoop', `${name(instance)} ends again and again: ${state.message}`)
+      : notReady('CannotStart', `${name(instance)} cannot start: ${state.message}`);
+  }
+  for (const { name: instance, state } of running.instances) {
+    if (state.kind === 'not-ready') return notReady('NotReady', `${name(instance)}: ${state.message}`);
+  }
+  if (allReady(running)) return ready('it runs and answers');
+  if (running.instances.length === 0 && running.state.kind === 'stopped') {
+    return notReady('NotStarted', 'it is not started yet');
+  }
+  const coming = running.instances.find(({ state }) => state.kind !== 'ready');
+  const why =
+    coming?.state.kind === 'starting' && coming.state.message !== undefined ? `: ${coming.state.message}` : '';
+  if (running.instances.some(({ state }) => state.kind === 'ready')) {
+    return notYet('Starting', `waits until ${coming?.name ?? 'every instance'} is ready${why}`);
+  }
+  return notReady('Starting', `it was started and is not ready yet${why}`);
 }
 
 export function providerFindings(state: ProviderState, invalid: string | undefined): readonly Finding[] {
@@ -69,83 +127,4 @@ export function providerFindings(state: ProviderState, invalid: string | undefin
     default:
       return state satisfies never;
   }
-}
-
-export interface TenantSurroundings {
-  readonly providers: ReadonlyMap<string, KnownProvider>;
-  readonly invalidProviders: ReadonlyMap<string, string>;
-  /** Whether servers have a version of the provider that passed its check. */
-  readonly isAccepted: (name: string) => boolean;
-  readonly waitingFor: string | undefined;
-  readonly keyService: readonly Finding[] | undefined;
-}
-
-/** The conditions of a Tenant: its server's, and those of what it refers to. */
-export function tenantFindings(tenant: Tenant, seen: Observation, around: TenantSurroundings): readonly Finding[] {
-  const own = workloadFindings(seen);
-  const identity = identityFinding(tenant, around);
-  const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionFinding(seen, around.keyService);
-  const extra = [identity, encryption].filter((finding) => finding !== undefined);
-  const waiting =
-    around.waitingFor === undefined
-      ? []
-      : [reconciling('CheckPending', `waits for the check of IdentityProvider ${around.waitingFor}`)];
-  const [first, ...rest] = own;
-  if (first?.status === 'True' && identity?.status === 'False') {
-    // The server serves; what is written does not hold, and that is what Ready tells GitOps.
-    return [notReady(identity.reason, identity.message), stalled(identity.reason, identity.message), ...extra];
-  }
-  const paused = tenant.spec.paused && first?.status === 'True' ? [{ ...first, reason: 'Paused' }] : undefined;
-  const abnormal = rest.some(({ type }) => type === 'Reconciling') ? rest : [...rest, ...waiting];
-  return [...(paused ?? (first === undefined ? [] : [first])), ...abnormal, ...extra];
-}
-
-function identityFinding(tenant: Tenant, around: TenantSurroundings): Finding | undefined {
-  const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
-  if (names.length === 0) return undefined;
-  const problems = names.flatMap((name) => {
-    const problem = providerProblem(name, around);
-    if (problem === undefined) return [];
-    const meanwhile = around.isAccepted(name)
-      ? 'the server keeps the version that passed its check before'
-      : 'the server runs without it';
-    return [{ reason: problem.reason, message: `IdentityProvider ${name}: ${problem.message} (${meanwhile})` }];
-  });
-  const [first] = problems;
-  if (first !== undefined) {
-    const message = problems.map((problem) => problem.message).join('; ');
-    return { type: 'IdentityReady', status: 'False', reason: first.reason, message };
-  }
-  const pending = names.find((name) => around.providers.get(name)?.state.kind === 'pending');
-  if (pending !== undefined) {
-    return {
-      type: 'IdentityReady',
-      status: 'Unknown',
-      reason: 'CheckPending',
-      message: `IdentityProvider ${pending} is being checked`,
-    };
-  }
-  return { type: 'IdentityReady', status: 'True', reason: 'Ready', message: `${names.join(', ')} passed the check` };
-}
-
-function providerProblem(name: string, around: TenantSurroundings): Problem | undefined {
-  const invalid = around.invalidProviders.get(name);
-  if (invalid !== undefined) return { reason: 'InvalidSpec', message: invalid };
-  const known = around.providers.get(name);
-  if (known === undefined) return { reason: 'IdentityProviderNotFound', message: 'it does not exist' };
-  return known.state.kind === 'broken' ? known.state : undefined;
-}
-
-function encryptionFinding(seen: Observation, keyService: readonly Finding[] | undefined): Finding {
-  if (keyService === undefined) {
-    const message = seen.problem?.message ?? 'the KMSConfig does not exist';
-    return { type: 'KMSReady', status: 'False', reason: seen.problem?.reason ?? 'KMSConfigNotFound', message };
-  }
-  const state = keyService.find(({ type }) => type === 'Ready');
-  return {
-    type: 'KMSReady',
-    status: state?.status ?? 'Unknown',
-    reason: state?.reason ?? 'Unknown',
-    message: `key service: ${state?.message ?? 'not observed yet'}`,
-  };
 }

@@ -5,8 +5,9 @@ export type ProviderState = { readonly kind: 'pending' } | ProviderCheck;
 
 export interface ProviderChecksOptions {
   readonly check: (provider: IdentityProvider, clientSecret: string) => Promise<ProviderCheck>;
-  /** Called when a result has come or changed. */
-  readonly onResult: () => void;
+  /** Called with the name of a provider when a check of its present version has ended. */
+  readonly onResult: (provider: string) => void;
+  readonly now: () => Date;
   /** A number from 0 to 1; spreads the repetitions. */
   readonly random: () => number;
   readonly firstRetryMs?: number;
@@ -18,12 +19,14 @@ interface Entry {
   readonly digest: string;
   state: ProviderState;
   failures: number;
-  timer: NodeJS.Timeout | undefined;
+  underWay: boolean;
+  /** When to check again, in milliseconds since the epoch. */
+  due: number;
 }
 
 /**
- * Checks each version of each provider once, then again: a broken one with growing pauses, so that it heals by itself, a good one
- * now and then, so that its condition stays true. A new version starts afresh and forgets the one before.
+ * Checks each version of each provider once, then again whenever it is asked for and its time has come: a broken one after growing
+ * pauses, so that it heals by itself, a good one now and then, so that its condition stays true. A new version starts afresh.
  */
 export class ProviderChecks {
   readonly #options: ProviderChecksOptions;
@@ -33,46 +36,56 @@ export class ProviderChecks {
     this.#options = options;
   }
 
-  /** What is known of this version; starts its check where there is none. `digest` covers spec and client secret. */
+  /** What is known of this version; starts its check where one is due. `digest` covers spec and client secret. */
   state(provider: IdentityProvider, clientSecret: string, digest: string): ProviderState {
     const { name } = provider.metadata;
-    const known = this.#entries.get(name);
-    if (known?.digest === digest) return known.state;
-    this.forget(name);
-    const entry: Entry = { digest, state: { kind: 'pending' }, failures: 0, timer: undefined };
-    this.#entries.set(name, entry);
-    void this.#run(entry, provider, clientSecret);
+    let entry = this.#entries.get(name);
+    if (entry?.digest !== digest) {
+      entry = { digest, state: { kind: 'pending' }, failures: 0, underWay: false, due: 0 };
+      this.#entries.set(name, entry);
+    }
+    if (!entry.underWay && entry.due <= this.#options.now().getTime()) void this.#run(entry, provider, clientSecret);
     return entry.state;
   }
 
+  /** Milliseconds until the next check is due; undefined while one is under way, whose result is told. */
+  nextInMs(name: string): number | undefined {
+    const entry = this.#entries.get(name);
+    if (entry === undefined || entry.underWay) return undefined;
+    return Math.max(0, entry.due - this.#options.now().getTime());
+  }
+
   forget(name: string): void {
-    clearTimeout(this.#entries.get(name)?.timer);
     this.#entries.delete(name);
   }
 
-  /** Forgets every provider but these. */
-  retain(names: ReadonlySet<string>): void {
-    for (const name of this.#entries.keys()) if (!names.has(name)) this.forget(name);
-  }
-
   close(): void {
-    this.retain(new Set());
+    this.#entries.clear();
   }
 
   async #run(entry: Entry, provider: IdentityProvider, clientSecret: string): Promise<void> {
-    const result = await this.#options.check(provider, clientSecret);
+    entry.underWay = true;
+    const result = await this.#check(provider, clientSecret);
+    entry.underWay = false;
     if (this.#entries.get(provider.metadata.name) !== entry) return;
-    const changed = JSON.stringify(result) !== JSON.stringify(entry.state);
     entry.state = result;
     entry.failures = result.kind === 'good' ? 0 : entry.failures + 1;
-    entry.timer = setTimeout(() => void this.#run(entry, provider, clientSecret), this.#pause(entry));
-    entry.timer.unref();
-    if (changed) this.#options.onResult();
+    entry.due = this.#options.now().getTime() + this.#pause(entry);
+    this.#options.onResult(provider.metadata.name);
+  }
+
+  async #check(provider: IdentityProvider, clientSecret: string): Promise<ProviderCheck> {
+    try {
+      return await this.#options.check(provider, clientSecret);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { kind: 'broken', reason: 'CheckFailed', message: `the provider could not be checked: ${message}` };
+    }
   }
 
   #pause({ failures }: Entry): number {
     const { firstRetryMs = 1_000, lastRetryMs = 60_000, goodForMs = 600_000, random } = this.#options;
-    const pause = failures === 0 ? goodForMs : Math.min(lastRetryMs, firstRetryMs * 2 ** (failures - 1));
+    const pause = failures === 0 ? goodForMs : Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 30));
     return pause * (0.75 + random() / 2);
   }
 }

@@ -1,289 +1,122 @@
-import type { Condition, Secret, Tenant } from '../api/object.ts';
-import { certificateNeeds } from '../render/certificates.ts';
-import { workloadName, type RenderContext } from '../render/render-context.ts';
-import { canonical } from '../render/restart-inputs.ts';
-import type { Runtime, RunningWorkload } from '../runtime.ts';
+import { workloadName } from '../render/render-context.ts';
 import type { ResourceReference } from '../workload.ts';
-import type { AcceptedProviders } from './accepted-providers.ts';
-import type { ProviderCheck } from './check-provider.ts';
-import { mergeConditions, type Finding, type ResourceStatus } from './conditions.ts';
-import type { OperatorEvent } from './events.ts';
-import { providerFindings, tenantFindings, workloadFindings, type Observation } from './findings.ts';
-import { plan, type Step } from './plan.ts';
-import { ProviderChecks } from './provider-checks.ts';
-import { problemKey, renderAll, type KnownProvider, type RenderedAll } from './render-all.ts';
+import { bucketPass } from './bucket-pass.ts';
+import { notReady, stalled } from './conditions.ts';
+import { keyServicePass } from './key-service-pass.ts';
+import { objectKey, parseObjectKey } from './object-key.ts';
+import type { Passes } from './passes.ts';
+import { providerPass } from './provider-pass.ts';
+import { Providers } from './providers.ts';
+import type { ReconcilerOptions } from './reconciler-options.ts';
 import type { Resources } from './resources.ts';
-
-export interface ReconcilerOptions {
-  readonly resources: () => Resources;
-  readonly runtime: Runtime;
-  readonly accepted: AcceptedProviders;
-  /** The Secret with the root credentials of a tenant, made where there is none; undefined where the one it names is missing. */
-  readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
-  readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
-  readonly fingerprint: (value: string) => string;
-  readonly status: StatusStore;
-  readonly event: (event: OperatorEvent) => void;
-  /** An error that no condition explains. */
-  readonly failed: (error: unknown) => void;
-  readonly now: () => Date;
-  readonly random: () => number;
-  readonly version: string;
-}
-
-/** Where conditions are kept: status files, or the status subresource. `put` writes nothing when nothing changed. */
-export interface StatusStore {
-  get(about: ResourceReference): ResourceStatus | undefined;
-  put(about: ResourceReference, status: ResourceStatus): Promise<void>;
-  /** The generation of what is written now; grows with every change of a spec. */
-  generation(about: ResourceReference): number;
-}
-
-/** Milliseconds before a pass that failed is tried again. */
-const retryMs = 2_000;
+import { Rollouts } from './rollouts.ts';
+import { StatusWriter } from './status-writer.ts';
+import { tenantPass } from './tenant-pass.ts';
+import { workloadOwner } from './workload-owner.ts';
 
 /**
- * observe, render, apply: makes what runs equal to what is written, one pass at a time. A pass is asked for by `request`; whatever
- * came while one ran leads to one more.
+ * observe, render, apply: makes what runs in one namespace equal to what is written there, one resource a pass. Passes of different
+ * resources may run at once, those of one may not: its queue sees to that. A pass errors when it could not end; then it is tried again.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
-  readonly #checks: ProviderChecks;
-  #running: Promise<void> | undefined;
-  #again = false;
-  #closed = false;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #passes: Passes;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#checks = new ProviderChecks({
-      check: (provider, secret) => options.check(provider, secret),
-      onResult: () => this.request(),
-      random: () => options.random(),
-    });
-    options.runtime.onChange(() => this.request());
+    this.#passes = {
+      options,
+      providers: new Providers(options),
+      rollouts: new Rollouts(options),
+      status: new StatusWriter(options),
+      keyServices: new Map(),
+      keyServiceOf: new Map(),
+    };
+    options.runtime.onChange((workload) => this.#changed(workload));
   }
 
-  request(): void {
-    if (this.#closed) return;
-    if (this.#running !== undefined) {
-      this.#again = true;
+  /** Once, when the resources are known: takes note of rollouts that are under way, and asks for a pass of everything. */
+  async start(): Promise<void> {
+    const { runtime, resources, enqueue } = this.#options;
+    const running = await runtime.observe();
+    this.#passes.rollouts.adopt(running);
+    const { tenants, identityProviders, kmsConfigs, buckets, invalid } = resources();
+    for (const name of kmsConfigs.keys()) enqueue({ kind: 'KMSConfig', name }, 0);
+    for (const name of identityProviders.keys()) enqueue({ kind: 'IdentityProvider', name }, 0);
+    for (const name of tenants.keys()) enqueue({ kind: 'Tenant', name }, 0);
+    for (const name of buckets.keys()) enqueue({ kind: 'Bucket', name }, 0);
+    for (const key of invalid.keys()) {
+      const about = parseObjectKey(key);
+      if (about !== undefined) enqueue(about, 0);
+    }
+    for (const { name } of running) {
+      const owner = workloadOwner(name);
+      if (owner !== undefined) enqueue(owner, 0);
+    }
+  }
+
+  async reconcile(about: ResourceReference): Promise<void> {
+    const resources = this.#options.resources();
+    // What is being deleted is taken down by the garbage collector: whatever were made now would be in its way.
+    if (about.kind !== 'Bucket' && resources.deleting.has(objectKey(about))) return;
+    switch (about.kind) {
+      case 'Tenant': {
+        const tenant = resources.tenants.get(about.name);
+        return tenant === undefined ? this.#gone(about, resources) : tenantPass(tenant, resources, this.#passes);
+      }
+      case 'KMSConfig': {
+        const kms = resources.kmsConfigs.get(about.name);
+        return kms === undefined ? this.#gone(about, resources) : keyServicePass(kms, resources, this.#passes);
+      }
+      case 'IdentityProvider': {
+        const provider = resources.identityProviders.get(about.name);
+        return provider === undefined ? this.#gone(about, resources) : providerPass(provider, resources, this.#passes);
+      }
+      case 'Bucket': {
+        const bucket = resources.buckets.get(about.name);
+        return bucket === undefined ? this.#gone(about, resources) : bucketPass(bucket, resources, this.#passes);
+      }
+      default:
+        return about.kind satisfies never;
+    }
+  }
+
+  /** Checks that are under way end without being heard. */
+  close(): void {
+    this.#passes.providers.close();
+  }
+
+  #changed(workload: string): void {
+    const owner = workloadOwner(workload);
+    if (owner !== undefined) this.#options.enqueue(owner);
+  }
+
+  /** What vanished is removed; what never was good has a name to report under, and what runs of it is left alone. */
+  async #gone(about: ResourceReference, resources: Resources): Promise<void> {
+    const invalid = resources.invalid.get(objectKey(about));
+    if (invalid !== undefined) {
+      await this.#passes.status.put(about, [notReady('InvalidSpec', invalid), stalled('InvalidSpec', invalid)], {});
       return;
     }
-    this.#running = this.#loop().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  /** Ends after the pass that is under way. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#retry);
-    this.#checks.close();
-    await this.#running;
-  }
-
-  async #loop(): Promise<void> {
-    do {
-      this.#again = false;
-      try {
-        await this.#pass();
-      } catch (error) {
-        this.#options.failed(error);
-        clearTimeout(this.#retry);
-        this.#retry = setTimeout(() => this.request(), retryMs);
-      }
-    } while (this.#again && !this.#closed);
-  }
-
-  async #pass(): Promise<void> {
-    const { runtime, accepted } = this.#options;
-    const resources = this.#options.resources();
-    const tenants = [...resources.tenants.values()];
-    const providers = await this.#knownProviders(resources);
-    const certificates = await runtime.ensureCertificates(certificateNeeds(tenants, resources.kmsConfigs));
-    const roots = await this.#rootSecrets(tenants, resources.secrets);
-    const secrets = new Map(resources.secrets);
-    for (const secret of [...accepted.secrets(), ...roots.values()]) secrets.set(secret.name, secret);
-    const context: RenderContext = { secrets, certificates, fingerprint: (value) => this.#options.fingerprint(value) };
-    const rendered = renderAll({
-      resources,
-      providers,
-      accepted: (name) => accepted.rendered(name),
-      rootSecret: (tenant) => roots.get(tenant)?.name ?? '',
-      context,
-    });
-    const steps = plan(rendered.desired, await runtime.observe(), rendered.leaveAlone);
-    for (const step of steps) await this.#take(step, secrets);
-    await this.#publish(resources, providers, rendered, steps);
-  }
-
-  /** Checks what is new, and accepts what passed. */
-  async #knownProviders(resources: Resources): Promise<ReadonlyMap<string, KnownProvider>> {
-    const { accepted, fingerprint } = this.#options;
-    const known = new Map<string, KnownProvider>();
-    for (const [name, provider] of resources.identityProviders) {
-      const { clientSecretRef } = provider.spec;
-      const clientSecret = resources.secrets.get(clientSecretRef.name)?.data[clientSecretRef.key];
-      if (clientSecret === undefined) {
-        const message =
-          `spec.clientSecretRef names the key ${clientSecretRef.key} of the Secret ${clientSecretRef.name}, ` +
-          `which ${resources.secrets.has(clientSecretRef.name) ? 'has no such key' : 'does not exist'}`;
-        known.set(name, { provider, current: false, state: { kind: 'broken', reason: 'SecretNotFound', message } });
-        continue;
-      }
-      const digest = fingerprint(canonical([provider.spec, clientSecret]));
-      const state = this.#checks.state(provider, clientSecret, digest);
-      const current = accepted.get(name)?.digest === digest;
-      if (state.kind === 'good' && !current) await accepted.accept({ provider, clientSecret, digest });
-      known.set(name, { provider, state, current: current || state.kind === 'good' });
+    const { providers, keyServices, keyServiceOf } = this.#passes;
+    if (about.kind === 'IdentityProvider') {
+      providers.forgetCheck(about.name);
+      await providers.forgetUnused(resources);
     }
-    this.#checks.retain(new Set(resources.identityProviders.keys()));
-    const referred = [...resources.tenants.values()].flatMap(({ spec }) => spec.identityProviders ?? []);
-    await accepted.retain(new Set([...resources.identityProviders.keys(), ...referred.map(({ name }) => name)]));
-    return known;
-  }
-
-  async #rootSecrets(
-    tenants: readonly Tenant[],
-    secrets: ReadonlyMap<string, Secret>,
-  ): Promise<ReadonlyMap<string, Secret>> {
-    const found = new Map<string, Secret>();
-    for (const tenant of tenants) {
-      found.set(tenant.metadata.name, await this.#options.rootCredentials(tenant, secrets));
-    }
-    return found;
-  }
-
-  async #take(step: Step, secrets: ReadonlyMap<string, Secret>): Promise<void> {
-    const { runtime, event } = this.#options;
-    switch (step.kind) {
-      case 'start':
-        event({
-          about: step.workload.owner,
-          type: 'Normal',
-          reason: 'Starting',
-          message: `starts ${step.workload.name}`,
-        });
-        return runtime.apply(step.workload, secrets);
-      case 'restart':
-        for (const { reason, field } of step.restarts) {
-          event({ about: step.workload.owner, type: 'Normal', reason, message: `restarts for ${field}` });
-        }
-        return runtime.apply(step.workload, secrets);
-      case 'refresh':
-        return runtime.apply(step.workload, secrets);
-      case 'remove':
-        return runtime.remove(step.name);
-      case 'wait':
-        return;
-      default:
-        step satisfies never;
+    if (about.kind === 'Tenant' || about.kind === 'KMSConfig') await this.#remove(about);
+    if (about.kind === 'KMSConfig') keyServices.delete(about.name);
+    if (about.kind === 'Tenant') {
+      const kms = keyServiceOf.get(about.name);
+      keyServiceOf.delete(about.name);
+      if (kms !== undefined) this.#options.enqueue({ kind: 'KMSConfig', name: kms });
+      await providers.forgetUnused(resources);
     }
   }
 
-  async #publish(
-    resources: Resources,
-    providers: ReadonlyMap<string, KnownProvider>,
-    rendered: RenderedAll,
-    steps: readonly Step[],
-  ): Promise<void> {
-    const running = new Map((await this.#options.runtime.observe()).map((workload) => [workload.name, workload]));
-    const observe = (about: ResourceReference): Observation => ({
-      running: running.get(workloadName(about)),
-      step: steps.find((step) => 'workload' in step && step.workload.name === workloadName(about)),
-      problem: rendered.problems.get(problemKey(about)),
-      invalid: resources.invalid.get(problemKey(about)),
-    });
-    const keyServices = new Map<string, readonly Finding[]>();
-    for (const name of resources.kmsConfigs.keys()) {
-      const about = { kind: 'KMSConfig', name } as const;
-      const seen = observe(about);
-      const findings = workloadFindings(seen);
-      keyServices.set(name, findings);
-      await this.#put(about, findings, this.#servers(seen.running, 1));
-    }
-    const invalidProviders = invalidOf('IdentityProvider', resources.invalid);
-    for (const [name, known] of providers) {
-      const issuer = known.state.kind === 'good' ? { issuer: known.state.issuer } : {};
-      await this.#put(
-        { kind: 'IdentityProvider', name },
-        providerFindings(known.state, invalidProviders.get(name)),
-        issuer,
-      );
-    }
-    for (const tenant of resources.tenants.values()) {
-      const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
-      const seen = observe(about);
-      const ref = tenant.spec.kmsConfigRef;
-      const findings = tenantFindings(tenant, seen, {
-        providers,
-        invalidProviders,
-        isAccepted: (name) => this.#options.accepted.get(name) !== undefined,
-        waitingFor: rendered.waiting.get(about.name),
-        keyService: ref && keyServices.get(ref.name),
-      });
-      await this.#put(about, findings, this.#servers(seen.running, tenant.spec.replicas));
-    }
-    await this.#publishUnreadable(resources);
+  async #remove(about: ResourceReference): Promise<void> {
+    const { runtime } = this.#options;
+    const name = workloadName(about);
+    this.#passes.rollouts.release(name);
+    if ((await runtime.observeOne(name)) !== undefined) await runtime.remove(name);
   }
-
-  /** Manifests that never were good have no object, but a name to report under. */
-  async #publishUnreadable(resources: Resources): Promise<void> {
-    const maps = {
-      Tenant: resources.tenants,
-      IdentityProvider: resources.identityProviders,
-      KMSConfig: resources.kmsConfigs,
-    };
-    for (const [kind, objects] of Object.entries(maps) as ['Tenant', ReadonlyMap<string, unknown>][]) {
-      for (const [name, invalid] of invalidOf(kind, resources.invalid)) {
-        if (objects.has(name)) continue;
-        const seen = { running: undefined, step: undefined, problem: undefined, invalid };
-        await this.#put({ kind, name }, workloadFindings(seen), {});
-      }
-    }
-  }
-
-  #servers(running: RunningWorkload | undefined, wanted: number): Partial<ResourceStatus> {
-    const addresses = running?.addresses ?? {};
-    return {
-      servers: `${running?.state.kind === 'ready' ? 1 : 0}/${wanted}`,
-      version: this.#options.version,
-      ...(Object.keys(addresses).length === 0 ? {} : { addresses }),
-    };
-  }
-
-  async #put(about: ResourceReference, findings: readonly Finding[], more: Partial<ResourceStatus>): Promise<void> {
-    const { status, event, now } = this.#options;
-    const before = status.get(about);
-    const generation = status.generation(about);
-    const conditions = mergeConditions(before?.conditions ?? [], findings, generation, now());
-    const news = readyNews(before?.conditions ?? [], conditions);
-    if (news !== undefined) event({ about, ...news });
-    await status.put(about, { ...more, observedGeneration: generation, conditions });
-  }
-}
-
-function invalidOf(kind: ResourceReference['kind'], invalid: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const prefix = `${kind}/`;
-  return new Map(
-    [...invalid].flatMap(([key, message]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), message]] : [])),
-  );
-}
-
-/** What to tell people when Ready changed; steps under way have events of their own. */
-function readyNews(
-  before: readonly Condition[],
-  after: readonly Condition[],
-): Pick<OperatorEvent, 'type' | 'reason' | 'message'> | undefined {
-  const old = before.find(({ type }) => type === 'Ready');
-  const now = after.find(({ type }) => type === 'Ready');
-  if (now === undefined || (old?.status === now.status && old.reason === now.reason && old.message === now.message)) {
-    return undefined;
-  }
-  if (now.status === 'True') {
-    return old?.status === 'True' ? undefined : { type: 'Normal', reason: now.reason, message: now.message };
-  }
-  if (now.status === 'Unknown' || now.reason === 'Starting' || now.reason === 'NotStarted') return undefined;
-  return { type: 'Warning', reason: now.reason, message: now.message };
 }

@@ -26,8 +26,9 @@ export function restartReasons(
     const input = now ?? old;
     if (input === undefined || now?.fingerprint === old?.fingerprint) continue;
     if (cameOrWent.has(resourceOf(input))) continue;
-    // A Secret that is named or no longer named goes with the field that names it.
-    if (input.of.kind === 'Secret' && (now === undefined || old === undefined)) continue;
+    // What is named or no longer named goes with the field that names it.
+    if ((input.of.kind === 'Secret' || input.of.kind === 'ConfigMap') && (now === undefined || old === undefined))
+      continue;
     reasons.push({ reason: input.reason, field: describe(input) });
   }
   return reasons;
@@ -48,9 +49,11 @@ function resourcesThatCameOrWent(
   const after = new Map(rendered.map((input) => [resourceOf(input), input.of]));
   const found = new Map<string, Restart>();
   for (const [resource, of] of new Map([...before, ...after])) {
-    if (of.kind === 'Secret' || resource === own || (before.has(resource) && after.has(resource))) continue;
-    const came = after.has(resource);
-    found.set(resource, { reason: `${of.kind}${came ? 'Added' : 'Removed'}`, field: `${of.kind} ${of.name}` });
+    if (resource === own || (before.has(resource) && after.has(resource))) continue;
+    const { kind, name } = of;
+    // A Secret or a ConfigMap comes and goes with the field that names it; nothing runs with a Bucket.
+    if (kind === 'Secret' || kind === 'ConfigMap' || kind === 'Bucket') continue;
+    found.set(resource, { reason: `${kind}${after.has(resource) ? 'Added' : 'Removed'}`, field: `${kind} ${name}` });
   }
   return found;
 }

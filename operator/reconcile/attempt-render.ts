@@ -1,0 +1,17 @@
+import { RenderProblem } from '../render/render-context.ts';
+import type { Workload } from '../workload.ts';
+import type { Problem } from './findings.ts';
+
+/** A workload, or why there is none: then what runs is left as it is. */
+export type Rendered =
+  | { readonly desired: Workload; readonly problem: undefined }
+  | { readonly desired: undefined; readonly problem: Problem };
+
+export function attempt(render: () => Workload): Rendered {
+  try {
+    return { desired: render(), problem: undefined };
+  } catch (error) {
+    if (!(error instanceof RenderProblem)) throw error;
+    return { desired: undefined, problem: { reason: error.reason, message: error.message } };
+  }
+}

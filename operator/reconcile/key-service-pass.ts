@@ -1,0 +1,75 @@
+import type { KMSConfig } from '../api/object.ts';
+import { certificateNeeds } from '../render/certificates.ts';
+import { workloadName } from '../render/render-context.ts';
+import { overlappingTenants, renderKeyService } from '../render/render-key-service.ts';
+import { tenantsOfKeyService } from './affected-by.ts';
+import { attempt } from './attempt-render.ts';
+import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-findings.ts';
+import { workloadFindings } from './findings.ts';
+import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
+import { objectKey } from './object-key.ts';
+import type { Passes } from './passes.ts';
+import type { Resources } from './resources.ts';
+import { isSettled } from './rollout.ts';
+import type { RolloutProgress } from './rollouts.ts';
+import { workloadStatus } from './workload-status.ts';
+
+/** One pass of a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, tells its conditions. */
+export async function keyServicePass(kms: KMSConfig, resources: Resources, passes: Passes): Promise<void> {
+  const { runtime, fingerprint, enqueue, now } = passes.options;
+  const { name } = kms.metadata;
+  const about = { kind: 'KMSConfig', name } as const;
+  const users = tenantsOfKeyService(name, resources);
+  const needs = certificateNeeds(users, new Map([[name, kms]])).filter(
+    (need) => need.owner.kind === 'KMSConfig' || need.authority === name,
+  );
+  const issued = await runtime.ensureCertificates(needs);
+  const { secrets, configMaps } = resources;
+  const rendered = attempt(() =>
+    renderKeyService(kms, users, { secrets, configMaps, certificates: issued, fingerprint }),
+  );
+  const paused = isPaused(kms);
+  const progress: Partial<RolloutProgress> =
+    rendered.desired === undefined
+      ? { running: await runtime.observeOne(workloadName(about)) }
+      : await passes.rollouts.advance(rendered.desired, secrets, { paused, unsettled: undefined });
+  const { running, step } = progress;
+
+  const own = needs.filter(({ owner }) => owner.kind === 'KMSConfig');
+  const certificates = certificatesOf(own, issued, []);
+  const hibernated = rendered.desired?.kubernetes.hibernated === true;
+  const invalid = resources.invalid.get(objectKey(about));
+  const tls = tlsFinding(own, certificates, now());
+  const found = workloadFindings({ running, step, problem: rendered.problem, invalid, hibernated });
+  const findings = [...found, ...(tls === undefined ? [] : [tls])];
+  const overlapping = overlappingTenants(users);
+  const view: KeyServiceView = {
+    version: keyServiceVersion(kms, resources, fingerprint),
+    settled: rendered.desired !== undefined && isSettled(rendered.desired, running),
+    admitted: new Map(
+      users
+        .filter(({ metadata }) => !overlapping.has(metadata.name))
+        .map((tenant) => [tenant.metadata.name, admission(tenant, issued)]),
+    ),
+    overlapping,
+    findings: found,
+  };
+  const before = passes.keyServices.get(name);
+  passes.keyServices.set(name, view);
+  for (const { metadata } of concernedTenants(before, view, users)) enqueue({ kind: 'Tenant', name: metadata.name });
+  const again = lookAgainMs(certificatesOf(needs, issued, []), now());
+  if (again !== undefined) enqueue(about, again);
+  if (rendered.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
+  await passes.status.put(about, findings, {
+    ...workloadStatus(running, hibernated ? 0 : kms.spec.replicas, step, about),
+    ...(certificates.length === 0
+      ? {}
+      : { certificates: certificates.map(({ name: certificate, notAfter }) => ({ name: certificate, notAfter })) }),
+  });
+}
+
+const missingCertificateMs = 30_000;
+
+function isPaused({ spec }: KMSConfig): boolean {
+  return 'paused' in spec && spec.paused === true;
+}

@@ -1,0 +1,107 @@
+import type { IdentityProvider } from '../api/object.ts';
+import { configMapValue, RenderProblem, secretValue } from '../render/render-context.ts';
+import { canonical } from '../render/restart-inputs.ts';
+import type { KnownProvider } from './known-provider.ts';
+import { ProviderChecks } from './provider-checks.ts';
+import type { ReconcilerOptions } from './reconciler-options.ts';
+import type { Problem } from './findings.ts';
+import type { Resources } from './resources.ts';
+
+/** What is known of the identity providers of a namespace: checks, and the versions that passed. */
+export class Providers {
+  readonly #options: ReconcilerOptions;
+  readonly #checks: ProviderChecks;
+  readonly #told = new Map<string, string>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#checks = new ProviderChecks({
+      check: (provider, secret) => options.check(provider, secret),
+      onResult: (name) => options.enqueue({ kind: 'IdentityProvider', name }, 0),
+      now: () => options.now(),
+      random: () => options.random(),
+    });
+  }
+
+  /** Checks what is new, and accepts what passed. */
+  async known(provider: IdentityProvider, resources: Resources): Promise<KnownProvider> {
+    const { accepted, fingerprint } = this.#options;
+    const { name } = provider.metadata;
+    const contents = contentsOf(provider, resources);
+    if ('reason' in contents) return { provider, current: false, state: { kind: 'broken', ...contents } };
+    const { clientSecret, complete } = contents;
+    const digest = fingerprint(canonical([complete.spec, clientSecret]));
+    const state = this.#checks.state(complete, clientSecret, digest);
+    if (state.kind === 'good') await accepted.accept({ provider: complete, clientSecret, digest });
+    return { provider, state, current: accepted.get(name)?.digest === digest };
+  }
+
+  /** Of those that exist, by name. */
+  async knownOf(names: readonly string[], resources: Resources): Promise<ReadonlyMap<string, KnownProvider>> {
+    const found = new Map<string, KnownProvider>();
+    for (const name of names) {
+      const provider = resources.identityProviders.get(name);
+      if (provider !== undefined) found.set(name, await this.known(provider, resources));
+    }
+    return found;
+  }
+
+  /** Whether what tenants see of a provider differs from the last time that this was asked. */
+  isNews({ provider, state, current }: KnownProvider): boolean {
+    const { name } = provider.metadata;
+    const now = canonical([state, current]);
+    const before = this.#told.get(name);
+    this.#told.set(name, now);
+    return before !== now;
+  }
+
+  nextCheckInMs(name: string): number | undefined {
+    return this.#checks.nextInMs(name);
+  }
+
+  /** The resource is gone. What servers still use is kept for them. */
+  forgetCheck(name: string): void {
+    this.#checks.forget(name);
+    this.#told.delete(name);
+  }
+
+  /** Forgets versions whose provider is gone and that no tenant names any more. */
+  async forgetUnused({ identityProviders, tenants, invalid }: Resources): Promise<void> {
+    const { accepted } = this.#options;
+    const gone = accepted
+      .names()
+      .filter((name) => !identityProviders.has(name) && !invalid.has(`IdentityProvider/${name}`));
+    if (gone.length === 0) return;
+    const named = new Set([...tenants.values()].flatMap(({ spec }) => spec.identityProviders ?? []).map((r) => r.name));
+    for (const name of gone) if (!named.has(name)) await accepted.forget(name);
+  }
+
+  close(): void {
+    this.#checks.close();
+  }
+}
+
+/**
+ * What a provider refers to, with its CA certificates in it: a version is checked, and kept, as a whole. Why not, where something of
+ * it is missing.
+ */
+function contentsOf(
+  provider: IdentityProvider,
+  { secrets, configMaps }: Resources,
+): Problem | { readonly clientSecret: string; readonly complete: IdentityProvider } {
+  const { caBundleFrom, ...spec } = provider.spec;
+  const field = (name: string) => `${name} of IdentityProvider ${provider.metadata.name}`;
+  try {
+    const clientSecret = secretValue(secrets, spec.clientSecretRef, field('spec.clientSecretRef'));
+    const { configMapKeyRef, secretKeyRef } = caBundleFrom ?? {};
+    const caBundle =
+      configMapKeyRef !== undefined
+        ? configMapValue(configMaps, configMapKeyRef, field('spec.caBundleFrom'))
+        : secretKeyRef && secretValue(secrets, secretKeyRef, field('spec.caBundleFrom'));
+    const complete = { ...provider, spec: caBundle === undefined ? spec : { ...spec, caBundle } };
+    return { clientSecret, complete };
+  } catch (error) {
+    if (!(error instanceof RenderProblem)) throw error;
+    return { reason: error.reason, message: error.message };
+  }
+}

@@ -1,0 +1,120 @@
+import type { Secret } from '../api/object.ts';
+import type { RunningWorkload } from '../runtime.ts';
+import type { Workload } from '../workload.ts';
+import type { ReconcilerOptions } from './reconciler-options.ts';
+import type { Restart } from './restart-reasons.ts';
+import { isInMidRollout, isSettled, nextStep, type RolloutStep, type RolloutSurroundings } from './rollout.ts';
+import { workloadOwner } from './workload-owner.ts';
+
+/** Where a workload is after its next step was taken. */
+export interface RolloutProgress {
+  readonly step: RolloutStep;
+  readonly running: RunningWorkload | undefined;
+}
+
+/** Milliseconds after which what blocks is asked again; most blockers tell when they end, a store does not. */
+const askAgainMs = { store: 5_000, other: 30_000 } as const;
+
+/** Takes the steps that `nextStep` decides, one instance a pass, under the limit of the fleet. */
+export class Rollouts {
+  readonly #options: ReconcilerOptions;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Workloads found in mid-rollout hold their places, before any other begins. */
+  adopt(running: readonly RunningWorkload[]): void {
+    for (const workload of running) {
+      const owner = workloadOwner(workload.name);
+      if (owner !== undefined && isInMidRollout(workload, owner)) {
+        this.#options.rolloutLimit.take(this.#key(workload.name));
+      }
+    }
+  }
+
+  async advance(
+    desired: Workload,
+    secrets: ReadonlyMap<string, Secret>,
+    around: Pick<RolloutSurroundings, 'paused' | 'unsettled'>,
+  ): Promise<RolloutProgress> {
+    const { runtime, rolloutLimit } = this.#options;
+    const surroundings: RolloutSurroundings = { ...around, store: undefined, mayRoll: true };
+    let running = await runtime.observeOne(desired.name);
+    let step = nextStep(desired, running, surroundings);
+    if (step.kind === 'start' || step.kind === 'update') {
+      this.#tell(desired, step);
+      await runtime.apply(desired, secrets);
+      running = await runtime.observeOne(desired.name);
+      step = nextStep(desired, running, surroundings);
+    } else if (running !== undefined && step.kind !== 'leave') {
+      await runtime.refresh(desired, secrets);
+    }
+    if (step.kind === 'replace' && running !== undefined) {
+      step = await this.#replace(desired, running, step, surroundings);
+    }
+    running = await runtime.observeOne(desired.name);
+    if (isSettled(desired, running)) rolloutLimit.release(this.#key(desired.name));
+    this.#askAgain(desired, step);
+    return { step, running };
+  }
+
+  /** What is gone, or what nothing is known of, holds no place. */
+  release(workload: string): void {
+    this.#options.rolloutLimit.release(this.#key(workload));
+  }
+
+  async #replace(
+    desired: Workload,
+    running: RunningWorkload,
+    step: Extract<RolloutStep, { kind: 'replace' }>,
+    surroundings: RolloutSurroundings,
+  ): Promise<RolloutStep> {
+    const { runtime, rolloutLimit, event } = this.#options;
+    // One that is not ready serves nobody: it asks for no place, and not whether it can be spared.
+    if (step.instance.state.kind === 'ready') {
+      const several = running.wanted > 1;
+      const store = several && this.#mayRoll(desired) ? await runtime.storeHealth(desired.name) : undefined;
+      // Asked after the last await, so that no other takes the place in between.
+      const decided = nextStep(desired, running, { ...surroundings, store, mayRoll: this.#mayRoll(desired) });
+      if (decided.kind !== 'replace') return decided;
+      rolloutLimit.take(this.#key(desired.name));
+    }
+    const { name } = step.instance;
+    if (running.wanted > 1) {
+      event({ about: desired.owner, type: 'Normal', reason: 'Replacing', message: `replaces ${name}` });
+    }
+    await runtime.replace(desired.name, name);
+    return step;
+  }
+
+  #mayRoll({ name, owner }: Workload): boolean {
+    return this.#options.rolloutLimit.mayTake(this.#key(name), () => this.#options.enqueue(owner, 0));
+  }
+
+  #tell({ name, owner }: Workload, step: Extract<RolloutStep, { kind: 'start' | 'update' }>): void {
+    const { event, counters } = this.#options;
+    if (step.kind === 'start') {
+      event({ about: owner, type: 'Normal', reason: 'Starting', message: `starts ${name}` });
+      return;
+    }
+    for (const { reason, field } of step.restarts) {
+      event({ about: owner, type: 'Normal', reason, message: `restarts for ${field}` });
+    }
+    for (const reason of reasonsOf(step.restarts)) counters?.rollout(reason);
+  }
+
+  #askAgain({ owner }: Workload, step: RolloutStep): void {
+    if (step.kind !== 'wait') return;
+    const { store, other } = askAgainMs;
+    this.#options.enqueue(owner, step.blocker.reason === 'StoreNotHealthy' ? store : other);
+  }
+
+  #key(workload: string): string {
+    return `${this.#options.namespace}/${workload}`;
+  }
+}
+
+function reasonsOf(restarts: readonly Restart[]): ReadonlySet<Restart['reason']> {
+  return new Set(restarts.map(({ reason }) => reason));
+}

@@ -1,0 +1,67 @@
+import type { Condition } from '../api/object.ts';
+import type { ResourceReference } from '../workload.ts';
+import { mergeConditions, type Finding, type ResourceStatus } from './conditions.ts';
+import type { OperatorEvent } from './events.ts';
+import type { ReconcilerOptions } from './reconciler-options.ts';
+import type { BlockerReason } from './rollout.ts';
+
+const blockers: readonly string[] = [
+  'PodNotReady',
+  'StoreNotHealthy',
+  'RolloutInProgress',
+  'KeyServiceUnavailable',
+  'ProviderInvalid',
+] satisfies BlockerReason[];
+
+/** Lays what a pass found over the conditions before, and tells people what is new. */
+export class StatusWriter {
+  readonly #options: ReconcilerOptions;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  async put(about: ResourceReference, findings: readonly Finding[], more: Partial<ResourceStatus>): Promise<void> {
+    const { status, event, now } = this.#options;
+    const before = status.get(about)?.conditions ?? [];
+    const generation = status.generation(about);
+    const conditions = mergeConditions(before, findings, generation, now());
+    const news = readyNews(before, conditions);
+    if (news !== undefined) event({ about, ...news });
+    this.#tellBlocked(about, before, conditions);
+    await status.put(about, { ...more, observedGeneration: generation, conditions });
+  }
+
+  /** Once for each blocker that comes, not for each pass that meets it. */
+  #tellBlocked(about: ResourceReference, before: readonly Condition[], after: readonly Condition[]): void {
+    const old = before.find(({ type }) => type === 'RolloutBlocked');
+    const now = after.find(({ type }) => type === 'RolloutBlocked');
+    if (now === undefined || old?.reason === now.reason) return;
+    const { event, counters } = this.#options;
+    event({ about, type: 'Warning', reason: now.reason, message: `restart is held up: ${now.message}` });
+    if (isBlocker(now.reason)) counters?.blocked(now.reason);
+  }
+}
+
+function isBlocker(reason: string): reason is BlockerReason {
+  return blockers.includes(reason);
+}
+
+/** What to tell people when Ready changed; steps under way have events of their own. */
+function readyNews(
+  before: readonly Condition[],
+  after: readonly Condition[],
+): Pick<OperatorEvent, 'type' | 'reason' | 'message'> | undefined {
+  const old = before.find(({ type }) => type === 'Ready');
+  const now = after.find(({ type }) => type === 'Ready');
+  if (now === undefined || (old?.status === now.status && old.reason === now.reason && old.message === now.message)) {
+    return undefined;
+  }
+  if (now.status === 'True') {
+    return old?.status === 'True' ? undefined : { type: 'Normal', reason: now.reason, message: now.message };
+  }
+  if (now.status === 'Unknown' || quiet.has(now.reason)) return undefined;
+  return { type: 'Warning', reason: now.reason, message: now.message };
+}
+
+const quiet = new Set(['Starting', 'NotStarted', 'Hibernating', 'CertificateMissing']);

@@ -1,0 +1,211 @@
+import type { Secret, Tenant } from '../api/object.ts';
+import { certificateNeeds } from '../render/certificates.ts';
+import { RenderProblem, workloadName } from '../render/render-context.ts';
+import { renderTenant } from '../render/render-tenant.ts';
+import type { RunningWorkload } from '../runtime.ts';
+import type { CertificateNeed, IssuedCertificate, Workload } from '../workload.ts';
+import { attempt, type Rendered } from './attempt-render.ts';
+import { certificatesOf, lookAgainMs, tlsFinding, type KnownCertificate } from './certificate-findings.ts';
+import type { Finding } from './conditions.ts';
+import { admission, keyServiceVersion, unsettledReason } from './key-service-views.ts';
+import type { KnownProvider } from './known-provider.ts';
+import { objectKey } from './object-key.ts';
+import type { Passes } from './passes.ts';
+import type { Resources } from './resources.ts';
+import type { RolloutProgress } from './rollouts.ts';
+import { tenantFindings } from './tenant-findings.ts';
+import { workloadStatus } from './workload-status.ts';
+
+/** What a tenant's server is made from, gathered before anything is rendered. */
+interface Gathered {
+  readonly providers: ReadonlyMap<string, KnownProvider>;
+  readonly needs: readonly CertificateNeed[];
+  readonly issued: ReadonlyMap<string, IssuedCertificate>;
+  readonly certificates: readonly KnownCertificate[];
+}
+
+/** One pass of a Tenant: checks its providers, renders its server, takes the next safe step, tells its conditions. */
+export async function tenantPass(tenant: Tenant, resources: Resources, passes: Passes): Promise<void> {
+  const { runtime, enqueue, now } = passes.options;
+  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  noteKeyService(tenant, passes);
+  const gathered = await gather(tenant, resources, passes);
+  const waitingFor = tenant.spec.paused ? undefined : pendingProvider(tenant, gathered.providers);
+  const left = tenant.spec.paused || waitingFor !== undefined;
+  const secrets = left ? undefined : await secretsFor(tenant, resources, passes);
+  const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, passes);
+  const progress: Partial<RolloutProgress> =
+    rendered?.desired === undefined || secrets === undefined
+      ? { running: await runtime.observeOne(workloadName(about)) }
+      : await advance(rendered.desired, tenant, resources, gathered, secrets, passes);
+  await passes.providers.forgetUnused(resources);
+  const again = lookAgainMs(gathered.certificates, now());
+  if (again !== undefined) enqueue(about, again);
+  if (rendered?.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
+  await publish(tenant, resources, gathered, { rendered, progress, waitingFor }, passes);
+}
+
+/** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
+const missingCertificateMs = 30_000;
+
+/** A key service that lost a tenant drops its policy. */
+function noteKeyService(tenant: Tenant, { keyServiceOf, options }: Passes): void {
+  const { name } = tenant.metadata;
+  const before = keyServiceOf.get(name);
+  const after = tenant.spec.kmsConfigRef?.name;
+  if (after === undefined) keyServiceOf.delete(name);
+  else keyServiceOf.set(name, after);
+  if (before !== undefined && before !== after) options.enqueue({ kind: 'KMSConfig', name: before });
+}
+
+async function gather(tenant: Tenant, resources: Resources, { providers, options }: Passes): Promise<Gathered> {
+  const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
+  const { name } = tenant.metadata;
+  const ref = tenant.spec.kmsConfigRef;
+  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const needs = certificateNeeds([tenant], new Map(kms === undefined ? [] : [[kms.metadata.name, kms]])).filter(
+    ({ owner }) => owner.kind === 'Tenant' && owner.name === name,
+  );
+  const own = tenant.spec.tls?.secretName;
+  const issued = await options.runtime.ensureCertificates(needs);
+  return {
+    providers: await providers.knownOf(names, resources),
+    needs,
+    issued,
+    certificates: certificatesOf(needs, issued, own === undefined ? [] : [resources.secrets.get(own)]),
+  };
+}
+
+/** A tenant waits until all its new providers are checked, so that changes made together are one restart. */
+function pendingProvider(tenant: Tenant, providers: ReadonlyMap<string, KnownProvider>): string | undefined {
+  return (tenant.spec.identityProviders ?? []).find(({ name }) => {
+    const known = providers.get(name);
+    return known !== undefined && !known.current && known.state.kind === 'pending';
+  })?.name;
+}
+
+interface TenantSecrets {
+  readonly all: ReadonlyMap<string, Secret>;
+  readonly root: string;
+}
+
+async function secretsFor(tenant: Tenant, { secrets }: Resources, { options }: Passes): Promise<TenantSecrets> {
+  const root = await options.rootCredentials(tenant, secrets);
+  const all = new Map(secrets).set(root.name, root);
+  for (const { name } of tenant.spec.identityProviders ?? []) {
+    const kept = options.accepted.secret(name);
+    if (kept !== undefined) all.set(kept.name, kept);
+  }
+  return { all, root: root.name };
+}
+
+function render(
+  tenant: Tenant,
+  resources: Resources,
+  { issued }: Gathered,
+  secrets: TenantSecrets,
+  { options, keyServices }: Passes,
+): Rendered {
+  const { accepted, fingerprint } = options;
+  const ref = tenant.spec.kmsConfigRef;
+  const kms = ref && resources.kmsConfigs.get(ref.name);
+  return attempt(() => {
+    const other = ref && keyServices.get(ref.name)?.overlapping.get(tenant.metadata.name);
+    if (other !== undefined) throw overlap(tenant.metadata.name, other);
+    const parts = {
+      providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
+      rootSecret: secrets.root,
+      ...(kms === undefined ? {} : { kms }),
+    };
+    const { configMaps } = resources;
+    return renderTenant(tenant, parts, { secrets: secrets.all, configMaps, certificates: issued, fingerprint });
+  });
+}
+
+function overlap(tenant: string, other: string): RenderProblem {
+  return new RenderProblem(
+    'KeyPrefixOverlap',
+    `spec.kmsConfigRef.keyPrefix of Tenant ${tenant} overlaps with that of Tenant ${other}: ` +
+      'each could use the keys of the other; give them prefixes of which neither begins with the other',
+  );
+}
+
+function advance(
+  desired: Workload,
+  tenant: Tenant,
+  resources: Resources,
+  { issued }: Gathered,
+  secrets: TenantSecrets,
+  { rollouts, keyServices, options }: Passes,
+): Promise<RolloutProgress> {
+  const ref = tenant.spec.kmsConfigRef;
+  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const version = kms === undefined ? '' : keyServiceVersion(kms, resources, options.fingerprint);
+  const view = ref && keyServices.get(ref.name);
+  const unsettled = unsettledReason(tenant, admission(tenant, issued), view, version);
+  return rollouts.advance(desired, secrets.all, { paused: false, unsettled });
+}
+
+async function publish(
+  tenant: Tenant,
+  resources: Resources,
+  { providers, needs, certificates }: Gathered,
+  outcome: {
+    readonly rendered: Rendered | undefined;
+    readonly progress: Partial<RolloutProgress>;
+    readonly waitingFor: string | undefined;
+  },
+  { options, keyServices, status }: Passes,
+): Promise<void> {
+  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const { step, running } = outcome.progress;
+  const ref = tenant.spec.kmsConfigRef;
+  const findings = tenantFindings(
+    tenant,
+    {
+      running,
+      step,
+      problem: outcome.rendered?.problem,
+      invalid: resources.invalid.get(objectKey(about)),
+      hibernated: isHibernated(tenant, running),
+    },
+    {
+      providers,
+      invalidProviders: invalidProviders(tenant, resources),
+      isAccepted: (name) => options.accepted.get(name) !== undefined,
+      waitingFor: outcome.waitingFor,
+      keyService: keyServiceFindings(ref && keyServices.get(ref.name)?.findings, ref?.name, resources),
+      tls: tlsFinding(needs, certificates, options.now()),
+    },
+  );
+  const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
+  await status.put(about, findings, {
+    ...workloadStatus(running, wanted, step, about),
+    ...(certificates.length === 0
+      ? {}
+      : { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) }),
+  });
+}
+
+/** One that is paused is as it was when it was paused. */
+function isHibernated({ spec }: Tenant, running: RunningWorkload | undefined): boolean {
+  return spec.hibernated && (!spec.paused || running?.wanted === 0);
+}
+
+/** Of a KMSConfig that is gone nothing is known any more. */
+function keyServiceFindings(
+  findings: readonly Finding[] | undefined,
+  kms: string | undefined,
+  { kmsConfigs }: Resources,
+): readonly Finding[] | undefined {
+  return kms !== undefined && kmsConfigs.has(kms) ? findings : undefined;
+}
+
+function invalidProviders(tenant: Tenant, { invalid }: Resources): ReadonlyMap<string, string> {
+  return new Map(
+    (tenant.spec.identityProviders ?? []).flatMap(({ name }) => {
+      const message = invalid.get(objectKey({ kind: 'IdentityProvider', name }));
+      return message === undefined ? [] : [[name, message] as const];
+    }),
+  );
+}
