@@ -13,6 +13,10 @@ const mapLists: Readonly<Record<string, readonly string[]>> = {
   imagePullSecrets: ['name'],
   volumeMounts: ['mountPath'],
   conditions: ['type'],
+  // Of the project's own kinds.
+  identityProviders: ['name'],
+  settings: ['name'],
+  certificates: ['name'],
   ownerReferences: ['uid'],
   topologySpreadConstraints: ['topologyKey', 'whenUnsatisfiable'],
 };

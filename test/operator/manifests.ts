@@ -1,0 +1,68 @@
+/** Manifests as a person would commit them, small. `spec` is laid over what is needed. */
+
+const apiVersion = 'coffer.dev/v1alpha1';
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+export function tenant(name: string, spec: object = {}, namespace = 'default'): Manifest {
+  return { apiVersion, kind: 'Tenant', metadata: { name, namespace }, spec: { image: 'coffer:1', ...spec } };
+}
+
+/** Of several servers, which need a store that they share. */
+export function tenantOfSeveral(name: string, replicas: number, spec: object = {}, namespace = 'default'): Manifest {
+  const storage = {
+    records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } },
+    blobs: { sharedVolume: { claimName: 'blobs' } },
+  };
+  return tenant(name, { replicas, storage, ...spec }, namespace);
+}
+
+/** What `tenantOfSeveral` refers to. */
+export function sharedStore(namespace = 'default'): readonly Manifest[] {
+  return [
+    secret('database', { url: 'postgres://coffer:secret@database/coffer' }, namespace),
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'blobs', namespace },
+      spec: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '1Gi' } } },
+    },
+  ];
+}
+
+export function identityProvider(name: string, spec: object = {}, namespace = 'default'): Manifest {
+  return {
+    apiVersion,
+    kind: 'IdentityProvider',
+    metadata: { name, namespace },
+    spec: {
+      configUrl: 'https://id.example.com/.well-known/openid-configuration',
+      clientId: 'coffer',
+      clientSecretRef: { name: 'client', key: 'secret' },
+      ...spec,
+    },
+  };
+}
+
+export function keyService(name: string, spec: object = {}, namespace = 'default'): Manifest {
+  return {
+    apiVersion,
+    kind: 'KMSConfig',
+    metadata: { name, namespace },
+    spec: { image: 'coffer:1', keystore: { files: {} }, defaultKey: 'main', ...spec },
+  };
+}
+
+export function secret(name: string, data: Readonly<Record<string, string>>, namespace = 'default'): Manifest {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: data };
+}
