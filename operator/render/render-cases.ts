@@ -73,13 +73,14 @@ export function server(
   providers: readonly IdentityProvider[] = [],
   more: Readonly<Record<string, Secret['data']>> = {},
   service?: KMSConfig,
+  by: RenderContext = context(more),
 ): Workload {
   const parts = {
     providers: providers.map((one) => ({ provider: one, kept })),
     rootSecret: 'demo-root-credentials',
     ...(service === undefined ? {} : { kms: service }),
   };
-  return renderTenant(of, parts, context(more));
+  return renderTenant(of, parts, by);
 }
 
 /** `Reason: message` of what stands in the way of rendering. */

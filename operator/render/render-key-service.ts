@@ -1,3 +1,4 @@
+import { keystore as keystoreSchema } from '../api/keystore.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { podFieldNames } from '../api/pod-fields.ts';
@@ -17,7 +18,7 @@ import { drainMs, monitoringOptions, operatorPeer, podOptions } from './kubernet
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
 import { filesMount } from './rendered-part.ts';
-import { fieldInput, restartRequest, specInputs } from './restart-inputs.ts';
+import { fieldInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
 import { volumeMount } from './volume-mount.ts';
 
 /** The key service of a KMSConfig, with a policy for each tenant that uses it. Errors with `RenderProblem`. */
@@ -144,9 +145,10 @@ function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderConte
   const { files, ...others } = kms.spec.keystore;
   // A volume grows in place.
   const { size: _, ...volume } = files ?? {};
+  const keystoreSpec = withoutDefaults(keystoreSchema, { ...others, ...(files && { files: volume }) });
   return [
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),
-    fieldInput('KMSConfigChanged', 'spec.keystore', of, { ...others, ...(files && { files: volume }) }, context),
+    fieldInput('KMSConfigChanged', 'spec.keystore', of, keystoreSpec, context),
     // Metrics are open to everyone whom the network policy admits, where they are wanted.
     ...(kms.spec.monitoring === undefined
       ? []

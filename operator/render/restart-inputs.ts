@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { RestartInput, RestartReason } from '../workload.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { restartAnnotation } from '../api/tenant.ts';
@@ -20,7 +20,7 @@ export function specInputs(
     const reason = reasonOf(field);
     const value = spec[field];
     if (reason === undefined || isDefault(type, value)) continue;
-    inputs.push({ reason, field: `spec.${field}`, of, fingerprint: context.fingerprint(canonical(value)) });
+    inputs.push(fieldInput(reason, `spec.${field}`, of, withoutDefaults(type, value), context));
   }
   return inputs;
 }
@@ -78,6 +78,32 @@ export function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1)))
       : node,
   );
+}
+
+/**
+ * A value without what is at its default, at every level, so that a new version of the operator that knows a field more renders the
+ * same fingerprint.
+ */
+export function withoutDefaults(type: z.core.$ZodType, value: unknown): unknown {
+  const inner = unwrapped(type);
+  if (value === null || typeof value !== 'object') return value;
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => withoutDefaults(inner.element, item));
+  }
+  if (!(inner instanceof z.ZodObject)) return value;
+  const shape: Readonly<Record<string, z.core.$ZodType | undefined>> = inner.shape;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, part]) => {
+      const field = shape[key];
+      if (field === undefined) return [[key, part]];
+      return isDefault(field, part) ? [] : [[key, withoutDefaults(field, part)]];
+    }),
+  );
+}
+
+function unwrapped(type: z.core.$ZodType): z.core.$ZodType {
+  const wraps = type instanceof z.ZodOptional || type instanceof z.ZodDefault || type instanceof z.ZodPrefault;
+  return wraps ? unwrapped(type.unwrap()) : type;
 }
 
 function isDefault(type: z.core.$ZodType, value: unknown): boolean {

@@ -1,10 +1,11 @@
+import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { address, mounted, text, type RestartInput } from '../workload.ts';
 import { keyServiceClientCertificate } from './certificates.ts';
 import { variable } from './environment.ts';
 import { nothing, type RenderedPart } from './rendered-part.ts';
 import { issuedCertificate, RenderProblem, workloadName, type RenderContext } from './render-context.ts';
-import { fieldInput } from './restart-inputs.ts';
+import { fieldInput, withoutDefaults } from './restart-inputs.ts';
 
 type KmsConfigRef = NonNullable<Tenant['spec']['kmsConfigRef']>;
 
@@ -67,7 +68,7 @@ function inputs(tenant: string, ref: KmsConfigRef, kms: KMSConfig, context: Rend
   const { address: listens, defaultKey, enclave } = kms.spec;
   return [
     fieldInput('TenantChanged', 'spec.kmsConfigRef', own, { name: ref.name, defaultKey: ref.defaultKey }, context),
-    fieldInput('KMSConfigChanged', 'spec.address', of, listens, context),
+    fieldInput('KMSConfigChanged', 'spec.address', of, withoutDefaults(kmsConfigSpec.shape.address, listens), context),
     ...(ref.defaultKey === undefined
       ? [fieldInput('KMSConfigChanged', 'spec.defaultKey', of, defaultKey, context)]
       : []),

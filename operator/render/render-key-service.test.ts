@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { KMSConfig, Tenant } from '../api/object.ts';
+import { podSpec } from '../api/pod-cases.ts';
+import { podFieldNames } from '../api/pod-fields.ts';
+import { kmsConfigSpec } from '../api/kms-config.ts';
+import type { Spec } from '../api/rule-case.ts';
+import { describeRestarts, restartReasons } from '../reconcile/restart-reasons.ts';
+import type { IssuedCertificate, Json } from '../workload.ts';
+import { context, kms, made, problem, server, tenant } from './render-cases.ts';
+import type { RenderContext } from './render-context.ts';
+import { renderKeyService } from './render-key-service.ts';
+
+const user = (name: string, keyPrefix: string) =>
+  made('Tenant', name, { kmsConfigRef: { name: 'keys', keyPrefix } }) as Tenant;
+const identityOf = (digit: string, former?: string): IssuedCertificate => ({
+  identity: digit.repeat(64),
+  ...(former === undefined ? {} : { formerIdentity: former.repeat(64) }),
+  notAfter: new Date(0),
+});
+
+function withCertificates(certificates: Readonly<Record<string, IssuedCertificate>>): RenderContext {
+  return {
+    ...context(),
+    certificates: new Map(Object.entries({ 'keys-key-service': identityOf('1'), ...certificates })),
+  };
+}
+
+const service = (of: KMSConfig, users: readonly Tenant[] = [], by: RenderContext = context()) =>
+  renderKeyService(of, users, by);
+const restarts = (before: KMSConfig, after: KMSConfig) => {
+  const [old, now] = [service(before), service(after)];
+  return describeRestarts(restartReasons(old.inputs, now.inputs, old.owner));
+};
+
+describe('a new tenant', () => {
+  const users = [user('a', 'a-'), user('b', 'b-')];
+  const certificates = withCertificates({
+    'a-key-service-client': identityOf('2'),
+    'b-key-service-client': identityOf('3'),
+  });
+  it('restarts no key service: policies and keys are re-read', () => {
+    const before = service(kms(), users.slice(0, 1), certificates);
+    const after = service(kms(), users, certificates);
+    expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([]);
+    const files = after.mounts.flatMap((mount) => (mount.kind === 'files' ? mount.files : []));
+    expect(files.find(({ path }) => path === 'keysvc.yaml')?.reloads).toBe(true);
+  });
+  it('keeps nobody else waiting while its certificate is not made', () => {
+    const text = JSON.stringify(service(kms(), users, withCertificates({ 'a-key-service-client': identityOf('2') })));
+    expect(text).toContain('tenant-a');
+    expect(text).not.toContain('tenant-b');
+  });
+  it('is admitted by the network policy, and nobody else is but the operator', () => {
+    const also: Json = { podSelector: { matchLabels: { app: 'backup' } } };
+    const { networkPolicy } = service(kms({ networkPolicy: { alsoFrom: [also] } }), users, certificates).kubernetes;
+    expect(networkPolicy?.admits).toEqual({ api: ['a-server', 'b-server'] });
+    expect(networkPolicy?.alsoFrom).toHaveLength(2);
+    expect(networkPolicy?.alsoFrom).toContainEqual(also);
+  });
+  it('changes nothing by its place in a list', () => {
+    expect(service(kms(), users.toReversed(), certificates)).toEqual(service(kms(), users, certificates));
+  });
+});
+
+describe('a tenant with a new key', () => {
+  it('is known by the old one too', () => {
+    const certificates = withCertificates({ 'a-key-service-client': identityOf('2', '4') });
+    const text = JSON.stringify(service(kms(), [user('a', '')], certificates));
+    expect(text).toContain(JSON.stringify(['2'.repeat(64), '4'.repeat(64)]));
+  });
+  it('waits for its certificate', () => {
+    const of = tenant({ kmsConfigRef: { name: 'keys' } });
+    expect(problem(() => server(of, [], {}, kms(), withCertificates({})))).toContain('CertificateMissing');
+  });
+});
+
+describe('a change of the KMSConfig', () => {
+  const restarting: Readonly<Record<string, Spec>> = {
+    ...Object.fromEntries(Object.entries(podSpec).map(([field, value]) => [field, { [field]: value }])),
+    image: { image: 'coffer:2' },
+    address: { address: { port: 7374 } },
+    keystore: { keystore: { files: { path: '/srv/keys' } } },
+    cache: { cache: { any: '1m' } },
+    monitoring: { monitoring: { serviceMonitor: {} } },
+  };
+  const restartless: Readonly<Record<string, Spec>> = {
+    replicas: { replicas: 3 },
+    defaultKey: { defaultKey: 'second' },
+    keys: { keys: [{ name: 'more' }] },
+    policies: { policies: [{ name: 'auditors', allow: ['/v1/log/audit'], identities: [] }] },
+    certificates: { certificates: { life: '30d' } },
+    enclave: { enclave: 'team' },
+    networkPolicy: { networkPolicy: { enabled: false } },
+    reclaimPolicy: { reclaimPolicy: 'Delete' },
+    'keystore.files.size': { keystore: { files: { size: '2Gi' } } },
+  };
+  it.each(Object.entries(restarting))('of spec.%s restarts the key service', (field, change) => {
+    const reason = podFieldNames.has(field)
+      ? 'PodTemplateChanged'
+      : field === 'image'
+        ? 'ImageChanged'
+        : 'KMSConfigChanged';
+    expect(restarts(kms(), kms(change))).toBe(`${reason}: spec.${field} of KMSConfig keys`);
+  });
+  it.each(Object.entries(restartless))('of spec.%s restarts nothing', (_, change) => {
+    expect(restarts(kms(), kms(change))).toBe('');
+  });
+  it('has a case for each field of the schema', () => {
+    const tried = new Set([...Object.keys(restarting), ...Object.keys(restartless)]);
+    expect(Object.keys(kmsConfigSpec.shape).filter((field) => !tried.has(field))).toEqual([]);
+  });
+  it('of its enclave restarts the servers that name it', () => {
+    const of = tenant({ kmsConfigRef: { name: 'keys' } });
+    const [before, after] = [server(of, [], {}, kms()), server(of, [], {}, kms({ enclave: 'team' }))];
+    expect(describeRestarts(restartReasons(before.inputs, after.inputs, before.owner))).toBe(
+      'KMSConfigChanged: spec.enclave of KMSConfig keys',
+    );
+    const sent = (workload: typeof before) => workload.environment.some(({ name }) => name.endsWith('_ENCLAVE'));
+    expect([sent(before), sent(after)]).toEqual([false, true]);
+  });
+});
+
+describe('the pods of a key service', () => {
+  const affinityOf = (spec: Spec) => JSON.stringify(service(kms(spec)).kubernetes.pod.affinity ?? null);
+  it('run on one node where its volume can be on one only, however many they are', () => {
+    const one = affinityOf({});
+    expect(one).toContain('"coffer.dev/workload":"keys-key-service"');
+    expect(affinityOf({ replicas: 3 })).toBe(one);
+  });
+  it('keep an affinity of their own besides', () => {
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }] } };
+    expect(affinityOf({ affinity })).toMatch(/"topologyKey":"zone".*"topologyKey":"kubernetes.io\/hostname"/);
+  });
+  it('run anywhere over a volume that many nodes can mount, or none', () => {
+    expect(affinityOf({ keystore: { files: { accessMode: 'ReadWriteMany' } } })).toBe('null');
+  });
+  it('drain only where there is another to go to', () => {
+    const drain = (replicas: number) => service(kms({ replicas })).kubernetes.drainMs;
+    expect([drain(1), drain(3)]).toEqual([0, 5_000]);
+  });
+});

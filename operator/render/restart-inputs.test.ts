@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { canonical, withoutDefaults } from './restart-inputs.ts';
+
+const old = z.strictObject({ path: z.string().optional() });
+const newer = z.strictObject({
+  path: z.string().optional(),
+  mode: z.enum(['once', 'many']).default('once'),
+  cache: z.strictObject({ size: z.int().default(1) }).prefault({}),
+  rows: z.array(z.strictObject({ name: z.string(), kind: z.string().default('a') })).optional(),
+});
+
+describe('the value of a field without its defaults', () => {
+  it('is the same for a schema that knows more fields', () => {
+    const written = { path: '/srv' };
+    expect(canonical(withoutDefaults(newer, newer.parse(written)))).toBe(
+      canonical(withoutDefaults(old, old.parse(written))),
+    );
+  });
+  it('keeps what is not at its default, at every level', () => {
+    const written = { mode: 'many', cache: { size: 2 }, rows: [{ name: 'x' }, { name: 'y', kind: 'b' }] };
+    expect(withoutDefaults(newer, newer.parse(written))).toEqual(written);
+  });
+  it('tells an empty object that chooses something from none', () => {
+    const choice = z.strictObject({ one: z.strictObject({}).optional(), two: z.strictObject({}).optional() });
+    expect(withoutDefaults(choice, choice.parse({ one: {} }))).toEqual({ one: {} });
+  });
+});
