@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listen } from '../../platform/listen.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
+import { kubernetesOptions } from '../reconcile/workload-fixture.ts';
 import { text, listen as listenOn, mounted, type Workload } from '../workload.ts';
 import { LocalRuntime } from './local-runtime.ts';
 import { StateFolder } from './state-folder.ts';
@@ -39,11 +40,14 @@ function made(): LocalRuntime {
     programs: { 'coffer-server': program, keysvc: program },
     event: (event) => events.push(event),
     childLine: (_, line) => lines.push(line),
+    version: '1.2.3',
     verbose: false,
     random: () => 0,
     now: () => new Date(),
   });
 }
+
+const volume = { kind: 'volume', name: 'data', claim: { kind: 'each', accessMode: 'ReadWriteOnce' } } as const;
 
 function workload(more: Partial<Workload> = {}, fingerprint = '1'): Workload {
   const owner = { kind: 'Tenant', name: 'demo' } as const;
@@ -55,7 +59,7 @@ function workload(more: Partial<Workload> = {}, fingerprint = '1'): Workload {
     environment: [{ name: 'SVC_ROOT_PASSWORD_FILE', value: text`${mounted('root', 'password')}` }],
     ports: [{ name: 's3', host: '127.0.0.1', port, field: 'spec.addresses.s3.port of Tenant demo' }],
     mounts: [
-      { kind: 'volume', name: 'data' },
+      volume,
       {
         kind: 'files',
         name: 'root',
@@ -66,6 +70,7 @@ function workload(more: Partial<Workload> = {}, fingerprint = '1'): Workload {
     liveness: { kind: 'connect', port: 's3' },
     dependsOn: [],
     replicas: 1,
+    kubernetes: kubernetesOptions(),
     inputs: [{ reason: 'TenantChanged', field: 'spec.x', of: owner, fingerprint }],
     ...more,
   };
@@ -116,21 +121,52 @@ describe('a workload on one machine', () => {
     }
   });
 
-  it('is restarted when an input changed, and not otherwise', async () => {
+  it('is restarted when it is replaced, and not otherwise', async () => {
     await runtime.apply(workload(), secrets);
     await ready();
     await runtime.apply(workload(), secrets);
     await runtime.apply(workload({}, '2'), secrets);
+    await runtime.refresh(workload({}, '3'), secrets);
+    expect(log()).toEqual(['start']);
+    await runtime.replace('demo-server');
     await ready();
     expect(log()).toEqual(['start', 'end SIGTERM', 'start']);
+  });
+
+  it('tells what it was started with, what it starts with next, and its version', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    await runtime.apply(workload({}, '2'), secrets);
+    expect(await runtime.observeOne('demo-server')).toMatchObject({
+      inputs: [{ fingerprint: '2' }],
+      instances: [{ name: 'demo-server', inputs: [{ fingerprint: '1' }], state: { kind: 'ready' }, version: '1.2.3' }],
+      wanted: 1,
+    });
+    await runtime.replace('demo-server');
+    await ready();
+    expect((await runtime.observeOne('demo-server'))?.instances).toMatchObject([{ inputs: [{ fingerprint: '2' }] }]);
   });
 
   it('is restarted once for changes that come while it stops', async () => {
     await runtime.apply(workload(), secrets);
     await ready();
-    await Promise.all(['2', '3', '4'].map((fingerprint) => runtime.apply(workload({}, fingerprint), secrets)));
+    for (const fingerprint of ['2', '3', '4']) {
+      await runtime.apply(workload({}, fingerprint), secrets);
+      await runtime.replace('demo-server');
+    }
     await ready();
     expect(log()).toEqual(['start', 'end SIGTERM', 'start']);
+    expect((await runtime.observeOne('demo-server'))?.instances).toMatchObject([{ inputs: [{ fingerprint: '4' }] }]);
+  });
+
+  it('has no instance while it is hibernated, and comes back', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    await runtime.refresh(workload({ kubernetes: kubernetesOptions({ hibernated: true }) }), secrets);
+    expect(await runtime.observeOne('demo-server')).toMatchObject({ instances: [], wanted: 0 });
+    expect(log()).toEqual(['start', 'end SIGTERM']);
+    await runtime.refresh(workload(), secrets);
+    await ready();
   });
 
   it.runIf(process.platform === 'linux')(
@@ -145,11 +181,13 @@ describe('a workload on one machine', () => {
   );
 
   it('gets a file that it re-reads written anew without a restart', async () => {
-    const [, mount] = workload().mounts;
-    const reloading = workload({ mounts: [{ kind: 'volume', name: 'data' }, ...(mount === undefined ? [] : [mount])] });
+    const content = { kind: 'secret', secret: 's', key: 'key' } as const;
+    const reloading = workload({
+      mounts: [volume, { kind: 'files', name: 'root', files: [{ path: 'password', content, reloads: true }] }],
+    });
     await runtime.apply(reloading, secrets);
     await ready();
-    await runtime.apply(reloading, new Map([['s', { name: 's', data: { key: 'renewed' } }]]));
+    await runtime.refresh(reloading, new Map([['s', { name: 's', data: { key: 'renewed' } }]]));
     expect((await told()).files).toEqual({ SVC_ROOT_PASSWORD_FILE: 'renewed' });
     expect(log()).toEqual(['start']);
   });
@@ -212,14 +250,12 @@ describe('a workload on one machine', () => {
     const renamed = workload(
       {
         environment: [],
-        mounts: [
-          { kind: 'volume', name: 'data' },
-          { kind: 'files', name: 'root', files: [] },
-        ],
+        mounts: [volume, { kind: 'files', name: 'root', files: [] }],
       },
       '2',
     );
     await runtime.apply(renamed, secrets);
+    await runtime.replace('demo-server');
     await eventually(() => !existsSync(path));
   });
 });

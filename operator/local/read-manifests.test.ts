@@ -32,8 +32,8 @@ describe('a manifest file', () => {
     expect(read(source).invalid.get('Tenant/demo')).toMatch(/^a\.yaml:8: spec\.settings: /);
   });
   it('that another program wrote is named as unknown', () => {
-    expect(read('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n').problems[0]).toContain(
-      'ConfigMap (v1) is not known',
+    expect(read('apiVersion: v1\nkind: Service\nmetadata: {name: a}\n').problems[0]).toContain(
+      'Service (v1) is not known',
     );
   });
   it('whose aliases multiply is refused, not expanded', () => {
