@@ -2,8 +2,8 @@ import { identityProviderSpec, providerId } from '../api/identity-provider.ts';
 import type { IdentityProvider } from '../api/object.ts';
 import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../workload.ts';
 import { secretFileVariable, variable } from './environment.ts';
-import { configMapValue, secretValue, type KeyRef, type RenderContext } from './render-context.ts';
-import { configMapInput, secretInput, specInputs } from './restart-inputs.ts';
+import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
+import { secretInput, specInputs } from './restart-inputs.ts';
 
 /** What a provider adds to the server of a tenant. */
 export interface RenderedProvider {
@@ -12,32 +12,16 @@ export interface RenderedProvider {
   readonly inputs: readonly RestartInput[];
 }
 
-/** A provider that was checked, with the Secret in which its client secret of that moment is kept. */
+/** A provider that was checked, its CA certificates written out in `caBundle`, with the Secret in which its client secret of that moment is kept. */
 export interface AcceptedProvider {
   readonly provider: IdentityProvider;
   /** The operator's own copy: a secret that fails its check must not reach a server that starts again by itself. */
   readonly kept: KeyRef;
-  /** CA certificates of that moment, where `spec.caBundleFrom` names them: `caBundleOf`. */
-  readonly caBundle?: string;
-}
-
-/** The CA certificates of a provider, wherever they are written. Errors with `RenderProblem`. */
-export function caBundleOf(
-  { metadata, spec }: IdentityProvider,
-  context: Pick<RenderContext, 'secrets' | 'configMaps'>,
-): string | undefined {
-  const { caBundle, caBundleFrom } = spec;
-  const field = `spec.caBundleFrom of IdentityProvider ${metadata.name}`;
-  if (caBundleFrom?.secretKeyRef !== undefined) return secretValue(context.secrets, caBundleFrom.secretKeyRef, field);
-  if (caBundleFrom?.configMapKeyRef !== undefined) {
-    return configMapValue(context.configMaps, caBundleFrom.configMapKeyRef, field);
-  }
-  return caBundle;
 }
 
 /** `SVC_IDENTITY_OPENID_*_<ID>` of a provider. Its files go to the mount `mount`. Errors with `RenderProblem`. */
 export function renderIdentityProvider(
-  { provider, kept, caBundle: acceptedBundle }: AcceptedProvider,
+  { provider, kept }: AcceptedProvider,
   mount: string,
   context: Pick<RenderContext, 'secrets' | 'fingerprint'>,
 ): RenderedProvider {
@@ -79,10 +63,9 @@ export function renderIdentityProvider(
       reloads: false,
     },
   ];
-  const caBundle = acceptedBundle ?? spec.caBundle;
-  if (caBundle !== undefined) {
+  if (spec.caBundle !== undefined) {
     environment.push(variable('SVC_IDENTITY_OPENID_CA_FILE', text`${mounted(mount, caPath)}`, suffix));
-    files.push({ path: caPath, content: { kind: 'text', text: caBundle }, reloads: false });
+    files.push({ path: caPath, content: { kind: 'text', text: spec.caBundle }, reloads: false });
   }
   return {
     environment,
@@ -90,19 +73,8 @@ export function renderIdentityProvider(
     inputs: [
       ...specInputs(identityProviderSpec, spec, of, () => 'IdentityProviderChanged', context),
       secretInput(spec.clientSecretRef, secret, context),
-      ...caBundleInput(spec.caBundleFrom, caBundle, context),
     ],
   };
-}
-
-function caBundleInput(
-  from: IdentityProvider['spec']['caBundleFrom'],
-  value: string | undefined,
-  context: Pick<RenderContext, 'fingerprint'>,
-): readonly RestartInput[] {
-  if (from === undefined || value === undefined) return [];
-  if (from.secretKeyRef !== undefined) return [secretInput(from.secretKeyRef, value, context)];
-  return from.configMapKeyRef === undefined ? [] : [configMapInput(from.configMapKeyRef, value, context)];
 }
 
 function list(values: readonly string[] | undefined): string | undefined {

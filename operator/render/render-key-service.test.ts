@@ -120,8 +120,10 @@ describe('a change of the KMSConfig', () => {
   });
 });
 
+const affinityOf = (spec: Spec) => JSON.stringify(service(kms(spec)).kubernetes.pod.affinity ?? null);
+const drainOf = (replicas: number) => service(kms({ replicas })).kubernetes.drainMs;
+
 describe('the pods of a key service', () => {
-  const affinityOf = (spec: Spec) => JSON.stringify(service(kms(spec)).kubernetes.pod.affinity ?? null);
   it('run on one node where its volume can be on one only, however many they are', () => {
     const one = affinityOf({});
     expect(one).toContain('"coffer.dev/workload":"keys-key-service"');
@@ -135,7 +137,6 @@ describe('the pods of a key service', () => {
     expect(affinityOf({ keystore: { files: { accessMode: 'ReadWriteMany' } } })).toBe('null');
   });
   it('drain only where there is another to go to', () => {
-    const drain = (replicas: number) => service(kms({ replicas })).kubernetes.drainMs;
-    expect([drain(1), drain(3)]).toEqual([0, 5_000]);
+    expect([drainOf(1), drainOf(3)]).toEqual([0, 5_000]);
   });
 });

@@ -9,6 +9,9 @@ import { renderKeystore } from './render-keystore.ts';
 const rendered = (title: string, more = {}) =>
   renderKeystore(kms({ keystore: keystores[title] }), 'keystore', context(more));
 
+const serviceWith = (secret: string) =>
+  renderKeyService(kms({ keystore: keystores['azure-client-secret'] }), [], context({ azure: { secret } }));
+
 describe('the keystores (golden/)', () => {
   it.each(Object.keys(keystores))('are rendered as the key service reads them: %s', async (title) => {
     await expect(stringify(rendered(title))).toMatchFileSnapshot(`golden/keystore-${title}.yaml`);
@@ -21,9 +24,7 @@ describe('credentials of a keystore', () => {
     expect(JSON.stringify(workload)).not.toMatch(/-value/);
   });
   it('restart the key service when they change', () => {
-    const service = (secret: string) =>
-      renderKeyService(kms({ keystore: keystores['azure-client-secret'] }), [], context({ azure: { secret } }));
-    const [before, after] = [service('old'), service('new')];
+    const [before, after] = [serviceWith('old'), serviceWith('new')];
     expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([
       { reason: 'SecretChanged', field: 'key secret of Secret azure' },
     ]);

@@ -29,8 +29,9 @@ describe('what is rendered (golden/)', () => {
   });
 });
 
+const policyOf = (networkPolicy: object) => server(tenant({ networkPolicy })).kubernetes.networkPolicy;
+
 describe('the NetworkPolicy of a tenant', () => {
-  const policyOf = (networkPolicy: object) => server(tenant({ networkPolicy })).kubernetes.networkPolicy;
   it('admits everyone to its two ports where it says nothing else', () => {
     expect(policyOf({})).toEqual({ admits: { s3: undefined, console: undefined }, alsoFrom: [] });
   });
@@ -69,31 +70,35 @@ describe('stores that servers share', () => {
   });
 });
 
+const withSetting = (key: string, name = 'SVC_REGION') =>
+  tenant({ settings: [{ name, valueFrom: { configMapKeyRef: { name: 'region', key } } }] });
+
 describe('settings from a ConfigMap', () => {
-  const of = (key: string, name = 'SVC_REGION') =>
-    tenant({ settings: [{ name, valueFrom: { configMapKeyRef: { name: 'region', key } } }] });
   it('are read from it', () => {
-    expect(server(of('region')).environment).toContainEqual({
+    expect(server(withSetting('region')).environment).toContainEqual({
       name: 'SVC_REGION',
       value: { kind: 'text', parts: ['eu-west-1'] },
     });
   });
   it('restart the server when it changes', () => {
-    const inputs = server(of('region')).inputs.filter(({ reason }) => reason === 'ConfigMapChanged');
+    const inputs = server(withSetting('region')).inputs.filter(({ reason }) => reason === 'ConfigMapChanged');
     expect(inputs.map(({ field, of: { kind, name } }) => `${field} of ${kind} ${name}`)).toEqual([
       'key region of ConfigMap region',
     ]);
   });
   it('are refused where the key is missing, the value is wrong, or the setting is a secret', () => {
-    expect(problem(() => server(of('zone')))).toContain('ConfigMapKeyMissing');
-    expect(problem(() => server(of('region', 'SVC_THREADS')))).toContain('SVC_THREADS is "eu-west-1"');
-    expect(problem(() => server(of('region', 'SVC_KMS_KEYSVC_KEY_PASSWORD')))).toContain('give it by valueFrom.secret');
+    expect(problem(() => server(withSetting('zone')))).toContain('ConfigMapKeyMissing');
+    expect(problem(() => server(withSetting('region', 'SVC_THREADS')))).toContain('SVC_THREADS is "eu-west-1"');
+    expect(problem(() => server(withSetting('region', 'SVC_KMS_KEYSVC_KEY_PASSWORD')))).toContain(
+      'give it by valueFrom.secret',
+    );
   });
 });
 
+const needs = (spec: object, annotations?: Record<string, string>) =>
+  certificateNeeds([tenant({ kmsConfigRef: { name: 'keys' }, ...spec }, annotations)], new Map([['keys', kms()]]));
+
 describe('certificates', () => {
-  const needs = (spec: object, annotations?: Record<string, string>) =>
-    certificateNeeds([tenant({ kmsConfigRef: { name: 'keys' }, ...spec }, annotations)], new Map([['keys', kms()]]));
   it('of a server are made by the operator, or by an issuer, for all its names', () => {
     const made = needs({ tls: { operatorMade: true, dnsNames: ['s3.example.com'] } }).at(-1);
     expect(made).toMatchObject({ name: 'demo-server-tls', usages: ['server'], validFor: ['demo-server'] });
