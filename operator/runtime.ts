@@ -78,4 +78,4 @@ export type WorkloadState =
   | { readonly kind: 'crash-loop'; readonly restarts: number; readonly message: string }
   | { readonly kind: 'stopped' };
 
-export type RefusalReason = 'PortInUse' | 'ReplicasUnsupported' | 'StartFailed' | 'Conflict';
+export type RefusalReason = 'PortInUse' | 'ReplicasUnsupported' | 'StartFailed' | 'Conflict' | 'VolumeNotGrown';

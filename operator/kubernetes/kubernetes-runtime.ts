@@ -1,9 +1,18 @@
 import type { Secret } from '../api/object.ts';
-import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
-import type { RunningWorkload, Runtime, StoreHealth } from '../runtime.ts';
+import { KubeError, type Cache, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
+import { workloadName } from '../render/render-context.ts';
+import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, ResourceReference, Workload } from '../workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
+import { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
+import { statefulSetView } from './live-workload.ts';
+import { ForeignObject, ObjectWriter, StillBeingDeleted } from './object-writer.ts';
+import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
+import { askHealth, storeHealthBy, type AskHealth } from './store-health.ts';
+import { podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';
+import { portsOf, workloadView } from './workload-view.ts';
+import { writeWorkload } from './workload-writer.ts';
 
 /** What the runtime reads: one cache for each type of object that it makes, of all namespaces. */
 export interface RuntimeCaches {
@@ -35,6 +44,8 @@ export interface KubernetesRuntimeOptions {
   /** Keyed digest, as the renderers have it: names of Secrets must not let their content be guessed. */
   readonly fingerprint: (value: string) => string;
   readonly certificateTimes: CertificateTimes;
+  /** Instead of asking servers over the network. */
+  readonly askHealth?: AskHealth;
   readonly now: () => Date;
   readonly random: () => number;
   readonly log: RuntimeLog;
@@ -46,63 +57,213 @@ export interface RuntimeLog {
   warn(details: object, message: string): void;
 }
 
+/** Milliseconds: a timer holds no more than 24 days, and clocks are set. */
+const longestWaitMs = 6 * 3_600_000;
+
 /** Runs the workloads of one namespace as StatefulSets whose pods it replaces itself. */
 export class KubernetesRuntime implements Runtime {
   readonly #options: KubernetesRuntimeOptions;
+  readonly #writer: ObjectWriter;
+  readonly #certificates: CertificateKeeper;
   readonly #listeners: ((name: string) => void)[] = [];
+  readonly #refused = new Map<string, NonNullable<RunningWorkload['refused']>>();
+  /** Uids of pods that this runtime deleted, by pod: a cache that lags shows them as running. */
+  readonly #replaced = new Map<string, string>();
+  readonly #ports = new Map<string, ReadonlyMap<string, number>>();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: KubernetesRuntimeOptions) {
     this.#options = options;
+    const { api, caches, namespace, fingerprint, certificateTimes: times } = options;
+    this.#writer = new ObjectWriter({ api, fingerprint });
+    this.#certificates = new CertificateKeeper({
+      writer: this.#writer,
+      secrets: caches.secrets,
+      certificates: caches.certificates,
+      namespace,
+      owner: (about) => options.owner(about),
+      times,
+      now: () => options.now(),
+    });
   }
 
   /** To be called with every change of a cached object of this namespace; tells the listeners of its workload. */
-  noticed(_before: KubeObject | undefined, _after: KubeObject | undefined): void {
-    throw new Error(`not built yet: ${this.#options.namespace} ${this.#listeners.length}`);
+  noticed(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const object = after ?? before;
+    if (object === undefined) return;
+    if (object.kind === 'Pod' && after?.metadata.uid !== this.#replaced.get(object.metadata.name)) {
+      this.#replaced.delete(object.metadata.name);
+    }
+    const workload = workloadOf(object);
+    if (workload !== undefined) this.#tell(workload);
   }
 
   /** Authorities and certificates of the namespace, for metrics and status. */
   certificateExpiries(): readonly CertificateExpiry[] {
-    throw new Error('not built yet');
+    return this.#certificates.expiries();
   }
 
   /** Ends its timers; what runs in the cluster runs on. */
   close(): void {
-    throw new Error('not built yet');
+    clearTimeout(this.#timer);
+    this.#listeners.length = 0;
   }
 
-  ensureCertificates(_needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
-    throw new Error('not built yet');
+  async ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
+    const issued = await this.#certificates.ensure(needs);
+    this.#wakeForCertificates();
+    return issued;
   }
 
   observe(): Promise<readonly RunningWorkload[]> {
-    throw new Error('not built yet');
+    const { caches, namespace } = this.#options;
+    const names = caches.statefulSets.list(namespace).flatMap((set) => set.metadata.labels?.[workloadLabel] ?? []);
+    return Promise.resolve(names.flatMap((name) => this.#observe(name) ?? []));
   }
 
-  observeOne(_name: string): Promise<RunningWorkload | undefined> {
-    throw new Error('not built yet');
+  observeOne(name: string): Promise<RunningWorkload | undefined> {
+    return Promise.resolve(this.#observe(name));
   }
 
-  apply(_workload: Workload, _secrets: ReadonlyMap<string, Secret>): Promise<void> {
-    throw new Error('not built yet');
+  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    return this.#write(workload, secrets, false);
   }
 
-  refresh(_workload: Workload, _secrets: ReadonlyMap<string, Secret>): Promise<void> {
-    throw new Error('not built yet');
+  refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    return this.#write(workload, secrets, true);
   }
 
-  replace(_name: string, _instance: string): Promise<void> {
-    throw new Error('not built yet');
+  async replace(name: string, instance: string): Promise<void> {
+    const { api, caches, namespace } = this.#options;
+    const pod = caches.pods.get(namespace, instance);
+    const uid = pod?.metadata.uid;
+    if (pod === undefined || uid === undefined || pod.metadata.labels?.[workloadLabel] !== name) return;
+    try {
+      await api.delete(caches.pods.type, namespace, instance, { uid });
+    } catch (error) {
+      // Another pod has its name by now: somebody else replaced it.
+      if (!(error instanceof KubeError && error.status === 409)) throw error;
+    }
+    this.#replaced.set(instance, uid);
   }
 
-  storeHealth(_name: string): Promise<StoreHealth> {
-    throw new Error('not built yet');
+  async storeHealth(name: string): Promise<StoreHealth> {
+    const { caches, namespace, askHealth: ask = askHealth } = this.#options;
+    const live = caches.statefulSets.get(namespace, name);
+    if (live === undefined) return { healthy: false, message: `StatefulSet ${name} does not exist` };
+    // A key service keeps its keys elsewhere: losing one of several loses nothing.
+    if (live.metadata.labels?.['app.kubernetes.io/component'] !== 'server') return { healthy: true, message: '' };
+    const probe = statefulSetView(live).spec.template.spec.containers[0]?.readinessProbe?.httpGet;
+    const port = portsOf(caches.services.get(namespace, name)).get(String(probe?.port));
+    if (probe === undefined || port === undefined) return { healthy: false, message: `Service ${name} does not exist` };
+    const url = `${probe.scheme.toLowerCase()}://${serviceAddress(name, namespace, port)}/minio/health/cluster`;
+    return storeHealthBy(ask, { url, authorities: this.#certificates.authoritiesOf(name) });
   }
 
-  remove(_name: string): Promise<void> {
-    throw new Error('not built yet');
+  async remove(name: string): Promise<void> {
+    const { caches, namespace } = this.#options;
+    const monitors = caches.serviceMonitors();
+    this.#refused.delete(name);
+    this.#ports.delete(name);
+    for (const cache of [
+      caches.ingresses,
+      ...(monitors === undefined ? [] : [monitors]),
+      caches.statefulSets,
+      caches.podDisruptionBudgets,
+      caches.networkPolicies,
+      caches.services,
+      caches.secrets,
+    ]) {
+      for (const object of cache.ofWorkload(namespace, name)) await this.#writer.remove(object, cache);
+    }
   }
 
   onChange(listener: (name: string) => void): void {
     this.#listeners.push(listener);
   }
+
+  async #write(workload: Workload, secrets: ReadonlyMap<string, Secret>, keepTemplate: boolean): Promise<void> {
+    const { namespace, images, log } = this.#options;
+    const owner = this.#options.owner(workload.owner);
+    if (owner === undefined) throw new Error(`${workload.owner.kind} ${workload.owner.name} is gone`);
+    this.#ports.set(workload.name, new Map(workload.ports.map(({ name, port }) => [name, port])));
+    const symbols = podSymbols(workload, {
+      secrets,
+      namespace,
+      certificate: (name, part) => this.#certificates.part(name, part),
+      portOf: (name, port) => this.#portOf(name, port),
+    });
+    try {
+      const files = await resolvedFiles(workload, symbols);
+      const notGrown = await writeWorkload(
+        { workload, owner, symbols, files, keepTemplate },
+        { ...this.#options, writer: this.#writer, defaultImage: images.default },
+      );
+      if (notGrown === undefined) this.#refused.delete(workload.name);
+      else this.#refuse(workload.name, 'VolumeNotGrown', notGrown);
+    } catch (error) {
+      if (error instanceof ForeignObject) this.#refuse(workload.name, 'Conflict', error.message);
+      // Its cache tells when it is gone, which leads to the next attempt.
+      else if (error instanceof StillBeingDeleted) log.info({ namespace, workload: workload.name }, error.message);
+      else throw error;
+    }
+  }
+
+  #refuse(workload: string, reason: RefusalReason, message: string): void {
+    const { log, namespace } = this.#options;
+    if (this.#refused.get(workload)?.message !== message) log.warn({ namespace, workload, reason }, message);
+    this.#refused.set(workload, { reason, message });
+  }
+
+  #observe(name: string): RunningWorkload | undefined {
+    const { caches, namespace, now } = this.#options;
+    const statefulSet = caches.statefulSets.get(namespace, name);
+    const refused = this.#refused.get(name);
+    if (statefulSet === undefined || statefulSet.metadata.labels?.[workloadLabel] !== name) {
+      return (
+        refused && { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, refused, addresses: {} }
+      );
+    }
+    const live = {
+      statefulSet,
+      pods: caches.pods.ofWorkload(namespace, name),
+      service: caches.services.get(namespace, name),
+      replaced: new Set(this.#replaced.values()),
+      refused,
+    };
+    return workloadView(live, now());
+  }
+
+  /** Of a workload that this process wrote, or else of one that runs. */
+  #portOf(workload: string, port: string): number {
+    const { caches, namespace } = this.#options;
+    const known = this.#ports.get(workload) ?? portsOf(caches.services.get(namespace, workload));
+    const number = known.get(port);
+    if (number === undefined) throw new Error(`the address of ${workload} is needed, which is not there yet`);
+    return number;
+  }
+
+  #wakeForCertificates(): void {
+    const now = this.#options.now();
+    const { next } = this.#certificates.due(now);
+    clearTimeout(this.#timer);
+    if (next === undefined) return;
+    const wait = Math.min(Math.max(next.getTime() - now.getTime(), 1_000), longestWaitMs);
+    this.#timer = setTimeout(() => {
+      for (const owner of this.#certificates.due(this.#options.now()).owners) this.#tell(workloadName(owner));
+      this.#wakeForCertificates();
+    }, wait);
+    this.#timer.unref();
+  }
+
+  #tell(workload: string): void {
+    for (const listener of this.#listeners) listener(workload);
+  }
+}
+
+/** The workload that an object is about; of certificates and the like, that of their owner. */
+function workloadOf({ metadata: { labels = {} } }: KubeObject): string | undefined {
+  const { [workloadLabel]: workload, [ownerKindLabel]: kind, [ownerLabel]: name } = labels;
+  if (workload !== undefined) return workload;
+  return (kind === 'Tenant' || kind === 'KMSConfig') && name !== undefined ? workloadName({ kind, name }) : undefined;
 }

@@ -11,6 +11,10 @@ export const ownerLabel = 'coffer.dev/owner';
 export const networkLabel = 'coffer.dev/network';
 /** On Secrets that hold files of a workload, by how they may change: `static`, `reloading`. */
 export const contentLabel = 'coffer.dev/content';
+/** On the Secret of an authority, and of every certificate that it signed: its name. */
+export const authorityLabel = 'coffer.dev/authority';
+/** On the Secret of a certificate: its name. */
+export const certificateLabel = 'coffer.dev/certificate';
 /** On the headless Service, so that one Service of several can be selected. */
 export const headlessLabel = 'coffer.dev/headless';
 

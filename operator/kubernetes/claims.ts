@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { KubeObject } from '../kube/kube-api.ts';
+import type { Json, Workload } from '../workload.ts';
+import { claimTemplates } from './objects/volumes.ts';
+import { largerQuantity } from './quantity.ts';
+
+const claimSpec = z.object({
+  accessModes: z.array(z.string()).default([]),
+  storageClassName: z.string().optional(),
+  resources: z.object({ requests: z.object({ storage: z.string() }) }),
+});
+const claim = z.object({ spec: claimSpec });
+const template = z.object({ metadata: z.object({ name: z.string() }), spec: claimSpec });
+
+/** A request for a larger volume. */
+export interface Growth {
+  readonly claim: string;
+  readonly patch: Json;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Claims of the instances that are smaller than the workload asks for. The templates of a StatefulSet never change, so the claims
+ * are changed themselves. None ever shrinks: Kubernetes cannot do that.
+ */
+export function growths(workload: Workload, claims: readonly KubeObject[]): readonly Growth[] {
+  return claimTemplates(workload).flatMap((json) => {
+    const { metadata, spec } = template.parse(json);
+    const wanted = spec.resources.requests.storage;
+    const name = new RegExp(`^${metadata.name}-${workload.name}-[0-9]+$`);
+    return claims.flatMap((live): Growth[] => {
+      if (!name.test(live.metadata.name) || live.metadata.deletionTimestamp !== undefined) return [];
+      const has = claim.parse(live).spec.resources.requests.storage;
+      if (largerQuantity(has, wanted) === has) return [];
+      const patch = { spec: { resources: { requests: { storage: wanted } } } };
+      return [{ claim: live.metadata.name, patch, from: has, to: wanted }];
+    });
+  });
+}
+
+/** A shared claim as it may be sent where there is one: of its spec only the size can change, and only upwards. */
+export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
+  if (live === undefined) return wanted;
+  const has = claim.parse(live).spec;
+  const storage = largerQuantity(has.resources.requests.storage, claim.parse(wanted).spec.resources.requests.storage);
+  const { accessModes, storageClassName } = has;
+  const spec = { accessModes, ...(storageClassName === undefined ? {} : { storageClassName }) };
+  return { ...wanted, spec: { ...spec, resources: { requests: { storage } } } };
+}
+
+/** Whether the instances need claims that the templates of the live StatefulSet do not make. */
+export function otherTemplates(workload: Workload, liveTemplates: unknown): boolean {
+  const key = (json: unknown) => {
+    const { metadata, spec } = template.parse(json);
+    return { name: metadata.name, modes: spec.accessModes.join(), storageClass: spec.storageClassName };
+  };
+  const wanted = claimTemplates(workload).map(key);
+  const live = (Array.isArray(liveTemplates) ? liveTemplates : []).map(key);
+  return (
+    wanted.length !== live.length ||
+    wanted.some(({ name, modes, storageClass }) => {
+      const same = live.find((candidate) => candidate.name === name);
+      // Without a class the cluster filled in its default one.
+      return same === undefined || same.modes !== modes || (storageClass ?? same.storageClass) !== same.storageClass;
+    })
+  );
+}

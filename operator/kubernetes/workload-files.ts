@@ -1,0 +1,51 @@
+import type { Secret } from '../api/object.ts';
+import { formatAddress } from '../../platform/listen.ts';
+import { resolveContent, type Symbols } from '../render/resolve.ts';
+import type { CertificatePart, Workload } from '../workload.ts';
+import type { ResolvedFile } from './objects/file-secrets.ts';
+import { mountFolder } from './objects/object-context.ts';
+
+export interface SymbolSources {
+  readonly secrets: ReadonlyMap<string, Secret>;
+  readonly certificate: (name: string, part: CertificatePart) => string;
+  /** Number of the port of another workload. Errors where nothing of it is known. */
+  readonly portOf: (workload: string, port: string) => number;
+  readonly namespace: string;
+}
+
+/** The symbols of a workload whose instances are pods. */
+export function podSymbols(workload: Workload, sources: SymbolSources): Symbols {
+  return {
+    // All addresses of the pod: nothing else can reach its loopback.
+    listen: ({ host, port }) => formatAddress({ host: host.includes(':') ? '::' : '0.0.0.0', port }),
+    address: (name, port) => serviceAddress(name, sources.namespace, sources.portOf(name, port)),
+    mountPath: (name) => {
+      const mount = workload.mounts.find((candidate) => candidate.name === name);
+      if (mount === undefined) throw new Error(`the workload ${workload.name} has no mount ${name}`);
+      return mountFolder(mount);
+    },
+    secret: (name, key) => {
+      const value = sources.secrets.get(name)?.data[key];
+      if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
+      return value;
+    },
+    certificate: (name, part) => sources.certificate(name, part),
+  };
+}
+
+/** HOST:PORT of the Service that every workload has. */
+export function serviceAddress(workload: string, namespace: string, port: number): string {
+  return `${workload}.${namespace}.svc:${port}`;
+}
+
+/** Every file of a workload. Errors for a symbol that does not exist. */
+export async function resolvedFiles(workload: Workload, symbols: Symbols): Promise<readonly ResolvedFile[]> {
+  const files: ResolvedFile[] = [];
+  for (const mount of workload.mounts) {
+    if (mount.kind !== 'files') continue;
+    for (const { path, content, reloads } of mount.files) {
+      files.push({ mount: mount.name, path, reloads, content: await resolveContent(content, workload, symbols) });
+    }
+  }
+  return files;
+}

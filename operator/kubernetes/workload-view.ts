@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { KubeObject } from '../kube/kube-api.ts';
+import type { RunningWorkload } from '../runtime.ts';
+import { instanceOf, workloadState } from './instance-state.ts';
+import { statefulSetView } from './live-workload.ts';
+import { readInputs } from './objects/inputs-annotation.ts';
+import { inputsAnnotation } from './objects/labels.ts';
+import { serviceAddress } from './workload-files.ts';
+
+const service = z.object({
+  spec: z.object({ ports: z.array(z.object({ name: z.string().default(''), port: z.number() })).default([]) }),
+});
+
+export interface LiveParts {
+  readonly statefulSet: KubeObject;
+  readonly pods: readonly KubeObject[];
+  /** The Service of the workload's own name. */
+  readonly service: KubeObject | undefined;
+  /** Uids of pods that were deleted, which a cache may not know of yet. */
+  readonly replaced: ReadonlySet<string>;
+  readonly refused: RunningWorkload['refused'];
+}
+
+/** A workload as the caches have it. */
+export function workloadView(live: LiveParts, now: Date): RunningWorkload {
+  const { metadata } = live.statefulSet;
+  const { spec } = statefulSetView(live.statefulSet);
+  const instances = live.pods
+    .map((pod) => instanceOf(pod, live.replaced, now))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    name: metadata.name,
+    inputs: readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [],
+    state: workloadState(instances, spec.replicas),
+    instances,
+    wanted: spec.replicas,
+    ...(live.refused === undefined ? {} : { refused: live.refused }),
+    addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
+  };
+}
+
+/** Numbers of a Service's ports by name. */
+export function portsOf(object: KubeObject | undefined): ReadonlyMap<string, number> {
+  if (object === undefined) return new Map();
+  return new Map(service.parse(object).spec.ports.map(({ name, port }) => [name, port]));
+}
+
+function addressesOf(workload: string, namespace: string, object: KubeObject | undefined) {
+  return Object.fromEntries(
+    [...portsOf(object)].map(([name, port]) => [name, serviceAddress(workload, namespace, port)]),
+  );
+}

@@ -1,0 +1,177 @@
+import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
+import { KubeError } from '../kube/kube-api.ts';
+import { resolveText, type Symbols } from '../render/resolve.ts';
+import type { Workload } from '../workload.ts';
+import { adjustedClaim, growths, otherTemplates } from './claims.ts';
+import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
+import { keptParts, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
+import { StillBeingDeleted, type ObjectWriter } from './object-writer.ts';
+import { fileSecretNames, reloadingSecretName, type ResolvedFile } from './objects/file-secrets.ts';
+import { contentLabel } from './objects/labels.ts';
+import type { ObjectContext } from './objects/object-context.ts';
+import { workloadObjects } from './objects/workload-objects.ts';
+
+export interface WorkloadWriterOptions {
+  readonly api: KubeApi;
+  readonly writer: ObjectWriter;
+  readonly caches: RuntimeCaches;
+  readonly namespace: string;
+  readonly defaultImage: string;
+  readonly operatorNamespace: string | undefined;
+  readonly fingerprint: (value: string) => string;
+  readonly log: RuntimeLog;
+}
+
+export interface WorkloadToWrite {
+  readonly workload: Workload;
+  readonly owner: OwnerReference;
+  readonly symbols: Symbols;
+  readonly files: readonly ResolvedFile[];
+  /** What needs a restart stays as it is. */
+  readonly keepTemplate: boolean;
+}
+
+/**
+ * Makes the objects of a workload equal to it, and removes those that it needs no more. Answers why a volume did not grow, if so.
+ * Errors with `ForeignObject`, `StillBeingDeleted` and `KubeError`.
+ */
+export async function writeWorkload(
+  { workload, owner, symbols, files, keepTemplate }: WorkloadToWrite,
+  options: WorkloadWriterOptions,
+): Promise<string | undefined> {
+  const { caches, namespace, writer, fingerprint } = options;
+  const live = await writer.find(caches.statefulSets, namespace, workload.name);
+  if (live !== undefined && !keepTemplate) await replaceTemplates(workload, live, options);
+  const pods = caches.pods.ofWorkload(namespace, workload.name);
+  const mounted = mountedKeys([...pods.map((pod) => pod['spec']), ...(live === undefined ? [] : [templateSpec(live)])]);
+  const context: ObjectContext = {
+    namespace,
+    owner,
+    defaultImage: options.defaultImage,
+    operatorNamespace: options.operatorNamespace,
+    resolve: (text) => resolveText(text, workload, symbols),
+    files: fileSecretNames(workload.name, files, fingerprint),
+  };
+  const parts = {
+    files,
+    keptFiles: keptFiles(workload.name, mounted, options),
+    kept: live && keptParts(live, keepTemplate),
+  };
+  const wanted = workloadObjects(workload, parts, context).filter(
+    // A template that stays names the files that it was made with; others would be rubbish at once.
+    (object) => !isFixedFiles(object) || live === undefined || !keepTemplate || mounted.has(object.metadata.name),
+  );
+  for (const object of wanted) await ensure(object, options);
+  await removeStale(workload.name, wanted, options);
+  return grow(workload, options);
+}
+
+/** The cache for an object of a workload; undefined for a type that the cluster does not know. */
+function cacheOf({ kind }: KubeObject, caches: RuntimeCaches): Cache | undefined {
+  return [...cachesOfObjects(caches), caches.statefulSets, caches.persistentVolumeClaims].find(
+    ({ type }) => type.kind === kind,
+  );
+}
+
+function cachesOfObjects(caches: RuntimeCaches): readonly Cache[] {
+  const monitors = caches.serviceMonitors();
+  return [
+    caches.secrets,
+    caches.services,
+    caches.networkPolicies,
+    caches.podDisruptionBudgets,
+    caches.ingresses,
+    ...(monitors === undefined ? [] : [monitors]),
+  ];
+}
+
+async function ensure(object: KubeObject, { caches, namespace, writer, log }: WorkloadWriterOptions): Promise<void> {
+  const cache = cacheOf(object, caches);
+  if (cache === undefined) {
+    log.info(
+      { namespace, kind: object.kind, name: object.metadata.name },
+      'not made: the cluster does not know its kind',
+    );
+    return;
+  }
+  const isClaim = object.kind === 'PersistentVolumeClaim';
+  const wanted = isClaim ? adjustedClaim(object, await writer.find(cache, namespace, object.metadata.name)) : object;
+  await writer.ensure(wanted, cache);
+}
+
+/**
+ * A StatefulSet cannot change the claims that it makes. It is made again instead, while its pods run on: the new one adopts them by
+ * their labels, and they are replaced one after the other as for any change.
+ */
+async function replaceTemplates(workload: Workload, live: KubeObject, options: WorkloadWriterOptions): Promise<void> {
+  if (!otherTemplates(workload, statefulSetView(live).spec.volumeClaimTemplates)) return;
+  const { uid, deletionTimestamp } = live.metadata;
+  if (deletionTimestamp === undefined) {
+    const precondition = uid === undefined ? {} : { uid };
+    await options.api.delete(options.caches.statefulSets.type, options.namespace, workload.name, {
+      ...precondition,
+      propagationPolicy: 'Orphan',
+    });
+  }
+  throw new StillBeingDeleted(`StatefulSet ${workload.name} is made again for its other volumes; its pods run on`);
+}
+
+function keptFiles(
+  workload: string,
+  mounted: ReadonlyMap<string, ReadonlySet<string>>,
+  { caches, namespace }: WorkloadWriterOptions,
+): Readonly<Record<string, string>> {
+  const name = reloadingSecretName(workload);
+  const data = caches.secrets.get(namespace, name)?.['data'];
+  if (typeof data !== 'object' || data === null) return {};
+  // A pod whose volume names a key that is gone cannot start, and is not updated any more.
+  const keys = mounted.get(name) ?? new Set();
+  return Object.fromEntries(Object.entries(data).filter(([key]) => keys.has(key))) as Record<string, string>;
+}
+
+async function removeStale(
+  workload: string,
+  wanted: readonly KubeObject[],
+  { caches, namespace, writer }: WorkloadWriterOptions,
+): Promise<void> {
+  const kept = new Set(wanted.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+  const inUse = filesInUse(workload, caches, namespace);
+  for (const cache of cachesOfObjects(caches)) {
+    for (const object of cache.ofWorkload(namespace, workload)) {
+      if (kept.has(`${object.kind}/${object.metadata.name}`)) continue;
+      if (object.kind === 'Secret' && (inUse === undefined || inUse.has(object.metadata.name))) continue;
+      await writer.remove(object, cache);
+    }
+  }
+}
+
+/** Names of Secrets that the template or a pod mounts; undefined while a pod may be there that no cache has yet. */
+function filesInUse(workload: string, caches: RuntimeCaches, namespace: string): ReadonlySet<string> | undefined {
+  const live = caches.statefulSets.get(namespace, workload);
+  const pods = caches.pods.ofWorkload(namespace, workload);
+  if (live === undefined || !podsAreKnown(statefulSetView(live), pods.length)) return undefined;
+  return new Set(mountedKeys([templateSpec(live), ...pods.map((pod) => pod['spec'])]).keys());
+}
+
+async function grow(workload: Workload, { api, caches, namespace, log }: WorkloadWriterOptions) {
+  const claims = caches.persistentVolumeClaims;
+  for (const { claim, patch, from, to } of growths(workload, claims.ofWorkload(namespace, workload.name))) {
+    try {
+      claims.wrote(await api.patch(claims.type, namespace, claim, patch));
+      log.info({ namespace, claim, from, to }, 'a volume grows');
+    } catch (error) {
+      // Its storage class may not allow it. That must keep nothing else from being done.
+      if (!(error instanceof KubeError) || error.status === undefined || error.status >= 500) throw error;
+      return `PersistentVolumeClaim ${claim} does not grow from ${from} to ${to}: ${error.message}`;
+    }
+  }
+  return undefined;
+}
+
+function templateSpec(statefulSet: KubeObject): unknown {
+  return statefulSetView(statefulSet).spec.template.spec;
+}
+
+function isFixedFiles({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Secret' && metadata.labels?.[contentLabel] === 'static';
+}
