@@ -12,6 +12,9 @@ const lingerMs = 250;
 /** Milliseconds between looks for connections that have become idle. */
 const lookMs = 50;
 
+/** Turns of the event loop that may be spent on queued connections: they come without end where every answer ends one. */
+const mostTurns = 1000;
+
 /**
  * The connections of one HTTP or HTTPS server, so that it can stop without a client noticing: whoever has a connection is told by
  * `Connection: close` in its next answer, and only connections on which nothing is under way are cut.
@@ -23,10 +26,14 @@ export class Connections {
   /** The last response begun on each connection; undefined where none was. */
   readonly #open = new Map<Socket, ServerResponse | undefined>();
   #closing = false;
+  #accepted = 0;
 
   constructor(server: Server) {
     this.#server = server;
     // A TLS server's request comes over the secure socket, which ends with the one below it.
+    server.on('connection', () => {
+      this.#accepted++;
+    });
     server.on(isTls(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.#open.set(socket, undefined);
       socket.once('close', () => this.#open.delete(socket));
@@ -56,10 +63,7 @@ export class Connections {
   async drain(graceMs: number): Promise<void> {
     this.startClosing();
     if (!this.#server.listening) return;
-    // Right after the poll phase, in which what the kernel had accepted was taken: closing resets the rest.
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await this.#untilNoneIsQueued();
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve());
     });
@@ -76,11 +80,31 @@ export class Connections {
     for (const timer of [cut, linger, look]) clearTimeout(timer);
   }
 
+  /**
+   * Closing the listener resets connections that the kernel has accepted and this process has not yet. One turn of the event loop
+   * takes one of them; the turn in which none came ends here, right after the look for new ones.
+   */
+  async #untilNoneIsQueued(): Promise<void> {
+    // What called this may come after this turn's look.
+    await nextTurn();
+    for (let turn = 0; turn < mostTurns; turn++) {
+      const before = this.#accepted;
+      await nextTurn();
+      if (this.#accepted === before) return;
+    }
+  }
+
   #closeIdle(): void {
     this.#server.closeIdleConnections();
     // Node counts a connection that never carried a request as busy; browsers open such in advance.
     for (const [socket, response] of this.#open) if (response === undefined && isSilent(socket)) socket.destroy();
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 function isTls(server: Server): boolean {

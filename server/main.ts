@@ -11,6 +11,7 @@ import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
 import { claimPort } from './claim-port.ts';
 import { parseArguments } from './command-line.ts';
 import type { ServerArguments } from './command-line.ts';
+import { checkStores } from './store/check-stores.ts';
 import { openDataFolder } from './store/data-folder.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { Thread } from './threads.ts';
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   for (const warning of settings.warnings) log.warn(warning);
   const tls = tlsFiles(args, settings);
   if (tls !== undefined) await readTlsFiles(tls);
+  checkStores(settings.stores, path);
   const folder = await openDataFolder(path);
   try {
     await run({ settings, path, folder, log, tls });

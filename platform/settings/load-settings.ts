@@ -58,6 +58,7 @@ export function loadSettings({
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
+    stores: { ...server.optional('records', 'STORE_RECORDS'), ...server.optional('blobs', 'STORE_BLOBS') },
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     ...(stsDurationMs === undefined ? {} : { stsDurationMs }),
     ...(keyService === undefined ? {} : { keyService }),

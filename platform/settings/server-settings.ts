@@ -15,6 +15,8 @@ export interface ServerSettings {
   readonly threads?: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** Where records and blobs are kept, as written; in the data folder without it. The records' address may hold a password. */
+  readonly stores: { readonly records?: string; readonly blobs?: string };
   readonly storageReserve: Size;
   /** Milliseconds between not being ready any more and the end of accepting. */
   readonly shutdownDelayMs: number;

@@ -97,13 +97,21 @@ export const settings = [
   server('SVC_TLS_KEY_FILE', { kind: 'path' }, 'Private key (PEM) of SVC_TLS_CERT_FILE.'),
   server(
     'SVC_STORE_RECORDS',
-    { kind: 'text', pattern: /^postgres(ql)?:\/\/\S+$/, expects: 'postgres://USER:PASSWORD@HOST/DATABASE' },
+    {
+      kind: 'text',
+      pattern: /^(postgres(ql)?:\/\/\S+|lmdb:.*)$/,
+      expects: 'postgres://USER:PASSWORD@HOST/DATABASE, or lmdb:FOLDER',
+    },
     'Where records are kept: the address of a PostgreSQL database; in the data folder without it. Several servers need it.',
     { secret: true, aliases: [] },
   ),
   server(
     'SVC_STORE_BLOBS',
-    { kind: 'text', pattern: /^(\/|s3:\/\/[a-z0-9])/, expects: 'the path of a folder, or s3://BUCKET/PREFIX' },
+    {
+      kind: 'text',
+      pattern: /^(\/|files:|s3:\/\/[a-z0-9])/,
+      expects: 'the path of a folder, files:FOLDER, or s3://BUCKET/PREFIX',
+    },
     'Where the contents of objects are kept: a folder that all servers share, or a bucket of another S3; in the data folder without it.',
     { aliases: [] },
   ),

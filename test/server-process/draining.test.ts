@@ -1,0 +1,46 @@
+import { Agent, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { expect, it } from 'vitest';
+import { startServer, untilReady } from '../harness/start-server.ts';
+
+/** A GET over a pool of kept connections: the status, or the code of the error. */
+function ask(url: string, agent: Agent): Promise<number | string> {
+  return new Promise((resolve) => {
+    get(url, { agent }, (answer: IncomingMessage) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode ?? 0));
+      answer.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    }).on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  });
+}
+
+it('a server that is told to stop is not ready at once, serves its clients on, and leaves them none but refused connections', async () => {
+  const server = await startServer({ env: { SVC_SHUTDOWN_DELAY: '1s' } });
+  await untilReady(server);
+  const agent = new Agent({ keepAlive: true });
+  const answers: (number | string)[] = [];
+  let notReadyYetServed = false;
+  const clients = Array.from({ length: 8 }, async () => {
+    for (;;) {
+      const answer = await ask(`${server.s3}/minio/health/live`, agent);
+      answers.push(answer);
+      if (answer === 'ECONNREFUSED') return;
+      // A failure of another kind ends the client too, and the test.
+      if (typeof answer === 'string') return;
+    }
+  });
+  const exited = server.stop();
+  await server.untilLogged('stopping: SIGTERM');
+  await expect
+    .poll(async () => {
+      const status = await ask(`${server.s3}/minio/health/ready`, agent);
+      notReadyYetServed ||= status === 503 && (await ask(`${server.s3}/minio/health/live`, agent)) === 200;
+      return status;
+    })
+    .toBe(503);
+  expect(notReadyYetServed).toBe(true);
+  await Promise.all(clients);
+  agent.destroy();
+  expect(await exited).toBe(0);
+  expect(new Set(answers)).toEqual(new Set([200, 'ECONNREFUSED']));
+});
