@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Scalar, stringify } from 'yaml';
-import * as kinds from '../operator/api/kinds.ts';
 import { apiGroup } from '../operator/api/object.ts';
+import { cofferKinds } from './coffer-kinds.ts';
 
 const folder = new URL('argocd/', import.meta.url);
 const restartable = ['restart', 'rotate'];
@@ -10,7 +10,7 @@ const actionsOf: Readonly<Record<string, readonly string[]>> = { Tenant: pausabl
 
 /** `deploy/argocd/argocd-cm.yaml`: what to merge into Argo CD's ConfigMap, from the Lua files beside it. */
 export function argocdFiles(): ReadonlyMap<string, string> {
-  const data = Object.values(kinds).flatMap(({ kind }) => {
+  const data = cofferKinds.flatMap(({ kind }) => {
     const health = [`resource.customizations.health.${apiGroup}_${kind}`, block(lua('health'))] as const;
     const names = actionsOf[kind];
     return names === undefined

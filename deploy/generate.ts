@@ -20,7 +20,7 @@ if (existsSync(helm)) {
   write(await filesOfTheChart());
 } else {
   process.stderr.write(
-    `deploy/ is left as it was: ${helm} is missing (.ci/install kubernetes-api-server builds it; npm run manifests)\n`,
+    `deploy/ is left as it was: ${helm} is missing (.ci/install helm builds it; then npm run manifests)\n`,
   );
   if (!process.argv.includes('--if-helm')) process.exitCode = 1;
 }

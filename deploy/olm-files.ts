@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
-import * as kinds from '../operator/api/kinds.ts';
 import { apiGroup, apiVersion } from '../operator/api/object.ts';
 import { ownPermissions, policyRules, watchedPermissions } from '../operator/kubernetes/permissions.ts';
+import { cofferKinds } from './coffer-kinds.ts';
 import { isHook, withoutHelm } from './kustomize-files.ts';
 import type { Manifest } from './render-chart.ts';
 
@@ -66,7 +66,7 @@ function serviceVersion(objects: readonly Manifest[], version: string): Manifest
         supported: type === 'AllNamespaces',
       })),
       customresourcedefinitions: {
-        owned: Object.values(kinds).map(({ kind, plural, description }) => ({
+        owned: cofferKinds.map(({ kind, plural, description }) => ({
           name: `${plural}.${apiGroup}`,
           kind,
           version: apiVersion.split('/')[1],

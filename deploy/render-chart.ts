@@ -21,7 +21,7 @@ export interface Manifest {
 const run = promisify(execFile);
 const charts = fileURLToPath(new URL('../charts/', import.meta.url));
 
-/** The helm of `.ci/install kubernetes-api-server`. */
+/** The helm of `.ci/install helm`. */
 export const helm = join(
   process.env['COFFER_TOOLS'] ?? join(homedir(), '.cache', 'coffer-tools'),
   'kubernetes',

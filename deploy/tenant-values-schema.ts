@@ -1,6 +1,6 @@
 import { customResourceDefinition } from '../operator/api/crd.ts';
-import * as kinds from '../operator/api/kinds.ts';
 import type { Kind } from '../operator/api/kinds.ts';
+import { cofferKinds } from './coffer-kinds.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
@@ -10,14 +10,13 @@ type JsonObject = { readonly [key: string]: Json };
  * server would refuse or drop. What the chart itself fills in is not required.
  */
 export function tenantValuesSchema(): JsonObject {
-  const specs = new Map(Object.values(kinds).map((kind) => [kind.kind as string, specOf(kind as Kind<unknown>)]));
+  const specs = new Map(cofferKinds.map((kind) => [kind.kind as string, specOf(kind)]));
   const spec = (kind: string, filledIn: readonly string[] = []) => without(specs.get(kind), filledIn);
   const byName = (kind: string, filledIn: readonly string[] = []): JsonObject => ({
     type: 'object',
-    propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
+    propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: longest(kind) },
     additionalProperties: spec(kind, filledIn),
   });
-  const names: JsonObject = { type: 'string', pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: 63 };
   const strings: JsonObject = { type: 'object', additionalProperties: { type: 'string' } };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -27,7 +26,7 @@ export function tenantValuesSchema(): JsonObject {
       global: { type: 'object' },
       labels: strings,
       tenant: closed({
-        name: names,
+        name: nameOf('Tenant'),
         labels: strings,
         annotations: strings,
         keep: { type: 'boolean' },
@@ -36,7 +35,7 @@ export function tenantValuesSchema(): JsonObject {
       identityProviders: byName('IdentityProvider'),
       kms: closed({
         enabled: { type: 'boolean' },
-        name: names,
+        name: nameOf('KMSConfig'),
         labels: strings,
         annotations: strings,
         keyPrefix: { type: 'string', pattern: '^[A-Za-z0-9_-]*$', maxLength: 64 },
@@ -45,6 +44,15 @@ export function tenantValuesSchema(): JsonObject {
       buckets: byName('Bucket', ['tenantRef']),
     }),
   };
+}
+
+/** Empty where the chart is to choose one. */
+function nameOf(kind: string): JsonObject {
+  return { type: 'string', pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: longest(kind) };
+}
+
+function longest(kind: string): number {
+  return cofferKinds.find((known) => known.kind === kind)?.maxNameLength ?? 63;
 }
 
 function specOf(kind: Kind<unknown>): JsonObject {

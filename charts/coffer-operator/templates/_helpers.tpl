@@ -51,6 +51,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if eq .Values.scope "namespaces" -}}
 {{- default (list .Release.Namespace) .Values.watchNamespaces | uniq | toJson -}}
 {{- else -}}
+{{- if .Values.watchNamespaces -}}
+{{- fail "watchNamespaces needs scope: namespaces; with scope: cluster every namespace is watched" -}}
+{{- end -}}
 []
 {{- end -}}
 {{- end -}}

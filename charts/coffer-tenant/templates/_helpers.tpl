@@ -1,9 +1,9 @@
 {{- define "coffer-tenant.name" -}}
-{{- default .Release.Name .Values.tenant.name | trunc 63 | trimSuffix "-" -}}
+{{- default .Release.Name .Values.tenant.name | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "coffer-tenant.kms" -}}
-{{- default (printf "%s-keys" (include "coffer-tenant.name" . | trunc 58 | trimSuffix "-")) .Values.kms.name -}}
+{{- default (printf "%s-keys" (include "coffer-tenant.name" . | trunc 35 | trimSuffix "-")) .Values.kms.name -}}
 {{- end -}}
 
 {{/* Call with (dict "root" $ "labels" … ): what GitOps tools compare is ours, so no label here is copied to what the operator makes. */}}
