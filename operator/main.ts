@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { createLogger } from '../platform/logger.ts';
 import { onShutdown } from '../platform/shutdown.ts';
-import { crdFiles } from './api/crd-files.ts';
-import { startLocal } from './local/start-local.ts';
-import { Terminal } from './local/terminal.ts';
+import { kubernetesCommand } from './kubernetes/kubernetes-command.ts';
+
+// Each command loads what it needs: a check of a provider starts in a pod of its own, and an operator is asked for its memory.
 
 const program = new Command('coffer-operator')
   .description('Runs Coffer as its custom resources describe it')
@@ -16,6 +16,8 @@ program
   .requiredOption('--state <folder>', 'folder for data, secrets, certificates, logs and status files')
   .option('--verbose', 'also prints the logs of the programs', false)
   .action(async ({ manifests, state, verbose }: { manifests: string; state: string; verbose: boolean }) => {
+    const { startLocal } = await import('./local/start-local.ts');
+    const { Terminal } = await import('./local/terminal.ts');
     const terminal = new Terminal(process.stdout, () => new Date());
     const operator = await startLocal({
       manifests,
@@ -32,10 +34,22 @@ program
     });
   });
 
+program.addCommand(kubernetesCommand(process.env));
+
+program
+  .command('check-provider')
+  .description('asks an identity provider from the network of a pod; the operator runs it in one')
+  .requiredOption('--request <file>', 'JSON with the provider and its client secret')
+  .action(async ({ request }: { request: string }) => {
+    const { checkProviderProgram } = await import('./kubernetes/check-provider-program.ts');
+    await checkProviderProgram(request);
+  });
+
 program
   .command('crds')
   .description('prints the CustomResourceDefinitions')
-  .action(() => {
+  .action(async () => {
+    const { crdFiles } = await import('./api/crd-files.ts');
     process.stdout.write([...crdFiles().values()].join('---\n'));
   });
 

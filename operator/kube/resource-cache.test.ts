@@ -113,6 +113,22 @@ describe('ResourceCache', () => {
     expect(versionIn(made)).toBe('9');
   });
 
+  it('does not bring back what the watch told to be gone when the answer to a write comes late', () => {
+    const { made } = cache();
+    made.take(object('a', '5'));
+    made.drop(object('a', '8'));
+    made.wrote(object('a', '7', { deletionTimestamp: '2026-01-01T00:00:00Z' }));
+    expect(made.size).toBe(0);
+  });
+
+  it('takes back what was only out of its selection', () => {
+    const { made } = cache();
+    made.take(object('a', '5'));
+    made.drop(object('a', '8'));
+    made.take(object('a', '9'));
+    expect(versionIn(made)).toBe('9');
+  });
+
   it('finds objects by the workload in their label, and follows its change', () => {
     const { made } = cache();
     made.take(object('a', '1', { labels: { 'coffer.dev/workload': 'demo' } }));

@@ -27,6 +27,8 @@ export class ResourceCache implements Cache {
   readonly #byWorkload = new Map<string, Map<string, KubeObject>>();
   /** By uid, what was deleted here and may still be told of by the watch. */
   readonly #deleted = new Set<string>();
+  /** By uid, the version at which something left: the answer to a write of before must not bring it back. The latest only. */
+  readonly #gone = new Map<string, string>();
   readonly #listeners: Listener[] = [];
   readonly #unsynced: Set<string>;
   /** Of the last list of each namespace. */
@@ -88,6 +90,7 @@ export class ResourceCache implements Cache {
     // Only a server that was set back to a backup lists an earlier version than before: nothing known counts any more.
     const setBack = isLater(this.#listVersions.get(scope), resourceVersion) === true;
     this.#listVersions.set(scope, resourceVersion);
+    if (setBack) this.#gone.clear();
     const listed = new Set<string>();
     for (const object of objects) {
       listed.add(keyOf(object));
@@ -97,7 +100,9 @@ export class ResourceCache implements Cache {
     for (const object of this.list(namespace)) {
       // What is later than the list was written by the operator while the list was on its way.
       const later = !setBack && isLater(versionOf(object), resourceVersion) === true;
-      if (!later && !listed.has(keyOf(object))) this.#set(object, undefined);
+      if (later || listed.has(keyOf(object))) continue;
+      this.#remember(object, resourceVersion);
+      this.#set(object, undefined);
     }
     const uids = new Set(objects.map(({ metadata }) => metadata.uid));
     if (namespace === undefined) for (const uid of this.#deleted) if (!uids.has(uid)) this.#deleted.delete(uid);
@@ -109,6 +114,9 @@ export class ResourceCache implements Cache {
     const { uid, deletionTimestamp } = object.metadata;
     // Nothing comes back from deletion; what is still ending (a pod in its grace period) is told as such.
     if (uid !== undefined && this.#deleted.has(uid) && deletionTimestamp === undefined) return;
+    const left = uid === undefined ? undefined : this.#gone.get(uid);
+    // What was only out of the selection (a label was taken off) comes back with a later version.
+    if (left !== undefined && isLater(versionOf(object), left) !== true) return;
     const before = this.#before(object);
     if (before !== undefined && !supersedes(object, before)) return;
     this.#set(before, this.trim(object));
@@ -117,6 +125,7 @@ export class ResourceCache implements Cache {
   /** Gone. `object` is its last state. */
   drop(object: KubeObject): void {
     if (object.metadata.uid !== undefined) this.#deleted.delete(object.metadata.uid);
+    this.#remember(object, versionOf(object));
     const before = this.#before(object);
     // A new object of the name was made here meanwhile.
     if (before === undefined || isLater(versionOf(before), versionOf(object)) === true) return;
@@ -136,6 +145,14 @@ export class ResourceCache implements Cache {
     const metadata = { ...rest, ...(annotations === undefined ? {} : { annotations: kept }) };
     const trimmed = { ...object, metadata };
     return this.#options.keep?.(trimmed) ?? trimmed;
+  }
+
+  #remember({ metadata: { uid } }: KubeObject, resourceVersion: string | undefined): void {
+    if (uid === undefined || resourceVersion === undefined) return;
+    this.#gone.set(uid, resourceVersion);
+    if (this.#gone.size <= mostGone) return;
+    const [oldest] = this.#gone.keys();
+    if (oldest !== undefined) this.#gone.delete(oldest);
   }
 
   #before(object: KubeObject): KubeObject | undefined {
@@ -162,6 +179,9 @@ export class ResourceCache implements Cache {
     }
   }
 }
+
+/** Answers are on their way for seconds; so many objects do not leave meanwhile. */
+const mostGone = 1_000;
 
 /** In place of a namespace's name, which is never empty. */
 const everywhere = '';

@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { HealthServers } from './health-server.ts';
+import { blockedByReason, OperatorMetrics } from './metrics.ts';
+
+const local = { host: '127.0.0.1', port: 0 };
+let servers: HealthServers | undefined;
+afterEach(() => servers?.close());
+
+async function start(notReady: () => string | undefined = () => undefined) {
+  const metrics = new OperatorMetrics({
+    queueDepth: () => 7,
+    leads: () => true,
+    statuses: () => [],
+    certificateExpiries: () => [
+      {
+        namespace: 'red',
+        kind: 'certificate',
+        name: 'demo-kms',
+        owner: undefined,
+        notAfter: new Date('2026-01-01T00:00:00Z'),
+      },
+    ],
+  });
+  servers = await HealthServers.start({ health: local, metrics: local }, { notReady, metrics });
+  const [health = '', numbers = ''] = servers.addresses;
+  return { metrics, health: `http://${health}`, numbers: `http://${numbers}` };
+}
+
+describe('HealthServers', () => {
+  it('answers as alive and ready', async () => {
+    const { health } = await start();
+    expect((await fetch(`${health}/healthz`)).status).toBe(200);
+    expect((await fetch(`${health}/readyz`)).status).toBe(200);
+  });
+
+  it('says why it is not ready, and is alive meanwhile', async () => {
+    const { health } = await start(() => 'waiting for the lists of tenants');
+    const ready = await fetch(`${health}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, 'waiting for the lists of tenants\n']);
+    expect((await fetch(`${health}/healthz`)).status).toBe(200);
+  });
+
+  it('keeps metrics off the address of the probes', async () => {
+    const { health } = await start();
+    expect((await fetch(`${health}/metrics`)).status).toBe(404);
+  });
+
+  it('gives the metrics that dashboard and alerts rest on', async () => {
+    const { metrics, numbers } = await start();
+    metrics.reconciled('Tenant', 'error', 0.3);
+    metrics.rollout('ImageChanged');
+    metrics.watchRestarted('pods');
+    const text = await (await fetch(`${numbers}/metrics`)).text();
+    for (const line of [
+      'coffer_operator_queue_depth 7',
+      'coffer_operator_leader 1',
+      'coffer_operator_reconcile_total{kind="Tenant",result="error"} 1',
+      'coffer_operator_reconcile_duration_seconds_bucket{le="0.5",kind="Tenant"} 1',
+      'coffer_operator_rollouts_total{reason="ImageChanged"} 1',
+      'coffer_operator_rollouts_blocked{blocker="PodNotReady"} 0',
+      'coffer_operator_watch_restarts_total{resource="pods"} 1',
+      'coffer_operator_certificate_expiry_timestamp_seconds{namespace="red",kind="certificate",name="demo-kms"} 1767225600',
+    ]) {
+      expect(text.split('\n')).toContain(line);
+    }
+  });
+});
+
+const status = (type: string, reason: string) => ({
+  observedGeneration: 1,
+  conditions: [{ type, status: 'True' as const, reason, message: '', observedGeneration: 1, lastTransitionTime: '' }],
+});
+
+describe('blockedByReason', () => {
+  it('counts those that are blocked now', () => {
+    const statuses = [status('RolloutBlocked', 'PodNotReady'), status('Ready', 'Ready'), undefined];
+    expect([...blockedByReason(statuses)]).toEqual([['PodNotReady', 1]]);
+  });
+});

@@ -1,0 +1,139 @@
+import { hostname } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
+import { createLogger, logLevels, type LogLevel } from '../../platform/logger.ts';
+import { onShutdown } from '../../platform/shutdown.ts';
+
+interface CommandOptions {
+  readonly namespace?: readonly string[];
+  readonly kubeconfig?: string;
+  readonly leaderElection: boolean;
+  readonly healthAddress?: ListenAddress;
+  readonly metricsAddress?: ListenAddress;
+  readonly maxConcurrentRollouts: number;
+  readonly image: string;
+  readonly logLevel: LogLevel;
+}
+
+/** Milliseconds in which passes under way must end: within the 30 s that Kubernetes grants a pod by default. */
+const shutdownMs = 25_000;
+
+/** `coffer-operator kubernetes`: every option has an environment variable beside it. */
+export function kubernetesCommand(environment: Readonly<Record<string, string | undefined>>): Command {
+  return new Command('kubernetes')
+    .description(
+      'makes a Kubernetes cluster run what its Tenant, IdentityProvider, KMSConfig and Bucket resources describe',
+    )
+    .addOption(
+      new Option('--namespace <name>', 'namespace to look after, once for each; all without it')
+        .env('COFFER_OPERATOR_NAMESPACES')
+        .argParser(collectNames),
+    )
+    .addOption(
+      new Option(
+        '--kubeconfig <file>',
+        'how to reach the cluster from outside; as its service account in a pod without it',
+      ).env('COFFER_OPERATOR_KUBECONFIG'),
+    )
+    .addOption(
+      new Option('--leader-election [boolean]', 'several run, and the one that holds the Lease coffer-operator acts')
+        .env('COFFER_OPERATOR_LEADER_ELECTION')
+        .default(false)
+        .preset('true')
+        .argParser(boolean),
+    )
+    .addOption(
+      new Option('--health-address <address>', 'HOST:PORT for /healthz and /readyz; none without it')
+        .env('COFFER_OPERATOR_HEALTH_ADDRESS')
+        .argParser(address),
+    )
+    .addOption(
+      new Option('--metrics-address <address>', 'HOST:PORT for /metrics; none without it')
+        .env('COFFER_OPERATOR_METRICS_ADDRESS')
+        .argParser(address),
+    )
+    .addOption(
+      new Option('--max-concurrent-rollouts <number>', 'workloads that may restart at the same time')
+        .env('COFFER_OPERATOR_MAX_CONCURRENT_ROLLOUTS')
+        .default(5)
+        .argParser(positive),
+    )
+    .addOption(
+      new Option(
+        '--image <image>',
+        'image of servers and key services that name none, and of checks of identity providers',
+      )
+        .env('COFFER_OPERATOR_IMAGE')
+        .default(`coffer:${manifest.version}`),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least important lines to write')
+        .env('COFFER_OPERATOR_LOG_LEVEL')
+        .choices(logLevels)
+        .default('info'),
+    )
+    .action((options: CommandOptions) => run(options, environment));
+}
+
+async function run(options: CommandOptions, environment: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const log = createLogger({ name: 'coffer-operator', level: options.logLevel });
+  const connection = await connect(options.kubeconfig, environment);
+  const operatorNamespace =
+    options.kubeconfig === undefined ? (environment['POD_NAMESPACE'] ?? connection.namespace) : undefined;
+  const { startKubernetes } = await import('./start-kubernetes.ts');
+  const operator = await startKubernetes({
+    connection,
+    namespaces: options.namespace,
+    leaderElection: options.leaderElection
+      ? { namespace: operatorNamespace ?? connection.namespace ?? 'default' }
+      : undefined,
+    identity: environment['POD_NAME'] ?? `${hostname()}-${process.pid}`,
+    operatorNamespace,
+    addresses: { health: options.healthAddress, metrics: options.metricsAddress },
+    maxConcurrentRollouts: options.maxConcurrentRollouts,
+    image: options.image,
+    log,
+    leadershipLost: (message) => {
+      log.fatal(`no longer the leader: ${message}`);
+      // At once, and without another write: another may act already.
+      process.exit(1);
+    },
+  });
+  for (const bound of operator.addresses) log.info(`listening on ${bound}`);
+  onShutdown({ log, timeoutMs: shutdownMs }, () => operator.stop());
+}
+
+/** Reading a kubeconfig costs 75 MB: only who needs it loads it. */
+async function connect(kubeconfig: string | undefined, environment: Readonly<Record<string, string | undefined>>) {
+  if (kubeconfig === undefined) return (await import('../kube/in-cluster.ts')).inCluster({ environment });
+  return (await import('../kube/kubeconfig.ts')).fromKubeconfig({ file: kubeconfig });
+}
+
+/** Names of the command line one by one, of the environment with commas between them. */
+function collectNames(text: string, before: readonly string[] | undefined): readonly string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return [...new Set([...(before ?? []), ...names])];
+}
+
+function address(text: string): ListenAddress {
+  try {
+    return parseAddress(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function boolean(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new InvalidArgumentError('true or false is needed.');
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('a whole number of 1 or more is needed.');
+  return number;
+}

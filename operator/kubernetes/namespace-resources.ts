@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import { validate } from '../api/validate.ts';
+import type { Cache, KubeObject } from '../kube/kube-api.ts';
+import type { BucketResource } from '../reconcile/bucket-controller.ts';
+import { objectKey } from '../reconcile/object-key.ts';
+import type { Resources } from '../reconcile/resources.ts';
+import type { ResourceKind, ResourceReference } from '../workload.ts';
+
+export interface ResourceSources {
+  readonly tenants: Cache;
+  readonly identityProviders: Cache;
+  readonly kmsConfigs: Cache;
+  readonly buckets: Cache;
+  readonly secrets: Cache;
+  readonly configMaps: Cache;
+}
+
+interface Known {
+  /** What was checked last, as far as it counts. */
+  readonly manifest: Manifest;
+  /** The last state that passed. */
+  readonly good: CofferObject | undefined;
+  /** Why the state of now does not. */
+  readonly invalid: string | undefined;
+  readonly deleting: boolean;
+}
+
+/** A resource without what its server and others add to it. */
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: object;
+  readonly spec: unknown;
+}
+
+/**
+ * The resources of one namespace as the reconciler reads them, over the caches: checked as the API server should have done, since a
+ * CRD may be older than this program, and with the last good state of what is refused.
+ */
+export class NamespaceResources {
+  readonly #namespace: string;
+  readonly #sources: ResourceSources;
+  /** By `Kind/name`. */
+  readonly #known = new Map<string, Known>();
+  #view: Resources | undefined;
+
+  constructor(namespace: string, sources: ResourceSources) {
+    this.#namespace = namespace;
+    this.#sources = sources;
+    for (const kind of resourceKinds) {
+      for (const object of this.#cache(kind).list(namespace)) this.update(kind, object.metadata.name);
+    }
+  }
+
+  /** Whether there is no resource at all. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  /** A Secret or ConfigMap changed. */
+  invalidate(): void {
+    this.#view = undefined;
+  }
+
+  /** A resource changed. What it was and is, where a pass may come out differently; undefined where only its status changed. */
+  update(kind: ResourceKind, name: string): Updated | undefined {
+    const key = objectKey({ kind, name });
+    const before = this.#known.get(key);
+    const object = this.object({ kind, name });
+    if (object === undefined) {
+      if (before === undefined) return undefined;
+      this.#known.delete(key);
+      this.#view = undefined;
+      return { before: before.good, after: undefined };
+    }
+    const manifest = manifestOf(object);
+    const deleting = object.metadata.deletionTimestamp !== undefined;
+    if (before?.deleting === deleting && isDeepStrictEqual(before.manifest, manifest)) return undefined;
+    const checked = validate(manifest, before?.good);
+    const after: Known =
+      checked.kind === 'object'
+        ? { manifest, good: checked.object, invalid: undefined, deleting }
+        : { manifest, good: before?.good, invalid: problemsOf(checked), deleting };
+    this.#known.set(key, after);
+    this.#view = undefined;
+    return { before: before?.good, after: after.good };
+  }
+
+  /** As the API server has it. */
+  object(about: ResourceReference): KubeObject | undefined {
+    return this.#cache(about.kind).get(this.#namespace, about.name);
+  }
+
+  resources(): Resources {
+    this.#view ??= this.#build();
+    return this.#view;
+  }
+
+  #cache(kind: ResourceKind): Cache {
+    switch (kind) {
+      case 'Tenant':
+        return this.#sources.tenants;
+      case 'IdentityProvider':
+        return this.#sources.identityProviders;
+      case 'KMSConfig':
+        return this.#sources.kmsConfigs;
+      case 'Bucket':
+        return this.#sources.buckets;
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #build(): Resources {
+    const tenants = new Map<string, Tenant>();
+    const identityProviders = new Map<string, IdentityProvider>();
+    const kmsConfigs = new Map<string, KMSConfig>();
+    const buckets = new Map<string, BucketResource>();
+    const invalid = new Map<string, string>();
+    const deleting = new Set<string>();
+    for (const [key, known] of this.#known) {
+      if (known.invalid !== undefined) invalid.set(key, known.invalid);
+      if (known.deleting) deleting.add(key);
+      const object = known.good;
+      if (object === undefined) continue;
+      const { name } = object.metadata;
+      if (object.kind === 'Tenant') tenants.set(name, object);
+      else if (object.kind === 'IdentityProvider') identityProviders.set(name, object);
+      else if (object.kind === 'KMSConfig') kmsConfigs.set(name, object);
+      else buckets.set(name, object);
+    }
+    const { secrets, configMaps } = this.#sources;
+    return {
+      tenants,
+      identityProviders,
+      kmsConfigs,
+      buckets,
+      secrets: new Map(secrets.list(this.#namespace).map((object) => [object.metadata.name, decoded(object)])),
+      configMaps: new Map(configMaps.list(this.#namespace).map((object) => [object.metadata.name, dataOf(object)])),
+      invalid,
+      deleting,
+    };
+  }
+}
+
+export interface Updated {
+  readonly before: CofferObject | undefined;
+  readonly after: CofferObject | undefined;
+}
+
+const resourceKinds = ['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket'] as const satisfies ResourceKind[];
+
+function manifestOf(object: KubeObject): Manifest {
+  const { name, namespace, labels, annotations, generation } = object.metadata;
+  const optional = { namespace, labels, annotations, generation };
+  const metadata = Object.fromEntries(Object.entries({ name, ...optional }).filter(([, value]) => value !== undefined));
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec: object['spec'] };
+}
+
+function problemsOf(checked: ReturnType<typeof validate>): string {
+  if (checked.kind !== 'invalid') return 'not a resource of Coffer';
+  return checked.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+}
+
+function dataOf(object: KubeObject): Readonly<Record<string, string>> {
+  return (object['data'] ?? {}) as Readonly<Record<string, string>>;
+}
+
+const decodedSecrets = new WeakMap<KubeObject, Secret>();
+
+/** Its values are decoded when they are read: of all the Secrets of a namespace, few are. */
+function decoded(object: KubeObject): Secret {
+  const known = decodedSecrets.get(object);
+  if (known !== undefined) return known;
+  let data: Readonly<Record<string, string>> | undefined;
+  const secret: Secret = {
+    name: object.metadata.name,
+    get data() {
+      data ??= Object.fromEntries(
+        Object.entries(dataOf(object)).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+      );
+      return data;
+    },
+  };
+  decodedSecrets.set(object, secret);
+  return secret;
+}

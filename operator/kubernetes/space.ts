@@ -1,0 +1,232 @@
+import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
+import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
+import { affectedBy } from '../reconcile/affected-by.ts';
+import type { BucketController } from '../reconcile/bucket-controller.ts';
+import type { OperatorEvent } from '../reconcile/events.ts';
+import type { RolloutCounters } from '../reconcile/reconciler-options.ts';
+import { Reconciler } from '../reconcile/reconciler.ts';
+import type { RolloutLimit } from '../reconcile/rollout-limit.ts';
+import type { ResourceKind, ResourceReference } from '../workload.ts';
+import { AcceptedStore } from './accepted-store.ts';
+import { KubernetesBucketFinalizer } from './bucket-finalizer.ts';
+import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
+import type { CertificateTimes } from './certificates/certificate-times.ts';
+import type { CacheName, ClusterCaches } from './cluster-caches.ts';
+import { fingerprintKey, fingerprintWith } from './fingerprint-key.ts';
+import { KubernetesRuntime, type RuntimeLog } from './kubernetes-runtime.ts';
+import { NamespaceResources } from './namespace-resources.ts';
+import { PodProviderCheck } from './provider-check.ts';
+import { rootCredentials } from './root-credentials.ts';
+import { KubernetesStatus } from './status-store.ts';
+import { isContentChange, ownersToTell } from './watching.ts';
+
+/** What all namespaces share. */
+export interface SpaceSurroundings {
+  readonly api: KubeApi;
+  readonly caches: ClusterCaches;
+  readonly rolloutLimit: RolloutLimit;
+  readonly counters: RolloutCounters;
+  readonly buckets: BucketController;
+  readonly certificateTimes: CertificateTimes;
+  /** Of this program: the default of workloads, and what provider checks run. */
+  readonly image: string;
+  readonly operatorNamespace: string | undefined;
+  readonly enqueue: (namespace: string, about: ResourceReference, afterMs?: number) => void;
+  readonly event: (event: OperatorEvent, object: KubeObject | undefined) => void;
+  readonly log: RuntimeLog;
+  readonly now: () => Date;
+  readonly random: () => number;
+}
+
+/** What the operator does in one namespace: its resources, its runtime and its reconciler. */
+export class Space {
+  readonly namespace: string;
+  readonly #around: SpaceSurroundings;
+  readonly #resources: NamespaceResources;
+  readonly #status: KubernetesStatus;
+  #passes = 0;
+  #parts: Parts | undefined;
+  #opening: Promise<Parts> | undefined;
+
+  constructor(namespace: string, around: SpaceSurroundings) {
+    this.namespace = namespace;
+    this.#around = around;
+    const { api, caches, now } = around;
+    const source = (name: CacheName) => caches.get(name);
+    this.#resources = new NamespaceResources(namespace, {
+      tenants: source('tenants'),
+      identityProviders: source('identityProviders'),
+      kmsConfigs: source('kmsConfigs'),
+      buckets: source('buckets'),
+      secrets: source('secrets'),
+      configMaps: source('configMaps'),
+    });
+    this.#status = new KubernetesStatus({
+      api,
+      object: (about) => this.#resources.object(about),
+      cache: ({ kind }) => caches.get(cacheOfKind[kind]),
+      now,
+    });
+  }
+
+  /** Whether there is no resource any more, and no pass that takes down what was. */
+  get isDone(): boolean {
+    return this.#resources.isEmpty && this.#passes === 0;
+  }
+
+  certificateExpiries(): readonly CertificateExpiry[] {
+    return this.#parts?.runtime.certificateExpiries() ?? [];
+  }
+
+  /** Says of new resources that nobody looked at them yet, in case their pass is some time away. */
+  async greet(about: ResourceReference): Promise<void> {
+    try {
+      await this.#status.firstSight(about);
+    } catch (error) {
+      // The pass writes the status too, and is tried again.
+      this.#around.log.warn({ err: error, namespace: this.namespace, ...about }, 'the first status was not written');
+    }
+  }
+
+  /** One pass of a resource. Errors when it has to be tried again. */
+  async reconcile(about: ResourceReference): Promise<void> {
+    this.#passes += 1;
+    try {
+      const parts = await this.#open();
+      await this.#status.during(about, () => parts.reconciler.reconcile(about));
+    } finally {
+      this.#passes -= 1;
+    }
+  }
+
+  /** An object of this namespace changed. */
+  noticed(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const kind = kindOfCache(name);
+    if (kind !== undefined) return this.#resourceChanged(kind, (after ?? before)?.metadata.name ?? '');
+    if (name === 'secrets' || name === 'configMaps') this.#contentChanged(name, before, after);
+    for (const owner of ownersToTell(before, after)) this.#enqueue(owner);
+    this.#parts?.runtime.noticed(before, after);
+    if (name === 'pods') this.#parts?.check.noticed(before, after);
+  }
+
+  /** Ends timers and checks; no pass may be under way. What runs in the cluster runs on. */
+  close(): void {
+    this.#parts?.reconciler.close();
+    this.#parts?.check.close();
+    this.#parts?.runtime.close();
+  }
+
+  #resourceChanged(kind: ResourceKind, name: string): void {
+    const isNew = this.#status.get({ kind, name }) === undefined;
+    const updated = this.#resources.update(kind, name);
+    if (updated === undefined) return;
+    this.#enqueue({ kind, name });
+    if (isNew) void this.greet({ kind, name });
+    const change = { kind: 'object', before: updated.before, after: updated.after } as const;
+    for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
+  }
+
+  #contentChanged(name: 'secrets' | 'configMaps', before: KubeObject | undefined, after: KubeObject | undefined): void {
+    this.#resources.invalidate();
+    const object = after ?? before;
+    if (object === undefined || !isContentChange(before, after)) return;
+    const change = { kind: name === 'secrets' ? 'Secret' : 'ConfigMap', name: object.metadata.name } as const;
+    for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
+  }
+
+  #enqueue(about: ResourceReference, afterMs?: number): void {
+    this.#around.enqueue(this.namespace, about, afterMs);
+  }
+
+  /** Made with the first pass: it may have to write, and to try that again. */
+  async #open(): Promise<Parts> {
+    if (this.#parts !== undefined) return this.#parts;
+    this.#opening ??= this.#make();
+    try {
+      this.#parts = await this.#opening;
+      return this.#parts;
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  async #make(): Promise<Parts> {
+    const { namespace } = this;
+    const { api, caches, image, operatorNamespace, certificateTimes, log, now, random } = this.#around;
+    const secrets = caches.get('secrets');
+    const owner = (about: ResourceReference) => ownerReference(this.#resources.object(about));
+    const fingerprint = fingerprintWith(await fingerprintKey({ api, secrets }, namespace));
+    const runtime = new KubernetesRuntime({
+      api,
+      caches: caches.forRuntime(),
+      namespace,
+      owner,
+      images: { default: image },
+      operatorNamespace,
+      fingerprint,
+      certificateTimes,
+      now,
+      random,
+      log,
+    });
+    const check = new PodProviderCheck({ api, pods: caches.get('pods'), namespace, owner, image, random });
+    const reconciler = new Reconciler({
+      namespace,
+      resources: () => this.#resources.resources(),
+      runtime,
+      accepted: new AcceptedProviders(new AcceptedStore({ api, secrets, namespace, owner })),
+      rootCredentials: (tenant, known) => rootCredentials(tenant, known, { api, secrets, namespace, owner }),
+      check: (provider, clientSecret) => check.check(provider, clientSecret),
+      fingerprint,
+      status: this.#status,
+      event: (event) => this.#around.event(event, this.#resources.object(event.about)),
+      enqueue: (about, afterMs) => this.#enqueue(about, afterMs),
+      rolloutLimit: this.#around.rolloutLimit,
+      counters: this.#around.counters,
+      buckets: this.#around.buckets,
+      finalizer: new KubernetesBucketFinalizer({ api, buckets: caches.get('buckets'), namespace }),
+      now,
+      random,
+    });
+    await check.cleanUp();
+    await reconciler.start();
+    return { runtime, check, reconciler };
+  }
+}
+
+interface Parts {
+  readonly runtime: KubernetesRuntime;
+  readonly check: PodProviderCheck;
+  readonly reconciler: Reconciler;
+}
+
+const cacheOfKind = {
+  Tenant: 'tenants',
+  IdentityProvider: 'identityProviders',
+  KMSConfig: 'kmsConfigs',
+  Bucket: 'buckets',
+} as const satisfies Readonly<Record<ResourceKind, CacheName>>;
+
+/** The kind of resource that a cache holds; undefined for other objects. */
+export function kindOfCache(name: CacheName): ResourceKind | undefined {
+  return (Object.keys(cacheOfKind) as ResourceKind[]).find((kind) => cacheOfKind[kind] === name);
+}
+
+/** Never blocks the deletion of its owner: nothing may hang while the operator is away. */
+function ownerReference(object: KubeObject | undefined): OwnerReference | undefined {
+  if (object?.metadata.uid === undefined) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  return {
+    apiVersion,
+    kind,
+    name: metadata.name,
+    uid: object.metadata.uid,
+    controller: true,
+    blockOwnerDeletion: false,
+  };
+}
+
+/** The namespace is being deleted: nothing can be made in it, and nothing needs to be. */
+export function isEnding(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 403 && /because it is being terminated/.test(error.message);
+}

@@ -1,0 +1,114 @@
+import type { KubeObject } from '../kube/kube-api.ts';
+import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
+import { resourceCaches, type CacheName } from './cluster-caches.ts';
+import { isEnding, kindOfCache, Space, type SpaceSurroundings } from './space.ts';
+import { parseQueueKey } from '../reconcile/object-key.ts';
+
+/** Milliseconds that a namespace without resources is kept. */
+const sweepMs = 60_000;
+
+/** The namespaces with resources in them: they come with their first resource, and go with their last. */
+export class Spaces {
+  readonly #around: SpaceSurroundings;
+  readonly #spaces = new Map<string, Space>();
+  #listening = false;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(around: SpaceSurroundings) {
+    this.#around = around;
+  }
+
+  /** Follows the caches, which must be synced, and asks for a pass of every resource. */
+  start(): void {
+    if (this.#listening) return;
+    this.#listening = true;
+    for (const [name, cache] of this.#around.caches.entries()) {
+      cache.onChange((before, after) => this.#noticed(name, before, after));
+    }
+    for (const name of resourceCaches) {
+      for (const object of this.#around.caches.get(name).list()) this.#welcome(name, object);
+    }
+    this.#lookAgainWhenKnown('serviceMonitors');
+    this.#lookAgainWhenKnown('certificates');
+  }
+
+  /** One pass of a key of the queue. Errors when it has to be tried again. */
+  async work(key: string): Promise<void> {
+    const { namespace, about } = parseQueueKey(key);
+    const space = this.#spaces.get(namespace);
+    if (space === undefined) return;
+    try {
+      await space.reconcile(about);
+    } catch (error) {
+      if (!isEnding(error)) throw error;
+      // Its resources vanish too, and each tells.
+      this.#around.log.info({ namespace, ...about }, 'the namespace is being deleted');
+    }
+    if (space.isDone) this.#sweepLater();
+  }
+
+  certificateExpiries(): readonly (CertificateExpiry & { readonly namespace: string })[] {
+    return [...this.#spaces.values()].flatMap((space) =>
+      space.certificateExpiries().map((expiry) => ({ ...expiry, namespace: space.namespace })),
+    );
+  }
+
+  /** To be called when no pass is under way. */
+  close(): void {
+    clearTimeout(this.#sweep);
+    for (const space of this.#spaces.values()) space.close();
+    this.#spaces.clear();
+  }
+
+  #noticed(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const namespace = (after ?? before)?.metadata.namespace ?? '';
+    const known = this.#spaces.get(namespace);
+    if (known !== undefined) known.noticed(name, before, after);
+    else if (after !== undefined && kindOfCache(name) !== undefined) this.#welcome(name, after);
+  }
+
+  /** Keys of other resources of a namespace may still be in the queue, and are worked on before it goes. */
+  #sweepLater(): void {
+    if (this.#sweep !== undefined) return;
+    this.#sweep = setTimeout(() => {
+      this.#sweep = undefined;
+      for (const [namespace, space] of this.#spaces) {
+        if (!space.isDone) continue;
+        this.#spaces.delete(namespace);
+        space.close();
+      }
+    }, sweepMs).unref();
+  }
+
+  /** A resource was seen for the first time by this process. */
+  #welcome(name: CacheName, object: KubeObject): void {
+    const kind = kindOfCache(name);
+    const { namespace = '' } = object.metadata;
+    if (kind === undefined) return;
+    let space = this.#spaces.get(namespace);
+    if (space === undefined) {
+      space = new Space(namespace, this.#around);
+      this.#spaces.set(namespace, space);
+    }
+    const about = { kind, name: object.metadata.name };
+    void space.greet(about);
+    this.#around.enqueue(namespace, about, 0);
+  }
+
+  /** Resources may have waited for a type that the cluster did not know at first. */
+  #lookAgainWhenKnown(name: CacheName): void {
+    const cache = this.#around.caches.get(name);
+    if (cache.isSynced) return;
+    void cache.synced().then(() => this.#enqueueAll());
+  }
+
+  #enqueueAll(): void {
+    for (const name of resourceCaches) {
+      const kind = kindOfCache(name);
+      if (kind === undefined) continue;
+      for (const { metadata } of this.#around.caches.get(name).list()) {
+        this.#around.enqueue(metadata.namespace ?? '', { kind, name: metadata.name });
+      }
+    }
+  }
+}

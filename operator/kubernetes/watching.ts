@@ -1,0 +1,41 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../kube/kube-api.ts';
+import type { ResourceReference } from '../workload.ts';
+import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
+
+const ownerKinds: readonly string[] = [
+  'Tenant',
+  'IdentityProvider',
+  'KMSConfig',
+  'Bucket',
+] satisfies ResourceReference['kind'][];
+
+/** The resource that something was made for, by its labels; undefined for what the operator did not make. */
+export function ownerOf(object: KubeObject | undefined): ResourceReference | undefined {
+  const kind = object?.metadata.labels?.[ownerKindLabel];
+  const name = object?.metadata.labels?.[ownerLabel];
+  if (kind === undefined || name === undefined || !ownerKinds.includes(kind)) return undefined;
+  return { kind: kind as ResourceReference['kind'], name };
+}
+
+/**
+ * The resources that something was made for which is no part of a workload: kept credentials, accepted providers. The runtime tells
+ * of the parts of workloads itself. Both labels count, so that taking them off is repaired too.
+ */
+export function ownersToTell(
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+): readonly ResourceReference[] {
+  const owners = new Map<string, ResourceReference>();
+  for (const object of [before, after]) {
+    const owner = ownerOf(object);
+    if (owner === undefined || object?.metadata.labels?.[workloadLabel] !== undefined) continue;
+    owners.set(`${owner.kind}/${owner.name}`, owner);
+  }
+  return [...owners.values()];
+}
+
+/** Whether the values of a Secret or ConfigMap changed; labels and the like are nobody's concern. */
+export function isContentChange(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  return !isDeepStrictEqual(before?.['data'], after?.['data']);
+}
