@@ -14,7 +14,9 @@ const serviceWith = (secret: string) =>
 
 describe('the keystores (golden/)', () => {
   it.each(Object.keys(keystores))('are rendered as the key service reads them: %s', async (title) => {
-    await expect(stringify(rendered(title))).toMatchFileSnapshot(`golden/keystore-${title}.yaml`);
+    await expect(stringify(rendered(title), { singleQuote: true })).toMatchFileSnapshot(
+      `golden/keystore-${title}.yaml`,
+    );
   });
 });
 

@@ -21,11 +21,11 @@ const exposed = tenant({
 
 describe('what is rendered (golden/)', () => {
   it('is a server with everything that Kubernetes can give', async () => {
-    await expect(stringify(server(exposed))).toMatchFileSnapshot('golden/server-exposed.yaml');
+    await expect(stringify(server(exposed), { singleQuote: true })).toMatchFileSnapshot('golden/server-exposed.yaml');
   });
   it.each(Object.keys(sharedStores))('are several servers over shared stores: %s', async (title) => {
     const of = tenant({ replicas: 3, storage: sharedStores[title] });
-    await expect(stringify(server(of))).toMatchFileSnapshot(`golden/server-${title}.yaml`);
+    await expect(stringify(server(of), { singleQuote: true })).toMatchFileSnapshot(`golden/server-${title}.yaml`);
   });
 });
 

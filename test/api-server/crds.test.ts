@@ -68,9 +68,9 @@ describe.each(ruleCases)('$kind', ({ kind, good, bad, badChanges }) => {
   it.each(bad)('refuses $title', async ({ spec, message }) => {
     expect(await refusal(manifestOf(kind, 'a', spec))).toContain(message);
   });
-  for (const { title, from, to, message } of badChanges) {
+  for (const [index, { title, from, to, message }] of badChanges.entries()) {
     it(`refuses as a change: ${title}`, async () => {
-      const name = `change-${kind.toLowerCase()}`;
+      const name = `change-${kind.toLowerCase()}-${index}`;
       expect(await refusal(manifestOf(kind, name, from), ['create'])).toBe('');
       expect(await refusal(manifestOf(kind, name, to), ['replace'])).toContain(message);
     });
@@ -78,6 +78,12 @@ describe.each(ruleCases)('$kind', ({ kind, good, bad, badChanges }) => {
   it('refuses an unknown field by name', async () => {
     const spec = { ...good[0]?.spec, nonsense: true };
     expect(await refusal(manifestOf(kind, 'a', spec))).toContain('unknown field "spec.nonsense"');
+  });
+  it('keeps every field of a good one as it is written', async () => {
+    const all = good.find(({ title }) => title === 'every field')?.spec ?? {};
+    const name = `every-${kind.toLowerCase()}`;
+    const made = await kubectl(['create', '-f', '-', '-o', 'json'], JSON.stringify(manifestOf(kind, name, all)));
+    expect((JSON.parse(made) as { spec: unknown }).spec).toMatchObject(all);
   });
   it('refuses a name that is no label', async () => {
     expect(await refusal(manifestOf(kind, 'a.b', good[0]?.spec ?? {}))).toContain('metadata.name');
@@ -96,9 +102,24 @@ describe('status', () => {
       observedGeneration: 1,
       lastTransitionTime: new Date(0).toISOString(),
     };
-    const patch = JSON.stringify({ status: { observedGeneration: 1, servers: '1/1', conditions: [condition] } });
+    const status = {
+      observedGeneration: 1,
+      servers: '1/1',
+      health: 'green',
+      version: '1.2.3',
+      addresses: { s3: 'status-server.default.svc:9000' },
+      rollout: { reason: 'ImageChanged: spec.image of Tenant status', updated: 0, total: 1 },
+      certificates: [{ name: 'status-server-tls', notAfter: new Date(0).toISOString() }],
+      conditions: [condition],
+    };
+    const patch = JSON.stringify({ status });
     await kubectl(['patch', 'tenant', 'status', '--type=merge', '--subresource=status', '-p', patch]);
-    expect(await kubectl(['get', 'ten', 'status', '--no-headers'])).toMatch(/^status\s+True\s+Ready\s+1\/1/);
+    expect(await kubectl(['get', 'ten', 'status', '--no-headers'])).toMatch(
+      /^status\s+True\s+1\/1\s+green\s+1\.2\.3\s/,
+    );
+    expect(await kubectl(['get', 'ten', 'status', '--no-headers', '-o', 'wide'])).toMatch(/Ready\s+it runs/);
+    const kept = JSON.parse(await kubectl(['get', 'tenant', 'status', '-o', 'json'])) as { status: unknown };
+    expect(kept.status).toEqual(status);
     await kubectl(['wait', '--for=condition=Ready', '--timeout=5s', 'tenant/status']);
   });
 });
