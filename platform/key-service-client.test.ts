@@ -225,3 +225,61 @@ describe('with two endpoints the client', () => {
     await expect((await both()).ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 504 });
   });
 });
+
+describe('a service that is away for a moment', () => {
+  const flaky = (failures: number, fail: Answer, then: Answer): Answer => {
+    let left = failures;
+    return (...call) => (left-- > 0 ? fail : then)(...call);
+  };
+  const cut: Answer = (request) => request.socket.destroy();
+
+  it('is asked again where it says that it is not there yet', async () => {
+    answer = flaky(2, send(503, { message: 'the key service is stopping' }), send(200, { version: '1', commit: '' }));
+    expect((await (await open()).version()).version).toBe('1');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('is asked again where the connection broke before the answer', async () => {
+    answer = flaky(2, cut, send(200, { plaintext: 'AAAA' }));
+    expect(await (await open()).decryptKey('k', Buffer.from('x'), Buffer.from('{}'))).toEqual(Buffer.from([0, 0, 0]));
+  });
+
+  it('is asked again where nobody listens, until it does', async () => {
+    const closed = await serve('third', () => send(200, { version: '3', commit: '' }));
+    const server = servers.pop();
+    const { port } = new URL(closed);
+    await new Promise<void>((resolve) => {
+      server?.close(() => resolve());
+    });
+    const asked = (await open({ endpoints: [closed] })).version();
+    if (server !== undefined) {
+      servers.push(server);
+      await listen(server, { host: '127.0.0.1', port: Number(port) }, { setting: '' });
+    }
+    expect((await asked).version).toBe('3');
+  });
+
+  it('is not asked again for what it refuses, nor where its key store is broken', async () => {
+    answer = send(502, { message: 'bad gateway: failed to access key' });
+    await expect((await open()).ready()).rejects.toMatchObject({ status: 502 });
+    answer = send(403, { message: 'not authorized: insufficient permissions' });
+    await expect((await open()).ready()).rejects.toMatchObject({ status: 403 });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is asked once by who wants to know whether it is there', async () => {
+    answer = send(503, { message: 'the key service is stopping' });
+    await expect((await open()).once().ready()).rejects.toMatchObject({ status: 503 });
+    await expect((await open({ retryForMs: 0 })).ready()).rejects.toMatchObject({ status: 503 });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('made the key whose answer was lost: that it is there now is no error', async () => {
+    answer = flaky(1, cut, send(400, { message: 'key already exists' }));
+    await expect((await open()).createKey('k')).resolves.toBeUndefined();
+    answer = flaky(1, cut, send(404, { message: 'key does not exist' }));
+    await expect((await open()).deleteKey('k')).resolves.toBeUndefined();
+    answer = send(400, { message: 'key already exists' });
+    await expect((await open()).createKey('k')).rejects.toMatchObject({ code: 'key-exists' });
+  });
+});

@@ -12,6 +12,7 @@ const main = fileURLToPath(new URL('../../keysvc/main.ts', import.meta.url));
 export interface KeysvcProcess {
   readonly address: string;
   readonly lines: readonly Record<string, unknown>[];
+  signal(signal: NodeJS.Signals): void;
   /** Asks it to stop; the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -58,6 +59,7 @@ export async function startKeysvc(
   return {
     address: await promise,
     lines,
+    signal: (signal) => void child.kill(signal),
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
       return (await closed)[0];
