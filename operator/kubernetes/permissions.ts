@@ -37,7 +37,7 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'pod', verbs: own, why: 'one pod at a time is deleted to restart it; checks of providers run as pods' },
   { type: 'secret', verbs: own, why: 'reads what resources name; makes certificates, root credentials, files of pods' },
   { type: 'configMap', verbs: read, why: 'reads what resources name' },
-  { type: 'serviceAccount', verbs: own, why: 'pods that may ask the API for nothing' },
+  { type: 'serviceAccount', verbs: read, why: 'to be told of changes' },
   { type: 'service', verbs: own, why: 'addresses of servers and key services' },
   { type: 'persistentVolumeClaim', verbs: own, why: 'volumes; deleted only where reclaimPolicy says so' },
   { type: 'podDisruptionBudget', verbs: own, why: 'drains take one server at a time' },
@@ -50,8 +50,7 @@ export const watchedPermissions: readonly Permission[] = [
 
 /** What it may do in its own namespace beside that. */
 export const ownPermissions: readonly Permission[] = [
-  { type: 'lease', verbs: ['get', 'create', 'update', 'patch'], why: 'leader election' },
-  { type: 'event', verbs: ['create', 'patch'], why: 'tells who leads' },
+  { type: 'lease', verbs: ['get', 'create', 'update'], why: 'leader election' },
 ];
 
 /** As rules of a Role, in the order of the list; what has the same group and verbs is joined. */
