@@ -17,6 +17,7 @@ import { KubernetesRuntime, type RuntimeLog } from './kubernetes-runtime.ts';
 import { NamespaceResources } from './namespace-resources.ts';
 import { PodProviderCheck } from './provider-check.ts';
 import { rootCredentials } from './root-credentials.ts';
+import type { AskHealth } from './store-health.ts';
 import { KubernetesStatus } from './status-store.ts';
 import { isContentChange, ownersToTell } from './watching.ts';
 
@@ -28,6 +29,8 @@ export interface SpaceSurroundings {
   readonly counters: RolloutCounters;
   readonly buckets: BucketController;
   readonly certificateTimes: CertificateTimes;
+  /** Instead of asking servers over the network. */
+  readonly askHealth: AskHealth | undefined;
   /** Of this program: the default of workloads, and what provider checks run. */
   readonly image: string;
   readonly operatorNamespace: string | undefined;
@@ -152,7 +155,7 @@ export class Space {
 
   async #make(): Promise<Parts> {
     const { namespace } = this;
-    const { api, caches, image, operatorNamespace, certificateTimes, log, now, random } = this.#around;
+    const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#around;
     const secrets = caches.get('secrets');
     const owner = (about: ResourceReference) => ownerReference(this.#resources.object(about));
     const fingerprint = fingerprintWith(await fingerprintKey({ api, secrets }, namespace));
@@ -165,6 +168,7 @@ export class Space {
       operatorNamespace,
       fingerprint,
       certificateTimes,
+      ...(askHealth && { askHealth }),
       now,
       random,
       log,

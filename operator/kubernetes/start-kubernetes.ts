@@ -16,6 +16,7 @@ import { ClusterCaches, resourceCaches } from './cluster-caches.ts';
 import { HealthServers, type HealthAddresses } from './health-server.ts';
 import { OperatorMetrics } from './metrics.ts';
 import { Spaces } from './spaces.ts';
+import type { AskHealth } from './store-health.ts';
 
 export interface KubernetesOptions {
   readonly connection: Connection;
@@ -32,6 +33,8 @@ export interface KubernetesOptions {
   /** Default image of workloads, and what provider checks run. */
   readonly image: string;
   readonly certificateTimes?: CertificateTimes;
+  /** Instead of asking servers over the network. */
+  readonly askHealth?: AskHealth | undefined;
   readonly log: Logger;
   /** Another process may act from now on: this one must end at once. */
   readonly leadershipLost: (message: string) => void;
@@ -118,6 +121,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       },
     }),
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
+    askHealth: options.askHealth,
     image: options.image,
     operatorNamespace: options.operatorNamespace,
     enqueue: (namespace, about, afterMs) => queue.add(queueKey(namespace, about), afterMs),
