@@ -161,3 +161,29 @@ describe('with a key service', () => {
     }
   });
 });
+
+describe('a server whose key service restarts', { timeout: 60_000 }, () => {
+  it('stays ready, serves what it has keys for, and waits with what it has none for', async () => {
+    const ready = async () => (await fetch(`${server.s3}/minio/health/ready`)).status;
+    const read = async (Key: string) => {
+      const { Body } = await s3().send(new GetObjectCommand({ Bucket, Key }));
+      return Body?.transformToString();
+    };
+    const encrypted = { ServerSideEncryption: 'aws:kms' } as const;
+    await s3().send(new PutObjectCommand({ Bucket, Key: 'before', Body: 'x', ...encrypted }));
+    // Each thread has keys of its own, and a connection stays with one.
+    const client = s3();
+    await client.send(new PutObjectCommand({ Bucket, Key: 'known', Body: 'x', ...encrypted }));
+    await keysvc?.stop();
+    expect(await ready()).toBe(200);
+    await client.send(new PutObjectCommand({ Bucket, Key: 'while-away', Body: 'x', ...encrypted }));
+
+    const other = new CreateBucketCommand({ Bucket: 'not-seen-before' });
+    await client.send(other);
+    const waiting = client.send(new PutObjectCommand({ Bucket: 'not-seen-before', Key: 'k', Body: 'x', ...encrypted }));
+    keysvc = await startKeys();
+    await waiting;
+    expect(await ready()).toBe(200);
+    expect(await read('while-away')).toBe('x');
+  });
+});
