@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { identityProviderSpec } from '../api/identity-provider.ts';
 import { metadata, type IdentityProvider, type Secret } from '../api/object.ts';
+import { canonical } from '../render/restart-inputs.ts';
+import type { ProviderCheck } from './check-provider.ts';
 import type { AcceptedProvider } from '../render/render-identity-provider.ts';
 
 /** The last version of a provider that passed its check, with its client secret: what servers run with until the next one passes. */
@@ -8,6 +10,8 @@ export interface Acceptance {
   readonly provider: IdentityProvider;
   readonly clientSecret: string;
   readonly digest: string;
+  /** What the check found. */
+  readonly check?: Extract<ProviderCheck, { kind: 'good' }>;
 }
 
 /** Keeps acceptances beyond the life of the process, each by itself. What is kept holds a secret. */
@@ -24,6 +28,7 @@ const schema = z.object({
   provider: z.object({ kind: z.literal('IdentityProvider'), metadata: metadata.loose(), spec: identityProviderSpec }),
   clientSecret: z.string(),
   digest: z.string(),
+  check: z.object({ kind: z.literal('good'), issuer: z.string(), warnings: z.array(z.string()) }).optional(),
 });
 
 const secretKey = 'client-secret';
@@ -58,7 +63,8 @@ export class AcceptedProviders {
   /** Errors when it could not be kept; then it is not accepted, and the next pass tries again. */
   async accept(acceptance: Acceptance): Promise<void> {
     const { name } = acceptance.provider.metadata;
-    if (this.#accepted.get(name)?.digest === acceptance.digest) return;
+    const before = this.#accepted.get(name);
+    if (before?.digest === acceptance.digest && canonical(before.check) === canonical(acceptance.check)) return;
     await this.#store.save(name, `${JSON.stringify(acceptance)}\n`);
     this.#accepted.set(name, acceptance);
   }

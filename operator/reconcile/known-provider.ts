@@ -5,6 +5,8 @@ import type { ProviderState } from './provider-checks.ts';
 export interface KnownProvider {
   readonly provider: IdentityProvider;
   readonly state: ProviderState;
+  /** Of the version that is written now; empty where something of it is missing. */
+  readonly digest: string;
   /** Whether the version that servers would run with is the one that is written now. */
   readonly current: boolean;
 }

@@ -28,12 +28,16 @@ export class Providers {
     const { accepted, fingerprint } = this.#options;
     const { name } = provider.metadata;
     const contents = contentsOf(provider, resources);
-    if ('reason' in contents) return { provider, current: false, state: { kind: 'broken', ...contents } };
+    if ('reason' in contents) return { provider, digest: '', current: false, state: { kind: 'broken', ...contents } };
     const { clientSecret, complete } = contents;
     const digest = fingerprint(canonical([complete.spec, clientSecret]));
-    const state = this.#checks.state(complete, clientSecret, digest);
-    if (state.kind === 'good') await accepted.accept({ provider: complete, clientSecret, digest });
-    return { provider, state, current: accepted.get(name)?.digest === digest };
+    const checked = this.#checks.state(complete, clientSecret, digest);
+    if (checked.kind === 'good') await accepted.accept({ provider: complete, clientSecret, digest, check: checked });
+    const kept = accepted.get(name);
+    const current = kept?.digest === digest;
+    // What passed before an operator started again counts until its first check has ended: conditions do not flap.
+    const state = checked.kind === 'pending' && current && kept.check !== undefined ? kept.check : checked;
+    return { provider, state, digest, current };
   }
 
   /** Of those that exist, by name. */
@@ -47,9 +51,9 @@ export class Providers {
   }
 
   /** Whether what tenants see of a provider differs from the last time that this was asked. */
-  isNews({ provider, state, current }: KnownProvider): boolean {
+  isNews({ provider, state, digest, current }: KnownProvider): boolean {
     const { name } = provider.metadata;
-    const now = canonical([state, current]);
+    const now = canonical([state, digest, current]);
     const before = this.#told.get(name);
     this.#told.set(name, now);
     return before !== now;

@@ -1,340 +1,388 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CofferObject, Secret } from '../api/object.ts';
-import { manifestOf, type Spec } from '../api/rule-cases.ts';
-import { validate } from '../api/validate.ts';
-import type { Runtime, RunningWorkload } from '../runtime.ts';
-import type { CertificateNeed, Workload } from '../workload.ts';
-import { AcceptedProviders } from './accepted-providers.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ProviderCheck } from './check-provider.ts';
-import type { ResourceStatus } from './conditions.ts';
-import type { OperatorEvent } from './events.ts';
-import { Reconciler } from './reconciler.ts';
-import type { Resources } from './resources.ts';
+import { broken, good, kms, Namespace, provider, tenant } from './reconciler-harness.ts';
+import { RecordingRuntime } from './recording-runtime.ts';
 
-/** Runs nothing, and remembers what it was told. */
-class RecordingRuntime implements Runtime {
-  readonly running = new Map<string, RunningWorkload>();
-  readonly applied: string[] = [];
-  #listener: () => void = () => undefined;
-
-  ensureCertificates(needs: readonly CertificateNeed[]) {
-    return Promise.resolve(new Map(needs.map(({ name }) => [name, { identity: name, notAfter: new Date(0) }])));
-  }
-  observe() {
-    return Promise.resolve([...this.running.values()]);
-  }
-  apply(workload: Workload) {
-    const before = this.running.get(workload.name);
-    if (JSON.stringify(before?.inputs) !== JSON.stringify(workload.inputs)) {
-      this.applied.push(workload.name);
-      this.running.set(workload.name, {
-        name: workload.name,
-        inputs: workload.inputs,
-        state: { kind: 'starting' },
-        addresses: {},
-      });
-    }
-    return Promise.resolve();
-  }
-  remove(name: string) {
-    this.applied.push(`remove ${name}`);
-    this.running.delete(name);
-    return Promise.resolve();
-  }
-  onChange(listener: () => void) {
-    this.#listener = listener;
-  }
-  become(name: string, kind: 'ready' | 'starting') {
-    const workload = this.running.get(name);
-    if (workload !== undefined) this.running.set(name, { ...workload, state: { kind } });
-    this.#listener();
-  }
-}
-
-let runtime: RecordingRuntime;
-let objects: CofferObject[];
-let secrets: Secret[];
-let verdict: (configUrl: string) => ProviderCheck | Promise<ProviderCheck>;
-let events: OperatorEvent[];
-let statuses: Map<string, ResourceStatus>;
-let saved: string | undefined;
-
-const good: ProviderCheck = { kind: 'good', issuer: 'https://id', warnings: [] };
-const broken: ProviderCheck = { kind: 'broken', reason: 'NotFound', message: 'answered 404' };
-
-function made(kind: CofferObject['kind'], name: string, spec: Spec): CofferObject {
-  const result = validate(manifestOf(kind, name, spec));
-  if (result.kind !== 'object') throw new Error(JSON.stringify(result));
-  return result.object;
-}
-const tenant = (spec: Spec = {}) => made('Tenant', 'demo', spec);
-const provider = (name: string, realm = 'good', spec: Spec = {}) =>
-  made('IdentityProvider', name, {
-    configUrl: `https://id/realms/${realm}/.well-known/openid-configuration`,
-    clientId: 'coffer',
-    clientSecretRef: { name: 'client', key: 'secret' },
-    ...spec,
-  });
-const kms = made('KMSConfig', 'keys', { keystore: { files: {} }, defaultKey: 'first' });
-
+let space: Namespace;
 beforeEach(() => {
-  runtime = new RecordingRuntime();
-  objects = [];
-  secrets = [{ name: 'client', data: { secret: 'one' } }];
-  verdict = (url) => (url.includes('/good/') ? good : broken);
-  events = [];
-  statuses = new Map();
-  saved = undefined;
+  space = new Namespace();
 });
 
-const of = <Kind extends CofferObject['kind']>(kind: Kind) =>
-  new Map(
-    objects.flatMap((object) =>
-      object.kind === kind ? [[object.metadata.name, object as Extract<CofferObject, { kind: Kind }>] as const] : [],
-    ),
-  );
-
-function resources(): Resources {
-  return {
-    tenants: of('Tenant'),
-    identityProviders: of('IdentityProvider'),
-    kmsConfigs: of('KMSConfig'),
-    secrets: new Map(secrets.map((secret) => [secret.name, secret])),
-    invalid: new Map(),
-  };
-}
-
-function reconciler(): Reconciler {
-  return new Reconciler({
-    resources,
-    runtime,
-    accepted: new AcceptedProviders(saved, (text) => {
-      saved = text;
-      return Promise.resolve();
-    }),
-    rootCredentials: () => Promise.resolve({ name: 'root', data: { rootUser: 'u', rootPassword: 'p' } }),
-    check: async ({ spec }) => verdict(spec.configUrl),
-    fingerprint: (value) => value,
-    status: {
-      get: ({ kind, name }) => statuses.get(`${kind}/${name}`),
-      generation: () => 1,
-      put: ({ kind, name }, status) => {
-        statuses.set(`${kind}/${name}`, status);
-        return Promise.resolve();
-      },
-    },
-    event: (event) => events.push(event),
-    failed: (error) => {
-      throw error;
-    },
-    now: () => new Date(0),
-    random: () => 0.5,
-    version: 'test',
-  });
-}
-
-/** Lets passes and checks finish. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) await Promise.resolve();
-  await new Promise((resolve) => setImmediate(resolve));
-  for (let turn = 0; turn < 200; turn++) await Promise.resolve();
-}
-
-async function started(...given: CofferObject[]): Promise<Reconciler> {
-  objects = given;
-  const made = reconciler();
-  made.request();
-  await settle();
-  for (const name of runtime.running.keys()) runtime.become(name, 'ready');
-  await settle();
-  for (const name of runtime.running.keys()) runtime.become(name, 'ready');
-  await settle();
-  runtime.applied.length = 0;
-  events.length = 0;
-  return made;
-}
-
-async function change(operator: Reconciler, ...given: CofferObject[]): Promise<void> {
-  objects = given;
-  operator.request();
-  await settle();
-}
-
-const conditions = (key: string) =>
-  statuses.get(key)?.conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
-const restarts = () =>
-  events.filter(({ message }) => message.startsWith('restarts')).map(({ reason, message }) => `${reason} ${message}`);
 const withProvider = { identityProviders: [{ name: 'a' }] };
+const withKeys = { kmsConfigRef: { name: 'keys' } };
 
 describe('a first pass', () => {
   it('starts the key service, and the server once that is ready', async () => {
-    objects = [tenant({ kmsConfigRef: { name: 'keys' } }), kms];
-    const operator = reconciler();
-    operator.request();
-    await settle();
-    expect(runtime.applied).toEqual(['keys-key-service']);
-    expect(conditions('Tenant/demo')).toContain('Reconciling=True KeyServiceUnavailable');
-    runtime.become('keys-key-service', 'ready');
-    await settle();
-    expect(runtime.applied).toEqual(['keys-key-service', 'demo-server']);
-    await operator.close();
+    space.objects = [tenant(withKeys), kms()];
+    const operator = space.open();
+    await operator.start();
+    await space.settle(operator);
+    expect(space.runtime.told).toEqual(['start keys-key-service']);
+    expect(space.conditions('Tenant/demo')).toContain('Reconciling=True KeyServiceUnavailable');
+    space.runtime.become('keys-key-service', 'ready');
+    await space.settle(operator);
+    expect(space.runtime.told).toEqual(['start keys-key-service', 'start demo-server']);
   });
 
   it('starts the server without a provider that is broken, and says so', async () => {
-    const operator = await started(tenant(withProvider), provider('a', 'gone'));
-    expect(JSON.stringify(runtime.running.get('demo-server')?.inputs)).not.toContain('IdentityProvider');
-    expect(conditions('Tenant/demo')).toEqual([
+    await space.started(tenant(withProvider), provider('a', 'gone'));
+    expect(JSON.stringify(space.runtime.running.get('demo-server')?.inputs)).not.toContain('IdentityProvider');
+    expect(space.conditions('Tenant/demo')).toEqual([
       'Ready=False NotFound',
       'Stalled=True NotFound',
       'IdentityReady=False NotFound',
+      'RolloutBlocked=True ProviderInvalid',
     ]);
-    expect(conditions('IdentityProvider/a')).toContain('Ready=False NotFound');
-    await operator.close();
+    expect(space.conditions('IdentityProvider/a')).toContain('Ready=False NotFound');
   });
 
   it('reports a KMSConfig that does not exist instead of starting without encryption', async () => {
-    const operator = await started(tenant({ kmsConfigRef: { name: 'keys' } }));
-    expect([...runtime.running.keys()]).toEqual([]);
-    expect(conditions('Tenant/demo')).toContain('Ready=False KMSConfigNotFound');
-    await operator.close();
+    await space.started(tenant(withKeys));
+    expect([...space.runtime.running.keys()]).toEqual([]);
+    expect(space.conditions('Tenant/demo')).toContain('Ready=False KMSConfigNotFound');
+  });
+
+  it('of an operator that starts again changes nothing and writes nothing', async () => {
+    await space.started(tenant({ ...withKeys, ...withProvider }), kms(), provider('a'));
+    const second = space.open();
+    await second.start();
+    await space.settle(second);
+    expect([space.runtime.told, space.events]).toEqual([[], []]);
+    expect(space.conditions('Tenant/demo')).toEqual([
+      'Ready=True Ready',
+      'IdentityReady=True Ready',
+      'KMSReady=True Ready',
+      'TLSReady=True Ready',
+    ]);
   });
 });
 
 describe('a changed provider', () => {
   it('that passes its check restarts the server once and names the field', async () => {
-    const operator = await started(tenant(withProvider), provider('a'));
-    await change(operator, tenant(withProvider), provider('a', 'good', { scopes: ['openid'] }));
-    expect(runtime.applied).toEqual(['demo-server']);
-    expect(restarts()).toEqual(['IdentityProviderChanged restarts for spec.scopes of IdentityProvider a']);
-    await operator.close();
+    const operator = await space.started(tenant(withProvider), provider('a'));
+    await space.change(operator, tenant(withProvider), provider('a', 'good', { scopes: ['openid'] }));
+    expect(space.runtime.told).toEqual(['update demo-server', 'replace demo-server-0']);
+    expect(space.restarts()).toEqual(['IdentityProviderChanged restarts for spec.scopes of IdentityProvider a']);
+    expect(space.counted).toEqual(['rollout IdentityProviderChanged']);
   });
 
   it('whose Secret changed restarts the server once and names Secret and key', async () => {
-    const operator = await started(tenant(withProvider), provider('a'));
-    secrets = [{ name: 'client', data: { secret: 'two' } }];
-    await change(operator, ...objects);
-    expect(restarts()).toEqual(['SecretChanged restarts for key secret of Secret client']);
-    await operator.close();
+    const operator = await space.started(tenant(withProvider), provider('a'));
+    space.secrets = [{ name: 'client', data: { secret: 'two' } }];
+    await space.change(operator, ...space.objects);
+    expect(space.restarts()).toEqual(['SecretChanged restarts for key secret of Secret client']);
   });
 
   it('that is broken leaves the server alone, also when something else changes', async () => {
-    const operator = await started(tenant(withProvider), provider('a'));
-    const before = runtime.running.get('demo-server')?.inputs.filter(({ of }) => of.kind === 'IdentityProvider');
-    await change(operator, tenant(withProvider), provider('a', 'gone'));
-    expect(runtime.applied).toEqual([]);
-    await change(operator, tenant({ ...withProvider, image: 'coffer:2' }), provider('a', 'gone'));
-    expect(restarts()).toEqual(['ImageChanged restarts for spec.image of Tenant demo']);
-    expect(runtime.running.get('demo-server')?.inputs.filter(({ of }) => of.kind === 'IdentityProvider')).toEqual(
-      before,
-    );
-    await operator.close();
+    const operator = await space.started(tenant(withProvider), provider('a'));
+    const ofProvider = () =>
+      space.runtime.running.get('demo-server')?.inputs.filter(({ of }) => of.kind === 'IdentityProvider');
+    const before = ofProvider();
+    await space.change(operator, tenant(withProvider), provider('a', 'gone'));
+    expect(space.runtime.told).toEqual([]);
+    expect(space.conditions('Tenant/demo')).toContain('RolloutBlocked=True ProviderInvalid');
+    await space.change(operator, tenant({ ...withProvider, image: 'coffer:2' }), provider('a', 'gone'));
+    expect(space.restarts()).toEqual(['ImageChanged restarts for spec.image of Tenant demo']);
+    expect(ofProvider()).toEqual(before);
   });
 
   it('is one restart together with another one', async () => {
     const both = { identityProviders: [{ name: 'a' }, { name: 'b' }] };
-    const operator = await started(tenant(both), provider('a'), provider('b'));
+    const operator = await space.started(tenant(both), provider('a'), provider('b'));
     const slow = Promise.withResolvers<ProviderCheck>();
-    verdict = (url) => (url.includes('/good/slow') ? slow.promise : good);
-    await change(
-      operator,
-      tenant(both),
-      provider('a', 'good', { scopes: ['openid'] }),
-      provider('b', 'good/slow', { displayName: 'B' }),
-    );
-    expect(runtime.applied).toEqual([]);
-    expect(conditions('Tenant/demo')).toContain('Reconciling=True CheckPending');
+    space.verdict = (url) => (url.includes('/good/slow') ? slow.promise : good);
+    const [first, second] = [provider('a', 'good', { scopes: ['openid'] }), provider('b', 'good/slow')];
+    await space.change(operator, tenant(both), first, second);
+    expect(space.runtime.told).toEqual([]);
+    expect(space.conditions('Tenant/demo')).toContain('Reconciling=True CheckPending');
     slow.resolve(good);
-    await settle();
-    expect(runtime.applied).toEqual(['demo-server']);
-    expect(restarts()).toHaveLength(3);
-    await operator.close();
+    await space.settle(operator);
+    expect(space.runtime.told).toEqual(['update demo-server', 'replace demo-server-0']);
+    expect(space.restarts()).toHaveLength(2);
   });
 
   it('that heals brings the server back in line', async () => {
-    const operator = await started(tenant(withProvider), provider('a', 'gone'));
-    await change(operator, tenant(withProvider), provider('a'));
-    expect(restarts()).toEqual(['IdentityProviderAdded restarts for IdentityProvider a']);
-    await operator.close();
+    const operator = await space.started(tenant(withProvider), provider('a', 'gone'));
+    await space.change(operator, tenant(withProvider), provider('a'));
+    expect(space.restarts()).toEqual(['IdentityProviderAdded restarts for IdentityProvider a']);
+  });
+
+  it('that stays broken is asked again later', async () => {
+    await space.started(tenant(), provider('a', 'gone'));
+    expect(space.later.get('IdentityProvider/a')).toBe(1_000);
   });
 
   it('restarts nothing in a tenant that does not use it', async () => {
-    const operator = await started(tenant(), provider('a'));
-    await change(operator, tenant(), provider('a', 'good', { scopes: ['openid'] }));
-    expect(runtime.applied).toEqual([]);
-    await operator.close();
+    const operator = await space.started(tenant(), provider('a'));
+    await space.change(operator, tenant(), provider('a', 'good', { scopes: ['openid'] }));
+    expect(space.runtime.told).toEqual([]);
   });
 
   it('restarts nothing in a tenant that is paused', async () => {
-    const operator = await started(tenant(withProvider), provider('a'));
-    await change(operator, tenant({ ...withProvider, paused: true }), provider('a', 'good', { scopes: ['openid'] }));
-    expect(runtime.applied).toEqual([]);
-    expect(conditions('Tenant/demo')).toContain('Ready=True Paused');
-    await operator.close();
+    const operator = await space.started(tenant(withProvider), provider('a'));
+    const paused = tenant({ ...withProvider, paused: true });
+    await space.change(operator, paused, provider('a', 'good', { scopes: ['openid'] }));
+    expect(space.runtime.told).toEqual([]);
+    expect(space.conditions('Tenant/demo')).toContain('Ready=True Paused');
   });
-});
 
-describe('an operator that starts again', () => {
-  it('runs the version that passed before while its provider cannot be reached', async () => {
-    const first = await started(tenant(withProvider), provider('a'));
-    await first.close();
-    verdict = () => broken;
-    runtime = new RecordingRuntime();
-    const second = await started(tenant(withProvider), provider('a'));
-    expect(JSON.stringify(runtime.running.get('demo-server')?.inputs)).toContain('IdentityProvider');
-    expect(conditions('Tenant/demo')).toContain('IdentityReady=False NotFound');
-    await second.close();
+  it('is used as it passed before while it cannot be reached by an operator that starts again', async () => {
+    await space.started(tenant(withProvider), provider('a'));
+    space.verdict = () => broken;
+    space.runtime = new RecordingRuntime();
+    await space.started(tenant(withProvider), provider('a'));
+    expect(JSON.stringify(space.runtime.running.get('demo-server')?.inputs)).toContain('IdentityProvider');
+    expect(space.conditions('Tenant/demo')).toContain('IdentityReady=False NotFound');
   });
 });
 
 describe('what is deleted', () => {
   it('is stopped', async () => {
-    const operator = await started(tenant());
-    await change(operator);
-    expect(runtime.applied).toEqual(['remove demo-server']);
-    await operator.close();
+    const operator = await space.started(tenant());
+    await space.change(operator);
+    expect(space.runtime.told).toEqual(['remove demo-server']);
+  });
+
+  it('takes its policy along from the key service', async () => {
+    const using = (name: string) =>
+      tenant({ kmsConfigRef: { name: 'keys', keyPrefix: `${name}-`, defaultKey: `${name}-k` } }, name);
+    const operator = await space.started(using('one'), using('two'), kms());
+    const policies = () => JSON.stringify(space.runtime.desired.get('keys-key-service')?.mounts);
+    expect(policies()).toContain('tenant-two');
+    space.objects = [using('one'), kms()];
+    await operator.reconcile({ kind: 'Tenant', name: 'two' });
+    await space.settle(operator);
+    expect(policies()).not.toContain('tenant-two');
+  });
+
+  it('is left to the garbage collector while it is going', async () => {
+    const operator = await space.started(tenant());
+    space.deleting.add('Tenant/demo');
+    await space.change(operator, tenant({ image: 'coffer:2' }));
+    expect(space.runtime.told).toEqual([]);
+  });
+
+  it('takes along the accepted version that nobody uses any more', async () => {
+    const operator = await space.started(tenant(withProvider), provider('a'));
+    expect([...space.accepted.keys()]).toEqual(['a']);
+    await space.change(operator, tenant(withProvider));
+    expect([...space.accepted.keys()]).toEqual(['a']);
+    await space.change(operator, tenant());
+    expect([...space.accepted.keys()]).toEqual([]);
   });
 });
 
-describe('a pass with nothing new', () => {
-  it('changes nothing and tells nothing', async () => {
-    const operator = await started(tenant(withProvider), provider('a'));
-    const before = JSON.stringify([...statuses]);
-    operator.request();
-    await settle();
-    expect([runtime.applied, events, JSON.stringify([...statuses])]).toEqual([[], [], before]);
-    await operator.close();
+describe('a manifest that is refused', () => {
+  it('is told, and what runs of it is left alone', async () => {
+    const operator = await space.started(tenant());
+    space.invalid.set('Tenant/demo', 'spec.replicas: too small');
+    await space.change(operator);
+    expect(space.runtime.told).toEqual([]);
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=False InvalidSpec', 'Stalled=True InvalidSpec']);
   });
 });
 
-describe('errors of a pass', () => {
-  it('are told, and the pass is tried again', async () => {
-    vi.useFakeTimers();
-    const operator = reconciler();
-    const failed = vi.fn();
-    const failing = new Reconciler({ ...optionsOf(), failed });
-    failing.request();
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(failed.mock.calls.length).toBeGreaterThan(1);
-    await failing.close();
-    await operator.close();
-    vi.useRealTimers();
+describe('passes', () => {
+  it('with nothing new change nothing, tell nothing and write nothing', async () => {
+    const operator = await space.started(tenant({ ...withProvider, ...withKeys }), provider('a'), kms());
+    await space.change(operator, ...space.objects);
+    space.clock.ms += 3_600_000;
+    await space.change(operator, ...space.objects);
+    expect([space.runtime.told, space.events, space.writes]).toEqual([[], [], []]);
+  });
+
+  it('that fail hold up no other resource', async () => {
+    const operator = await space.started(tenant(), tenant({}, 'other'));
+    space.runtime.failing.add('demo-server');
+    await space.change(operator, tenant({ image: 'coffer:2' }), tenant({ image: 'coffer:2' }, 'other'));
+    expect(space.errors).toEqual(['Error: demo-server cannot be applied']);
+    expect(space.runtime.told).toEqual(['update other-server', 'replace other-server-0']);
+  });
+
+  it('of one tenant ask for no certificate of another, and for no pass of another', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `tenant-${index}`);
+    const using = (name: string) =>
+      tenant({ kmsConfigRef: { name: 'keys', keyPrefix: `${name}-`, defaultKey: `${name}-k` } }, name);
+    const operator = await space.started(...names.map(using), kms());
+    await operator.reconcile({ kind: 'Tenant', name: 'tenant-7' });
+    await space.settle(operator);
+    expect(space.runtime.asked).toEqual(['tenant-7-key-service-client']);
+    expect(space.passes).toEqual([]);
+  });
+
+  it('come again in time for certificates that are running out', async () => {
+    const [day, certificate] = [86_400_000, 'demo-key-service-client'];
+    space.runtime.issued.set(certificate, { identity: certificate, notAfter: new Date(day) });
+    await space.started(tenant(withKeys), kms());
+    expect(space.later.get('Tenant/demo')).toBe(day / 6);
+    expect(space.statuses.get('Tenant/demo')?.certificates).toEqual([
+      { name: certificate, notAfter: '1970-01-02T00:00:00.000Z' },
+    ]);
   });
 });
 
-function optionsOf() {
-  return {
-    resources: () => {
-      throw new Error('the disk is gone');
-    },
-    runtime,
-    accepted: new AcceptedProviders(undefined, () => Promise.resolve()),
-    rootCredentials: () => Promise.reject(new Error('never asked')),
-    check: () => Promise.resolve(good),
-    fingerprint: (value: string) => value,
-    status: { get: () => undefined, generation: () => 1, put: () => Promise.resolve() },
-    event: () => undefined,
-    now: () => new Date(0),
-    random: () => 0.5,
-    version: 'test',
+describe('tenants of one key service', () => {
+  const prefixed = (name: string, keyPrefix: string) =>
+    tenant({ kmsConfigRef: { name: 'keys', keyPrefix, defaultKey: `${keyPrefix}key` } }, name);
+
+  it('do not share keys: the later of two overlapping ones is refused', async () => {
+    await space.started(prefixed('one', 'a-'), prefixed('two', 'a-b-'), kms());
+    expect(space.conditions('Tenant/two')).toContain('Ready=False KeyPrefixOverlap');
+    expect(space.conditions('Tenant/one')).toContain('Ready=True Ready');
+    expect([...space.runtime.running.keys()].sort()).toEqual(['keys-key-service', 'one-server']);
+  });
+
+  it('are heard again when the other one goes', async () => {
+    const operator = await space.started(prefixed('one', 'a-'), prefixed('two', 'a-b-'), kms());
+    await space.change(operator, prefixed('two', 'a-b-'), kms());
+    await space.allReady(operator);
+    await space.allReady(operator);
+    expect(space.conditions('Tenant/two')).toContain('Ready=True Ready');
+  });
+
+  it('wait until the key service admits them', async () => {
+    const operator = await space.started(prefixed('one', 'a-'), kms());
+    space.objects = [prefixed('one', 'a-'), prefixed('two', 'b-'), kms()];
+    await operator.reconcile({ kind: 'Tenant', name: 'two' });
+    expect(space.runtime.told).toEqual([]);
+    expect(space.conditions('Tenant/two')).toContain('Reconciling=True KeyServiceUnavailable');
+    await operator.reconcile({ kind: 'KMSConfig', name: 'keys' });
+    await space.settle(operator);
+    expect(space.runtime.told).toEqual(['start two-server']);
+  });
+
+  it('are restarted after it when both changed', async () => {
+    const operator = await space.started(prefixed('one', 'a-'), kms());
+    const changed = tenant({ image: 'coffer:2', kmsConfigRef: prefixed('one', 'a-').spec.kmsConfigRef ?? {} }, 'one');
+    await space.change(operator, changed, kms({ image: 'coffer:2' }));
+    expect(space.runtime.told).toEqual(['update keys-key-service', 'replace keys-key-service-0']);
+    expect(space.conditions('Tenant/one')).toContain('RolloutBlocked=True KeyServiceUnavailable');
+    await space.allReady(operator);
+    expect(space.runtime.told.slice(2)).toEqual(['update one-server', 'replace one-server-0']);
+  });
+});
+
+describe('several servers', () => {
+  const storage = {
+    records: { postgres: { urlSecretRef: { name: 'client', key: 'secret' } } },
+    blobs: { sharedVolume: { claimName: 'blobs' } },
   };
-}
+  const three = { replicas: 3, storage };
+  const ready = (name: string) => space.runtime.become('demo-server', 'ready', name);
+
+  async function rolling() {
+    const operator = await space.started(tenant(three));
+    await space.change(operator, tenant({ ...three, image: 'coffer:2' }));
+    return operator;
+  }
+
+  it('are replaced one after the other, each when the one before is ready', async () => {
+    const operator = await rolling();
+    expect(space.runtime.told).toEqual(['update demo-server', 'replace demo-server-2']);
+    await operator.reconcile({ kind: 'Tenant', name: 'demo' });
+    expect(space.runtime.told).toHaveLength(2);
+    ready('demo-server-2');
+    await space.settle(operator);
+    expect(space.runtime.told.slice(2)).toEqual(['replace demo-server-1']);
+    ready('demo-server-1');
+    await space.settle(operator);
+    ready('demo-server-0');
+    await space.settle(operator);
+    expect(space.runtime.told.slice(3)).toEqual(['replace demo-server-0']);
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
+    expect(space.limit.held).toBe(0);
+  });
+
+  it('are never Ready while one is outdated, and the status says how far it is', async () => {
+    const operator = await rolling();
+    const seen: (readonly string[] | undefined)[] = [];
+    for (const name of ['demo-server-2', 'demo-server-1', 'demo-server-0']) {
+      seen.push(space.conditions('Tenant/demo'));
+      ready(name);
+      await space.settle(operator);
+    }
+    expect(seen.flat().filter((condition) => condition?.startsWith('Ready=True'))).toEqual([]);
+    expect(seen.every((conditions) => conditions?.some((text) => text.startsWith('Reconciling=True')))).toBe(true);
+    expect(space.statuses.get('Tenant/demo')).toMatchObject({ servers: '3/3', health: 'Healthy', version: '1.0' });
+  });
+
+  it('tell the reason, what is updated and how many there are while they roll', async () => {
+    const operator = await rolling();
+    ready('demo-server-2');
+    await space.settle(operator);
+    expect(space.statuses.get('Tenant/demo')).toMatchObject({
+      servers: '2/3',
+      health: 'Degraded',
+      rollout: { reason: 'ImageChanged: spec.image of Tenant demo', updated: 2, total: 3 },
+    });
+  });
+
+  it('are not touched further when the first one breaks, and the next good spec repairs it', async () => {
+    const operator = await rolling();
+    space.runtime.become('demo-server', { kind: 'broken', restarts: 3, message: 'no such image' }, 'demo-server-2');
+    await space.settle(operator);
+    expect(space.runtime.told).toHaveLength(2);
+    expect(space.conditions('Tenant/demo')).toEqual([
+      'Ready=False CrashLoop',
+      'Stalled=True CrashLoop',
+      'RolloutBlocked=True PodNotReady',
+    ]);
+    expect(space.counted).toEqual(['rollout ImageChanged', 'blocked PodNotReady']);
+    await space.change(operator, tenant({ ...three, image: 'coffer:3' }));
+    expect(space.runtime.told.slice(2)).toEqual(['update demo-server', 'replace demo-server-2']);
+  });
+
+  it('are kept while the store cannot spare one', async () => {
+    const operator = await space.started(tenant(three));
+    space.runtime.health = { healthy: false, message: 'a volume is healing' };
+    await space.change(operator, tenant({ ...three, image: 'coffer:2' }));
+    expect(space.runtime.told).toEqual(['update demo-server']);
+    expect(space.conditions('Tenant/demo')).toEqual([
+      'Ready=Unknown StoreNotHealthy',
+      'Reconciling=True StoreNotHealthy',
+      'RolloutBlocked=True StoreNotHealthy',
+    ]);
+    expect(space.later.get('Tenant/demo')).toBe(5_000);
+  });
+});
+
+describe('the fleet', () => {
+  it('rolls a few at a time, and goes on when one is done', async () => {
+    const names = Array.from({ length: 7 }, (_, index) => `t${index}`);
+    const operator = await space.started(...names.map((name) => tenant({}, name)));
+    await space.change(operator, ...names.map((name) => tenant({ image: 'coffer:2' }, name)));
+    const replaced = () => space.runtime.told.filter((text) => text.startsWith('replace'));
+    expect(replaced()).toHaveLength(5);
+    expect(space.counted.filter((text) => text === 'blocked RolloutInProgress')).toHaveLength(2);
+    const [first = ''] = replaced();
+    space.runtime.become(first.replace(/^replace (.*)-0$/, '$1'), 'ready');
+    await space.settle(operator);
+    expect(replaced()).toHaveLength(6);
+    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
+    expect(replaced()).toHaveLength(7);
+    expect(space.limit.held).toBe(0);
+  });
+
+  it('counts what an operator before left in mid-rollout', async () => {
+    await space.started(tenant());
+    space.runtime.become('demo-server', { kind: 'starting' });
+    const second = space.open();
+    await second.start();
+    expect(space.limit.held).toBe(1);
+    space.runtime.become('demo-server', 'ready');
+    await space.settle(second);
+    expect(space.limit.held).toBe(0);
+  });
+});
+
+describe('a hibernated tenant', () => {
+  it('has no server, and is Ready for what was asked', async () => {
+    const operator = await space.started(tenant());
+    await space.change(operator, tenant({ hibernated: true }));
+    expect(space.statuses.get('Tenant/demo')).toMatchObject({ servers: '0/0', health: 'Hibernated' });
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Hibernated']);
+    await space.change(operator, tenant());
+    await space.allReady(operator);
+    expect(space.statuses.get('Tenant/demo')).toMatchObject({ servers: '1/1', health: 'Healthy' });
+  });
+});
