@@ -1,7 +1,19 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { discover } from '../../platform/openid/discovery.ts';
+import { probeClient } from '../../platform/openid/probe-client.ts';
+import { checkProvider, type ProviderCheckSteps } from '../reconcile/check-provider.ts';
+import { readRequest, writeAnswer } from './provider-check-message.ts';
+
 /**
  * `coffer-operator check-provider --request FILE`: reads a provider and its client secret from FILE (JSON), asks the provider, and
- * writes the result as JSON to the termination message, /dev/termination-log. Errors when the request cannot be read.
+ * writes the result as JSON to the termination message, /dev/termination-log. A broken provider is a result, and no error; errors
+ * when the request cannot be read or the result not be written.
  */
-export function checkProviderProgram(_requestFile: string, _terminationLog = '/dev/termination-log'): Promise<void> {
-  throw new Error('not built yet');
+export async function checkProviderProgram(
+  requestFile: string,
+  terminationLog = '/dev/termination-log',
+  steps: ProviderCheckSteps = { discover, probeClient },
+): Promise<void> {
+  const { provider, clientSecret } = readRequest(await readFile(requestFile, 'utf8'));
+  await writeFile(terminationLog, writeAnswer(await checkProvider(provider, clientSecret, steps)));
 }

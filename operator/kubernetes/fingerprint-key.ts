@@ -1,17 +1,43 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Cache, KubeApi } from '../kube/kube-api.ts';
+import { encodeData, secretData } from './certificates/secret-data.ts';
+import { madeSecret } from './made-secret.ts';
+import { managedBy } from './objects/labels.ts';
+
+export const fingerprintKeySecret = 'coffer-fingerprint-key';
+const dataKey = 'key';
 
 /**
  * The key of the namespace's fingerprints, from the Secret `coffer-fingerprint-key`, made once. A fingerprint made with it tells that
- * a value changed, and nothing of the value. Errors with a `KubeError`.
+ * a value changed, and nothing of the value. It belongs to no resource: with another key every fingerprint is another one, and
+ * everything would be restarted. Errors with a `KubeError`, and where the Secret holds no key.
  */
-export function fingerprintKey(
-  _options: { readonly api: KubeApi; readonly secrets: Cache },
-  _namespace: string,
+export async function fingerprintKey(
+  options: { readonly api: KubeApi; readonly secrets: Cache },
+  namespace: string,
 ): Promise<Buffer> {
-  throw new Error('not built yet');
+  const secret = await madeSecret(options, namespace, fingerprintKeySecret, () => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: fingerprintKeySecret,
+      namespace,
+      labels: { 'app.kubernetes.io/managed-by': managedBy, 'app.kubernetes.io/name': 'coffer' },
+    },
+    type: 'Opaque',
+    immutable: true,
+    data: encodeData({ [dataKey]: randomBytes(32).toString('hex') }),
+  }));
+  const key = secretData(secret)[dataKey];
+  if (key === undefined || !/^[0-9a-f]{64}$/.test(key)) {
+    throw new Error(
+      `the Secret ${fingerprintKeySecret} of namespace ${namespace} holds no key: delete it, and all is restarted`,
+    );
+  }
+  return Buffer.from(key, 'hex');
 }
 
 /** HMAC-SHA-256 of a value, base64url. */
-export function fingerprintWith(_key: Buffer): (value: string) => string {
-  throw new Error('not built yet');
+export function fingerprintWith(key: Buffer): (value: string) => string {
+  return (value) => createHmac('sha256', key).update(value).digest('base64url');
 }

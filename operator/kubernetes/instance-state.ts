@@ -34,7 +34,7 @@ export function instanceOf(pod: KubeObject, replaced: ReadonlySet<string>, now: 
   return {
     name,
     inputs: readInputs(annotations?.[inputsAnnotation]) ?? [],
-    state: goes ? { kind: 'stopping' } : stateOf(view, now),
+    state: goes ? { kind: 'stopping' } : podState(view, now),
     ...(version === undefined ? {} : { version }),
   };
 }
@@ -59,13 +59,15 @@ export function workloadState(instances: readonly Instance[], wanted: number): W
     : { kind: 'not-ready', message: `${ready} of ${wanted} instances are ready` };
 }
 
-function stateOf(view: PodView, now: Date): InstanceState {
+/** Of a pod that nobody deleted. */
+export function podState(view: PodView, now: Date): InstanceState {
   const { status } = view;
   if (status.conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'))
     return { kind: 'ready' };
   if (status.phase === 'Failed') {
-    const message = [status.reason, status.message].filter((part) => part !== undefined).join(': ');
-    return { kind: 'broken', restarts: restartsOf(view), message: cut(message || 'the pod failed') };
+    const end = status.containerStatuses.map(({ state }) => state.terminated).find((state) => state !== undefined);
+    const message = [status.reason, status.message ?? (end && endOf(end))].filter((part) => part !== undefined);
+    return { kind: 'broken', restarts: restartsOf(view), message: cut(message.join(': ') || 'the pod failed') };
   }
   const containers = [...status.initContainerStatuses, ...status.containerStatuses];
   for (const container of containers) {

@@ -1,7 +1,12 @@
 import type { IdentityProvider } from '../api/object.ts';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
+import { resourceTypes } from '../kube/resource-types.ts';
 import type { ProviderCheck } from '../reconcile/check-provider.ts';
 import type { PodOptions, ResourceReference } from '../workload.ts';
+import { managedSelector } from './objects/labels.ts';
+import { providerCheckObjects } from './objects/provider-check-pod.ts';
+import { writeRequest } from './provider-check-message.ts';
+import { checkFailed, outcomeOf } from './provider-check-outcome.ts';
 
 export interface ProviderCheckOptions {
   readonly api: KubeApi;
@@ -17,34 +22,113 @@ export interface ProviderCheckOptions {
   readonly random: () => number;
 }
 
+/** An image may have to be pulled first. */
+const standardTimeoutMs = 120_000;
+const componentLabel = 'app.kubernetes.io/component';
+const component = 'provider-check';
+const selector = `${managedSelector},${componentLabel}=${component}`;
+
 /**
  * Checks identity providers of one namespace from its own network, by a short-lived pod each (label `app.kubernetes.io/component:
  * provider-check`) that runs `coffer-operator check-provider` and answers by its termination message.
  */
 export class PodProviderCheck {
   readonly #options: ProviderCheckOptions;
+  /** Checks that wait for their pod, by its name. */
+  readonly #waiting = new Map<string, (outcome: ProviderCheck) => void>();
+  #closed = false;
 
   constructor(options: ProviderCheckOptions) {
     this.#options = options;
   }
 
   /** Never errors: what keeps the pod from running is a broken state of reason CheckFailed. */
-  check(_provider: IdentityProvider, _clientSecret: string): Promise<ProviderCheck> {
-    throw new Error(`not built yet: ${this.#options.namespace}`);
+  async check(provider: IdentityProvider, clientSecret: string): Promise<ProviderCheck> {
+    if (this.#closed) return checkFailed('the operator is stopping');
+    const name = this.#podName(provider.metadata.name);
+    try {
+      return await this.#run(name, provider, clientSecret);
+    } catch (error) {
+      return checkFailed(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#waiting.delete(name);
+      // What is left is removed at the next start, or with its IdentityProvider.
+      await this.#remove(name).catch(() => undefined);
+    }
   }
 
   /** To be called with every change of a cached pod of this namespace. */
-  noticed(_before: KubeObject | undefined, _after: KubeObject | undefined): void {
-    throw new Error('not built yet');
+  noticed(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const name = (after ?? before)?.metadata.name;
+    const resolve = name === undefined ? undefined : this.#waiting.get(name);
+    if (resolve === undefined) return;
+    const outcome = after === undefined ? checkFailed('its pod was deleted before it answered') : outcomeOf(after);
+    if (outcome !== undefined) resolve(outcome);
   }
 
-  /** Removes pods and Secrets that an operator before left behind; called once at start. */
-  cleanUp(): Promise<void> {
-    throw new Error('not built yet');
+  /** Removes pods and Secrets that an operator before left behind; called once at start, before the first check. */
+  async cleanUp(): Promise<void> {
+    const { api, namespace, pods } = this.#options;
+    const left = pods.list(namespace).filter(({ metadata }) => metadata.labels?.[componentLabel] === component);
+    for (const { metadata } of left) {
+      await api.delete(resourceTypes.pod, namespace, metadata.name, { gracePeriodSeconds: 0 });
+    }
+    const { items } = await api.list(resourceTypes.secret, { namespace, labelSelector: selector });
+    for (const { metadata } of items) await api.delete(resourceTypes.secret, namespace, metadata.name);
   }
 
   /** Answers every check that waits with a broken state. */
   close(): void {
-    throw new Error('not built yet');
+    this.#closed = true;
+    for (const resolve of this.#waiting.values()) resolve(checkFailed('the operator is stopping'));
+  }
+
+  async #run(name: string, provider: IdentityProvider, clientSecret: string): Promise<ProviderCheck> {
+    const { api, namespace, image, pod, timeoutMs = standardTimeoutMs } = this.#options;
+    const owner = this.#options.owner({ kind: 'IdentityProvider', name: provider.metadata.name });
+    if (owner === undefined) return checkFailed('the IdentityProvider is gone');
+    const objects = providerCheckObjects(provider, writeRequest({ provider, clientSecret }), {
+      name,
+      namespace,
+      owner,
+      image,
+      pod: pod?.(provider),
+      deadlineSeconds: Math.ceil(timeoutMs / 1_000),
+    });
+    const { promise, resolve } = Promise.withResolvers<ProviderCheck>();
+    this.#waiting.set(name, resolve);
+    await api.create(objects.secret);
+    await api.create(objects.pod);
+    const timer = setTimeout(() => void this.#lastLook(name, timeoutMs).then(resolve), timeoutMs);
+    timer.unref();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A watch may lag: what counts is what the API server has. */
+  async #lastLook(name: string, timeoutMs: number): Promise<ProviderCheck> {
+    const { api, namespace } = this.#options;
+    const late = `no answer in ${Math.ceil(timeoutMs / 1_000)} s`;
+    try {
+      const pod = await api.get(resourceTypes.pod, namespace, name);
+      return (pod && outcomeOf(pod, late)) ?? checkFailed(late);
+    } catch {
+      return checkFailed(late);
+    }
+  }
+
+  async #remove(name: string): Promise<void> {
+    const { api, namespace } = this.#options;
+    await api.delete(resourceTypes.pod, namespace, name, { gracePeriodSeconds: 0 });
+    await api.delete(resourceTypes.secret, namespace, name);
+  }
+
+  /** Another for each attempt: the pod before may still be ending. */
+  #podName(provider: string): string {
+    const number = Math.floor(this.#options.random() * 36 ** 6);
+    return `${provider.slice(0, 45).replace(/-+$/, '')}-check-${number.toString(36).padStart(6, '0')}`;
   }
 }

@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { Secret, Tenant } from '../api/object.ts';
-import type { Cache, KubeApi, OwnerReference } from '../kube/kube-api.ts';
+import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
+import { encodeData, secretData } from './certificates/secret-data.ts';
+import { madeSecret } from './made-secret.ts';
+import { ownedLabels } from './objects/labels.ts';
 
 export interface RootCredentialsOptions {
   readonly api: KubeApi;
@@ -15,12 +19,37 @@ export function madeRootSecretName(tenant: string): string {
 
 /**
  * The Secret with the root credentials of a tenant (`rootUser`, `rootPassword`): the one it names, which may be missing (then it is
- * empty, and the renderer says so), or one made once and kept. Errors with a `KubeError`.
+ * empty, and the renderer says so), or one made once and kept; it goes with the tenant only where `reclaimPolicy` is Delete. One of
+ * that name which a person made is used as it is. Errors with a `KubeError`.
  */
-export function rootCredentials(
-  _tenant: Tenant,
-  _secrets: ReadonlyMap<string, Secret>,
-  _options: RootCredentialsOptions,
+export async function rootCredentials(
+  tenant: Tenant,
+  secrets: ReadonlyMap<string, Secret>,
+  options: RootCredentialsOptions,
 ): Promise<Secret> {
-  throw new Error('not built yet');
+  const named = tenant.spec.rootCredentialsSecret?.name;
+  if (named !== undefined) return secrets.get(named) ?? { name: named, data: {} };
+  const name = madeRootSecretName(tenant.metadata.name);
+  const kept = await madeSecret(options, options.namespace, name, () => made(tenant, name, options));
+  const values = Object.entries(secretData(kept)).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value]],
+  );
+  return { name, data: Object.fromEntries(values) as Record<string, string> };
+}
+
+function made(tenant: Tenant, name: string, { namespace, owner }: RootCredentialsOptions): KubeObject {
+  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const reference = tenant.spec.reclaimPolicy === 'Delete' ? owner(about) : undefined;
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      namespace,
+      labels: ownedLabels(about),
+      ...(reference === undefined ? {} : { ownerReferences: [reference] }),
+    },
+    type: 'Opaque',
+    data: encodeData({ rootUser: 'admin', rootPassword: randomBytes(24).toString('hex') }),
+  };
 }

@@ -125,7 +125,7 @@ export class CertificateKeeper {
     const cache = certificates();
     if (cache === undefined) return undefined;
     const names = certificateNames(need, namespace);
-    await writer.ensure(certificateObject(need, names, namespace, times.leafLifeMs, owner), cache);
+    await writer.ensure(certificateObject(need, names, namespace, need.validForMs ?? times.leafLifeMs, owner), cache);
     const issued = issuedInSecret(secrets.get(namespace, leafSecretName(need.name)));
     // cert-manager renews by itself, and the change of its Secret tells of it.
     if (issued !== undefined) {

@@ -89,7 +89,7 @@ function signed(
     commonName: need.commonName,
     ...certificateNames(need, namespace),
     usages: need.usages,
-    validForMs: times.leafLifeMs,
+    validForMs: need.validForMs ?? times.leafLifeMs,
     issuer: authority.signing,
     now: now(),
     ...(keyPem === undefined ? {} : { keyPem }),

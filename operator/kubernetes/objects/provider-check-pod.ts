@@ -1,0 +1,81 @@
+import type { IdentityProvider } from '../../api/object.ts';
+import type { KubeObject, OwnerReference } from '../../kube/kube-api.ts';
+import type { PodOptions } from '../../workload.ts';
+import { imageCommand } from '../image-command.ts';
+import { networkLabel, ownedLabels } from './labels.ts';
+import { pullSecrets } from './pod-template.ts';
+import { containerSecurityContext, podSecurityContext } from './security-context.ts';
+
+export interface CheckPodOptions {
+  readonly name: string;
+  readonly namespace: string;
+  readonly owner: OwnerReference;
+  readonly image: string;
+  /** Of a tenant that uses the provider. */
+  readonly pod: PodOptions | undefined;
+  readonly deadlineSeconds: number;
+}
+
+const folder = '/etc/coffer/check';
+const requestKey = 'request.json';
+
+/** The Secret with the question, and the pod that asks it from where servers would. */
+export function providerCheckObjects(
+  provider: IdentityProvider,
+  request: string,
+  options: CheckPodOptions,
+): { readonly secret: KubeObject; readonly pod: KubeObject } {
+  const { name, namespace, owner, image, pod, deadlineSeconds } = options;
+  const about = { kind: 'IdentityProvider', name: provider.metadata.name } as const;
+  const labels = ownedLabels(about, 'provider-check');
+  const metadata = { name, namespace, labels, ownerReferences: [owner] };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata,
+    type: 'Opaque',
+    immutable: true,
+    data: { [requestKey]: Buffer.from(request, 'utf8').toString('base64') },
+  };
+  return {
+    secret,
+    pod: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      // The network label of servers: who lets them out lets the check out.
+      metadata: { ...metadata, labels: { ...pod?.labels, ...labels, [networkLabel]: 'server' } },
+      spec: {
+        restartPolicy: 'Never',
+        activeDeadlineSeconds: deadlineSeconds,
+        terminationGracePeriodSeconds: 0,
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: podSecurityContext(pod?.podSecurityContext),
+        ...pullSecrets(pod?.imagePullSecrets ?? []),
+        ...(pod?.nodeSelector === undefined ? {} : { nodeSelector: pod.nodeSelector }),
+        ...(pod?.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
+        ...(pod?.runtimeClassName === undefined ? {} : { runtimeClassName: pod.runtimeClassName }),
+        containers: [
+          {
+            name: 'provider-check',
+            image,
+            command: [...imageCommand('coffer-operator')],
+            args: ['check-provider', '--request', `${folder}/${requestKey}`],
+            securityContext: containerSecurityContext(pod?.containerSecurityContext),
+            // Small, so that a quota which has room for servers has room for it.
+            resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+            terminationMessagePolicy: 'FallbackToLogsOnError',
+            volumeMounts: [
+              { name: 'request', mountPath: folder, readOnly: true },
+              { name: 'tmp', mountPath: '/tmp' },
+            ],
+          },
+        ],
+        volumes: [
+          { name: 'request', secret: { secretName: name, defaultMode: 0o440 } },
+          { name: 'tmp', emptyDir: {} },
+        ],
+      },
+    },
+  };
+}
