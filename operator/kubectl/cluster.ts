@@ -6,11 +6,6 @@ export interface Cluster extends Pick<KubeApi, 'get' | 'list' | 'patch'> {
   log(namespace: string, pod: string, options?: LogOptions): Promise<string>;
 }
 
-/** Labels of everything that the operator makes, see the renderers of the Kubernetes runtime. */
-export const madeByOperator = 'app.kubernetes.io/managed-by=coffer-operator';
-export const ownerKindLabel = 'coffer.dev/owner-kind';
-export const ownerLabel = 'coffer.dev/owner';
-
 /** The whole of a collection, page by page. */
 export async function listAll(
   cluster: Cluster,

@@ -1,7 +1,8 @@
 import { stringify } from 'yaml';
 import type { KubeObject } from '../kube/kube-api.ts';
 import { resourceTypes } from '../kube/resource-types.ts';
-import { listIfAllowed, madeByOperator, type Cluster } from './cluster.ts';
+import { managedSelector } from '../kubernetes/objects/labels.ts';
+import { listIfAllowed, type Cluster } from './cluster.ts';
 import { isSettled, observe, statusOf } from './collect-status.ts';
 import { printStatus } from './print-status.ts';
 import { redactObject, secretStriker } from './redact-report.ts';
@@ -51,6 +52,8 @@ export async function collectReport(cluster: Cluster, options: ReportOptions): P
     );
   // All Secrets of the namespace, since a log may hold the value of any; that needs a permission that few have, and is told if not.
   const secrets = await list('secret');
+  if (problems.length > 0)
+    problems.push('values of Secrets are not known here, and were not struck out of logs: look for them');
   const strike = secretStriker(secrets);
   const add = (path: string, text: string) => files.set(path, strike(text));
   const addObject = (object: KubeObject) => {
@@ -64,7 +67,7 @@ export async function collectReport(cluster: Cluster, options: ReportOptions): P
   add('status.txt', printStatus(status, now));
   add('status.json', JSON.stringify(status, undefined, 2));
   for (const type of custom) for (const object of await list(type)) addObject(object);
-  for (const type of made) for (const object of await list(type, madeByOperator)) addObject(object);
+  for (const type of made) for (const object of await list(type, managedSelector)) addObject(object);
   for (const object of secrets) addObject(object);
   add('events.yaml', stringify(observed.events.map(redactObject)));
 

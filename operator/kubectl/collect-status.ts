@@ -1,8 +1,8 @@
-import type { Condition } from '../api/object.ts';
 import type { KubeObject } from '../kube/kube-api.ts';
 import { resourceTypes } from '../kube/resource-types.ts';
-import { listAll, listIfAllowed, madeByOperator, ownerKindLabel, ownerLabel, type Cluster } from './cluster.ts';
-import { describeCertificate } from './describe-certificate.ts';
+import type { ResourceStatus } from '../reconcile/conditions.ts';
+import { managedSelector, ownerKindLabel, ownerLabel } from '../kubernetes/objects/labels.ts';
+import { listAll, listIfAllowed, type Cluster } from './cluster.ts';
 import { describeEvent, isAbout } from './describe-event.ts';
 import { describePod } from './describe-pod.ts';
 import type { NamespaceStatus, ResourceState, TenantStatus } from './status-model.ts';
@@ -15,7 +15,6 @@ export interface Observed {
   readonly identityProviders: readonly KubeObject[];
   readonly buckets: readonly KubeObject[];
   readonly pods: readonly KubeObject[];
-  readonly secrets: readonly KubeObject[];
   readonly events: readonly KubeObject[];
   readonly missed: readonly string[];
 }
@@ -33,15 +32,14 @@ export async function observe(cluster: Cluster, namespace: string): Promise<Obse
       { namespace, ...(labelSelector === undefined ? {} : { labelSelector }) },
       (problem) => missed.push(problem),
     );
-  const [kmsConfigs, identityProviders, buckets, pods, secrets, events] = await Promise.all([
+  const [kmsConfigs, identityProviders, buckets, pods, events] = await Promise.all([
     list('kmsConfig'),
     list('identityProvider'),
     list('bucket'),
-    list('pod', madeByOperator),
-    list('secret', madeByOperator),
+    list('pod', managedSelector),
     list('event'),
   ]);
-  return { namespace, tenants, kmsConfigs, identityProviders, buckets, pods, secrets, events, missed };
+  return { namespace, tenants, kmsConfigs, identityProviders, buckets, pods, events, missed };
 }
 
 /** The status of a namespace, or of one Tenant in it with what it uses. */
@@ -100,22 +98,14 @@ function tenantStatus(observed: Observed, tenant: KubeObject): TenantStatus {
   };
 }
 
-interface StatusFields {
-  readonly observedGeneration?: number;
-  readonly conditions?: readonly Condition[];
-  readonly servers?: string;
-  readonly version?: string;
-  readonly issuer?: string;
-  readonly addresses?: Readonly<Record<string, string>>;
-}
-
 function resourceState(observed: Observed, object: KubeObject): ResourceState {
   const { kind, metadata } = object;
-  const { observedGeneration, conditions = [], ...shown } = (object['status'] ?? {}) as StatusFields;
+  const status = (object['status'] ?? {}) as Partial<ResourceStatus>;
+  const { observedGeneration, conditions = [], certificates = [] } = status;
   const spec = (object['spec'] ?? {}) as { readonly paused?: boolean; readonly hibernated?: boolean };
   const owned = ({ metadata: { labels = {} } }: KubeObject) =>
     labels[ownerKindLabel] === kind && labels[ownerLabel] === metadata.name;
-  const { servers, version, issuer, addresses } = shown;
+  const { servers, health, version, rollout, issuer, addresses } = status;
   return {
     kind,
     name: metadata.name,
@@ -125,12 +115,14 @@ function resourceState(observed: Observed, object: KubeObject): ResourceState {
     paused: spec.paused === true,
     hibernated: spec.hibernated === true,
     ...(servers === undefined ? {} : { servers }),
+    ...(health === undefined ? {} : { health }),
     ...(version === undefined ? {} : { version }),
+    ...(rollout === undefined ? {} : { rollout }),
     ...(issuer === undefined ? {} : { issuer }),
     ...(addresses === undefined ? {} : { addresses }),
     conditions,
     pods: observed.pods.filter(owned).map(describePod),
-    certificates: observed.secrets.filter(owned).flatMap((secret) => describeCertificate(secret) ?? []),
+    certificates,
     events: observed.events
       .filter((event) => isAbout(event, kind, metadata.name))
       .map(describeEvent)

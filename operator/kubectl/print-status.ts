@@ -56,10 +56,14 @@ function resourceTree(state: ResourceState, now: Date): Tree {
 }
 
 function headline(state: ResourceState): string {
-  const { kind, name, servers, version, issuer } = state;
+  const { kind, name, servers, health, version, rollout, issuer } = state;
   const facts = [
     servers === undefined ? undefined : `${servers} servers`,
+    health,
     version === undefined ? undefined : `version ${version}`,
+    rollout === undefined
+      ? undefined
+      : `rolls for ${rollout.reason}: ${rollout.updated} of ${rollout.total} pods are new`,
     issuer,
     state.paused ? 'paused' : undefined,
     state.hibernated ? 'hibernated' : undefined,

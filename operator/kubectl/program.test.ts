@@ -30,7 +30,18 @@ const owned = (kind: string, name: string) => ({
 const isReady = { observedGeneration: 1, conditions: [condition('Ready', 'True', 'Ready', 'it runs and answers')] };
 const tenant = object('Tenant', 'demo', {
   spec: { kmsConfigRef: { name: 'keys' }, identityProviders: [{ name: 'company' }] },
-  status: { ...isReady, servers: '1/1', version: '0.1.0' },
+  status: {
+    ...isReady,
+    servers: '1/1',
+    health: 'Healthy',
+    version: '0.1.0',
+    rollout: { reason: 'ImageChanged', updated: 0, total: 1 },
+    certificates: [
+      { name: 'demo-client', notAfter: '2027-01-20T12:00:00Z' },
+      { name: 'demo-soon', notAfter: '2026-11-24T12:00:00Z' },
+      { name: 'demo-old', notAfter: '2026-11-20T12:00:00Z' },
+    ],
+  },
 });
 const kms = object('KMSConfig', 'keys', { spec: {}, status: isReady });
 const provider = object('IdentityProvider', 'company', {
@@ -91,10 +102,14 @@ describe('status', () => {
     const { out } = await run(cluster, 'status', 'demo');
     expect(out).toBe(
       [
-        '[ready] Tenant demo  1/1 servers  version 0.1.0',
+        '[ready] Tenant demo  1/1 servers  Healthy  version 0.1.0  rolls for ImageChanged: 0 of 1 pods are new',
         '├─ Ready  True  Ready  it runs and answers (60m)',
         '├─ pods',
         '│  └─ demo-0  CrashLoopBackOff  2 restarts  since 2h  one  back-off',
+        '├─ certificates',
+        '│  ├─ demo-client  valid for 60d, until 2027-01-20T12:00:00Z',
+        '│  ├─ demo-soon    SOON: valid for 3d, until 2026-11-24T12:00:00Z',
+        '│  └─ demo-old     EXPIRED 24h ago',
         '├─ events',
         '│  └─ 60s ago  Normal  Restarting  ImageChanged: spec.image of Tenant demo (3 times)',
         '├─ [ready] KMSConfig keys',
@@ -122,10 +137,15 @@ describe('status', () => {
   });
   it('tells what it may not read, and shows the rest', async () => {
     const cluster = new ClusterOfObjects([tenant]);
-    cluster.refusals.set('secrets', new KubeError(403, 'Forbidden', 'secrets is forbidden'));
+    cluster.refusals.set('pods', new KubeError(403, 'Forbidden', 'pods is forbidden'));
     const { out } = await run(cluster, 'status');
     expect(out).toContain('Tenant demo');
-    expect(out).toContain('could not read secrets: secrets is forbidden');
+    expect(out).toContain('could not read pods: pods is forbidden');
+  });
+  it('never asks for a Secret', async () => {
+    const cluster = new ClusterOfObjects([tenant]);
+    cluster.refusals.set('secrets', new KubeError(403, 'Forbidden', 'secrets is forbidden'));
+    expect((await run(cluster, 'status')).out).not.toContain('secrets');
   });
   it('says nothing of types that the cluster does not know', async () => {
     const cluster = new ClusterOfObjects([tenant]);
@@ -253,7 +273,9 @@ describe('report', () => {
     cluster.logs.delete('store/demo-0 previous');
     const { files } = await report(cluster);
     expect(files.get('problems.txt')).toBe(
-      'secrets: secrets is forbidden\nlog of store/demo-0 coffer-server: container is waiting to start\n',
+      'secrets: secrets is forbidden\n' +
+        'values of Secrets are not known here, and were not struck out of logs: look for them\n' +
+        'log of store/demo-0 coffer-server: container is waiting to start\n',
     );
   });
 });

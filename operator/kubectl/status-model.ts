@@ -1,4 +1,5 @@
 import type { Condition } from '../api/object.ts';
+import type { CertificateStatus, RolloutStatus } from '../reconcile/conditions.ts';
 
 /** What `kubectl coffer status -o json` prints. Times are ISO 8601. */
 export interface NamespaceStatus {
@@ -27,7 +28,10 @@ export interface ResourceState {
   readonly paused: boolean;
   readonly hibernated: boolean;
   readonly servers?: string;
+  readonly health?: string;
   readonly version?: string;
+  /** While pods are replaced. */
+  readonly rollout?: RolloutStatus;
   readonly issuer?: string;
   readonly addresses?: Readonly<Record<string, string>>;
   readonly conditions: readonly Condition[];
@@ -46,11 +50,6 @@ export interface PodStatus {
   readonly image: string;
   readonly node?: string;
   readonly startedAt?: string;
-}
-
-export interface CertificateStatus {
-  readonly name: string;
-  readonly notAfter: string;
 }
 
 export interface EventStatus {
