@@ -1,28 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Tenant } from '../api/object.ts';
-import type { RunningWorkload } from '../runtime.ts';
 import { mergeConditions, ready } from './conditions.ts';
-import {
-  providerFindings,
-  tenantFindings,
-  workloadFindings,
-  type Observation,
-  type TenantSurroundings,
-} from './findings.ts';
+import { providerFindings, workloadFindings, type Observation } from './findings.ts';
+import type { KnownProvider } from './known-provider.ts';
+import type { RolloutStep } from './rollout.ts';
+import { tenantFindings, type TenantSurroundings } from './tenant-findings.ts';
+import { runningWorkload } from './workload-fixture.ts';
 
 const early = new Date('2026-01-01T00:00:00Z');
 const late = new Date('2026-01-02T00:00:00Z');
-const runs = (kind: 'ready' | 'starting'): RunningWorkload => ({
-  name: 'w',
-  inputs: [],
-  state: { kind },
-  addresses: {},
-});
 const seen = (more: Partial<Observation> = {}): Observation => ({
-  running: runs('ready'),
-  step: undefined,
+  running: runningWorkload(['ready 1']),
+  step: { kind: 'refresh' },
   problem: undefined,
   invalid: undefined,
+  hibernated: false,
   ...more,
 });
 const text = (findings: readonly { type: string; status: string; reason: string }[]) =>
@@ -40,7 +32,12 @@ describe('conditions', () => {
     expect(second?.lastTransitionTime).toBe(late.toISOString());
   });
   it('leave out what was not found, as kstatus wants it of Reconciling and Stalled', () => {
-    const starting = mergeConditions([], workloadFindings(seen({ running: runs('starting') })), 1, early);
+    const starting = mergeConditions(
+      [],
+      workloadFindings(seen({ running: runningWorkload(['starting 1']) })),
+      1,
+      early,
+    );
     expect(starting.map(({ type }) => type)).toEqual(['Ready', 'Reconciling']);
     expect(mergeConditions(starting, workloadFindings(seen()), 1, late).map(({ type }) => type)).toEqual(['Ready']);
   });
@@ -54,14 +51,83 @@ describe('what is found of a workload', () => {
     ]);
   });
   it('is Stalled while it crashes again and again, with its last words', () => {
-    const state = { kind: 'crash-loop', restarts: 4, message: 'exit code 1; no data folder' } as const;
-    const findings = workloadFindings(seen({ running: { ...runs('ready'), state } }));
+    const findings = workloadFindings(seen({ running: runningWorkload(['broken 1']) }));
     expect(text(findings)).toEqual(['Ready=False CrashLoop', 'Stalled=True CrashLoop']);
     expect(findings[0]?.message).toContain('no data folder');
   });
   it('names what the machine cannot give', () => {
     const refused = { reason: 'PortInUse', message: 'port 9000 is in use' } as const;
-    expect(text(workloadFindings(seen({ running: { ...runs('ready'), refused } })))).toContain('Ready=False PortInUse');
+    expect(text(workloadFindings(seen({ running: { ...runningWorkload([]), refused } })))).toContain(
+      'Ready=False PortInUse',
+    );
+  });
+  it('has the same message however often it crashed, so that the status settles', () => {
+    const crashed = (restarts: number) => {
+      const running = runningWorkload(['broken 1']);
+      const state = { kind: 'broken', restarts, message: 'exit code 1' } as const;
+      return { ...running, instances: running.instances.map((instance) => ({ ...instance, state })) };
+    };
+    const [few, many] = [3, 40].map((restarts) => workloadFindings(seen({ running: crashed(restarts) })));
+    expect(few).toEqual(many);
+  });
+  it('tells one that cannot start from one that ends again and again', () => {
+    const running = runningWorkload(['ready 1']);
+    const state = { kind: 'broken', restarts: 0, message: 'the image cannot be pulled' } as const;
+    const instances = running.instances.map((instance) => ({ ...instance, state }));
+    expect(text(workloadFindings(seen({ running: { ...running, instances } })))).toEqual([
+      'Ready=False CannotStart',
+      'Stalled=True CannotStart',
+    ]);
+  });
+  it('is Reconciling, and not Stalled, while a certificate is being made', () => {
+    const problem = { reason: 'CertificateMissing', message: 'not made yet' };
+    expect(text(workloadFindings(seen({ problem })))).toEqual([
+      'Ready=False CertificateMissing',
+      'Reconciling=True CertificateMissing',
+    ]);
+  });
+  it.each([
+    ['one of several starts', ['ready 1', 'starting 1'], ['Ready=Unknown Starting', 'Reconciling=True Starting']],
+    ['one of several is not ready', ['ready 1', 'not-ready 1'], ['Ready=False NotReady', 'Reconciling=True NotReady']],
+    ['none is ready', ['starting 1', 'starting 1'], ['Ready=False Starting', 'Reconciling=True Starting']],
+    ['one of several is broken', ['ready 1', 'broken 1'], ['Ready=False CrashLoop', 'Stalled=True CrashLoop']],
+    ['all are ready', ['ready 1', 'ready 1'], ['Ready=True Ready']],
+  ])('when %s', (_, instances, expected) => {
+    expect(text(workloadFindings(seen({ running: runningWorkload(instances) })))).toEqual(expected);
+  });
+  it('is Reconciling with the reason of the restart, and not Ready=True, while it rolls', () => {
+    const restarts = [{ reason: 'ImageChanged', field: 'spec.image of Tenant demo' }] as const;
+    const step: RolloutStep = {
+      kind: 'wait',
+      restarts,
+      blocker: { reason: 'PodNotReady', message: 'waits until demo-server-1 is ready' },
+      progressing: true,
+    };
+    const running = runningWorkload(['ready 1', 'starting 2'], '2');
+    expect(text(workloadFindings(seen({ step, running })))).toEqual([
+      'Ready=Unknown ImageChanged',
+      'Reconciling=True ImageChanged',
+    ]);
+  });
+  it('is told as blocked, with what waits for it', () => {
+    const restarts = [{ reason: 'ImageChanged', field: 'spec.image of Tenant demo' }] as const;
+    const blocker = { reason: 'RolloutInProgress', message: 'waits until fewer others are rolling' } as const;
+    const findings = workloadFindings(seen({ step: { kind: 'wait', restarts, blocker, progressing: false } }));
+    expect(text(findings)).toEqual([
+      'Ready=Unknown RolloutInProgress',
+      'Reconciling=True RolloutInProgress',
+      'RolloutBlocked=True RolloutInProgress',
+    ]);
+    expect(findings[2]?.message).toBe('waits until fewer others are rolling (ImageChanged: spec.image of Tenant demo)');
+  });
+  it('is Ready for what was asked while it is hibernated, and on its way there until all have stopped', () => {
+    expect(text(workloadFindings(seen({ hibernated: true, running: runningWorkload([]) })))).toEqual([
+      'Ready=True Hibernated',
+    ]);
+    expect(text(workloadFindings(seen({ hibernated: true, running: runningWorkload(['stopping 1']) })))).toEqual([
+      'Ready=False Hibernating',
+      'Reconciling=True Hibernating',
+    ]);
   });
 });
 
@@ -86,23 +152,40 @@ const around = (more: Partial<TenantSurroundings> = {}): TenantSurroundings => (
   isAccepted: () => false,
   waitingFor: undefined,
   keyService: undefined,
+  tls: undefined,
   ...more,
 });
 
 describe('what is found of a tenant', () => {
   const tenant = { spec: { identityProviders: [{ name: 'a' }], paused: false } } as unknown as Tenant;
-  const broken = new Map([
-    [
-      'a',
-      { provider: undefined as never, current: false, state: { kind: 'broken', reason: 'NotFound', message: '404' } },
-    ],
-  ] as const);
+  const known = (current: boolean): ReadonlyMap<string, KnownProvider> => {
+    const state = { kind: 'broken', reason: 'NotFound', message: '404' } as const;
+    return new Map([['a', { provider: undefined as never, digest: '', current, state }]]);
+  };
+  const broken = known(false);
 
   it('is not Ready while a provider is broken, though the server serves', () => {
     expect(text(tenantFindings(tenant, seen(), around({ providers: broken })))).toEqual([
       'Ready=False NotFound',
       'Stalled=True NotFound',
       'IdentityReady=False NotFound',
+      'RolloutBlocked=True ProviderInvalid',
+    ]);
+  });
+  it('holds nothing up while a provider that servers already have does not answer', () => {
+    expect(text(tenantFindings(tenant, seen(), around({ providers: known(true), isAccepted: () => true })))).toEqual([
+      'Ready=False NotFound',
+      'Stalled=True NotFound',
+      'IdentityReady=False NotFound',
+    ]);
+  });
+  it('is not Ready with a certificate that expired', () => {
+    const tls = { type: 'TLSReady', status: 'False', reason: 'CertificateExpired', message: 'm' } as const;
+    const plain = { spec: { paused: false } } as unknown as Tenant;
+    expect(text(tenantFindings(plain, seen(), around({ tls })))).toEqual([
+      'Ready=False CertificateExpired',
+      'Stalled=True CertificateExpired',
+      'TLSReady=False CertificateExpired',
     ]);
   });
   it('says that the server runs without a provider that never passed', () => {

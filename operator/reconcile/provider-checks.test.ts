@@ -17,7 +17,8 @@ afterEach(() => {
 function checks(results: ProviderCheck[]) {
   const check = vi.fn(() => Promise.resolve(results.shift() ?? good));
   const onResult = vi.fn();
-  return { check, onResult, checks: new ProviderChecks({ check, onResult, random: () => 0.5 }) };
+  const now = () => new Date();
+  return { check, onResult, checks: new ProviderChecks({ check, onResult, now, random: () => 0.5 }) };
 }
 
 describe('checks of a provider', () => {
@@ -50,6 +51,7 @@ describe('checks of a provider', () => {
     const all = new ProviderChecks({
       check: () => results.shift() ?? first.promise,
       onResult: vi.fn(),
+      now: () => new Date(),
       random: () => 0,
     });
     all.state(provider, 's', '1');
@@ -58,21 +60,47 @@ describe('checks of a provider', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(all.state(provider, 's', '2')).toEqual(good);
   });
-  it('heal a broken provider by themselves', async () => {
+  it('are repeated when they are asked for and their time has come', async () => {
     const { checks: all, onResult } = checks([broken, broken, good]);
-    all.state(provider, 's', '1');
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(all.state(provider, 's', '1')).toEqual(broken);
-    await vi.advanceTimersByTimeAsync(2_000);
+    for (const pause of [0, 1_000, 2_000]) {
+      expect(all.nextInMs('a') ?? 0).toBe(pause);
+      await vi.advanceTimersByTimeAsync(pause);
+      all.state(provider, 's', '1');
+      await vi.advanceTimersByTimeAsync(0);
+    }
     expect(all.state(provider, 's', '1')).toEqual(good);
-    expect(onResult).toHaveBeenCalledTimes(2);
+    expect(onResult).toHaveBeenCalledTimes(3);
+    expect(all.nextInMs('a')).toBe(600_000);
   });
   it('pause longer after each failure, up to a minute', async () => {
-    const { checks: all, check } = checks(Array.from({ length: 50 }, () => broken));
+    const { checks: all } = checks(Array.from({ length: 50 }, () => broken));
+    const pauses: (number | undefined)[] = [];
+    for (let turn = 0; turn < 9; turn++) {
+      all.state(provider, 's', '1');
+      await vi.advanceTimersByTimeAsync(0);
+      pauses.push(all.nextInMs('a'));
+      await vi.advanceTimersByTimeAsync(pauses.at(-1) ?? 0);
+    }
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+  it('keep what was known while the next one is under way', async () => {
+    const second = Promise.withResolvers<ProviderCheck>();
+    const results = [Promise.resolve(good), second.promise];
+    const check = () => results.shift() ?? second.promise;
+    const all = new ProviderChecks({ check, onResult: vi.fn(), now: () => new Date(), random: () => 0.5 });
     all.state(provider, 's', '1');
-    await vi.advanceTimersByTimeAsync(10 * 60_000);
-    // 1 + 2 + 4 + 8 + 16 + 32 s, then one each minute.
-    expect(check.mock.calls.length).toBeGreaterThan(12);
-    expect(check.mock.calls.length).toBeLessThan(20);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(all.state(provider, 's', '1')).toEqual(good);
+    expect(all.nextInMs('a')).toBeUndefined();
+  });
+  it('that throw are broken, and tried again', async () => {
+    const check = () => Promise.reject(new Error('no pod'));
+    const all = new ProviderChecks({ check, onResult: vi.fn(), now: () => new Date(), random: () => 0.5 });
+    all.state(provider, 's', '1');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(all.state(provider, 's', '1')).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringMatching('no pod'),
+    });
   });
 });
