@@ -19,6 +19,7 @@ export interface HttpApiOptions {
   readonly faults: Faults;
   readonly requests: RequestCounts;
   readonly absentResources: ReadonlySet<string>;
+  readonly permits: (request: ApiRequest) => boolean;
 }
 
 /** HTTP in, operations, HTTP out. @see https://kubernetes.io/docs/reference/using-api/api-concepts/ */
@@ -59,6 +60,7 @@ export class HttpApi {
     const body = await bodyOf(request, verb);
     const told = requestOf(verb, path);
     this.#options.requests.add(told);
+    this.#authorize(told);
     const fault = this.#options.faults.take(told);
     switch (fault?.kind) {
       case 'status':
@@ -77,6 +79,20 @@ export class HttpApi {
     if (verb === 'watch') return this.#watch(path, url, response);
     const { status, answer } = this.#answer(verb, path, url, request, body);
     send(response, status, answer);
+  }
+
+  /** As RBAC: an apply that makes the object needs `create` too. */
+  #authorize(request: ApiRequest): void {
+    const { verb, resource, namespace, name } = request;
+    const makes = verb === 'apply' && name !== undefined && this.#store.get(resource, namespace, name) === undefined;
+    const needed: readonly Verb[] = verb === 'apply' ? (makes ? ['patch', 'create'] : ['patch']) : [verb];
+    const refused = needed.find((need) => !this.#options.permits({ ...request, verb: need }));
+    if (refused === undefined) return;
+    throw new ApiError(
+      403,
+      'Forbidden',
+      `${resource} is forbidden: User "operator" cannot ${refused} resource "${resource}"`,
+    );
   }
 
   #answer(

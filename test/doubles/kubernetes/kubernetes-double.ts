@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../operator/kube/kube-api.ts';
 import { isObject, type ApiObject, type JsonObject } from './api-object.ts';
-import { Faults } from './faults.ts';
+import { Faults, type ApiRequest } from './faults.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { HttpApi } from './http-api.ts';
 import { Kubelet } from './kubelet.ts';
@@ -21,10 +21,12 @@ export interface KubernetesDoubleOptions {
   readonly simulatePods?: boolean;
   /** Changes that a watch can start from; older ones are 410. 10,000 without it. */
   readonly history?: number;
-  /** Milliseconds between bookmarks; 200 without it. */
+  /** Milliseconds between bookmarks, about a minute on a real server; 1,000 without it. */
   readonly bookmarkMs?: number;
   /** `servicemonitors.monitoring.coreos.com`: types that this cluster has not heard of. */
   readonly absentResources?: readonly string[];
+  /** Whether the bearer of the token may do this, by the verbs of RBAC; everything without it. */
+  readonly permits?: (request: ApiRequest) => boolean;
   /** End of pods of component `provider-check`; exit code 0 and an empty message without it. Can be set later too. */
   readonly providerCheck?: ProviderCheck;
 }
@@ -59,10 +61,11 @@ export class KubernetesDouble {
     this.#operations = new Operations(this.#store);
     this.#api = new HttpApi(this.#store, this.#operations, {
       token: this.token,
-      bookmarkMs: options.bookmarkMs ?? 200,
+      bookmarkMs: options.bookmarkMs ?? 1_000,
       faults: this.faults,
       requests: this.requests,
       absentResources: new Set(options.absentResources),
+      permits: options.permits ?? (() => true),
     });
     this.#listener = new Listener((request, response) => void this.#api.serve(request, response));
     const simulated = options.simulatePods ?? true;
@@ -127,6 +130,11 @@ export class KubernetesDouble {
 
   delete(resource: string, namespace: string | undefined, name: string): void {
     this.#operations.delete({ resource, namespace, name }, {});
+  }
+
+  /** As a drain asks. Errors where a disruption budget forbids it now. */
+  evict(namespace: string, pod: string): void {
+    this.#operations.evict({ resource: 'pods', namespace, name: pod }, {});
   }
 
   /** What pods do from now on, those that run too. Pods of component `provider-check` end as `providerCheck` says. */

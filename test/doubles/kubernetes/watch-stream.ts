@@ -26,7 +26,6 @@ export class WatchStream {
   #held: string[] = [];
   /** Silent for ever: it was open when watches went silent. */
   #dead = false;
-  #bookmarked = 0;
 
   constructor(response: ServerResponse, request: WatchRequest, store: ObjectStore, faults: Faults) {
     this.#response = response;
@@ -42,7 +41,6 @@ export class WatchStream {
     this.#response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
     this.#response.flushHeaders();
     this.#dead = this.#faults.silentWatches;
-    this.#bookmarked = this.#store.version;
     if (since === undefined) {
       for (const object of this.#store.list(resource, namespace)) {
         if (this.#request.selects(object)) this.#send('ADDED', object);
@@ -90,11 +88,10 @@ export class WatchStream {
   }
 
   #bookmark(): void {
-    if (!this.#request.bookmarks || this.#store.version === this.#bookmarked || this.#faults.heldWatches) return;
-    this.#bookmarked = this.#store.version;
+    if (!this.#request.bookmarks || this.#faults.heldWatches) return;
     const { apiVersion, kind } = this.#request;
     this.#write(
-      `{"type":"BOOKMARK","object":${JSON.stringify({ apiVersion, kind, metadata: { resourceVersion: String(this.#bookmarked), creationTimestamp: null } })}}\n`,
+      `{"type":"BOOKMARK","object":${JSON.stringify({ apiVersion, kind, metadata: { resourceVersion: String(this.#store.version), creationTimestamp: null } })}}\n`,
     );
   }
 
