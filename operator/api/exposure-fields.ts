@@ -45,7 +45,9 @@ export const certManager = z.strictObject({
 export const dnsNames = z
   .array(dnsName)
   .max(64)
-  .describe('Names for which the certificate is valid besides those of the Services.')
+  .describe(
+    'Names for which the certificate is valid: with certManager these alone, else besides those of the Services.',
+  )
   .meta({ 'x-kubernetes-list-type': 'set' });
 
 /** A ServiceMonitor of the Prometheus operator. */

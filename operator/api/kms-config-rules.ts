@@ -1,14 +1,12 @@
 import { keystoreKinds, type Keystore } from './keystore.ts';
 import type { KMSConfigSpec } from './kms-config.ts';
-import type { Rules } from './rule.ts';
+import { celGiven, given, type Rules } from './rule.ts';
 import { celSameVolume, sameVolume } from './volume-fields.ts';
 
 const kindsOf = (keystore: Keystore) => keystoreKinds.filter((kind) => keystore[kind] !== undefined);
-const given = (...values: readonly unknown[]) => values.filter((value) => value !== undefined).length;
-const celGiven = (...fields: readonly string[]) => fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
-
-const identities = '.clientSecret .managedIdentity .workloadIdentity'.split(' ');
-const celAzure = celGiven(...identities.map((identity) => `self.keystore.azure${identity}`));
+const celAzure = celGiven(
+  ...['clientSecret', 'managedIdentity', 'workloadIdentity'].map((identity) => `self.keystore.azure.${identity}`),
+);
 
 export const kmsConfigRules: Rules<KMSConfigSpec> = {
   always: [

@@ -42,3 +42,13 @@ export function brokenRules<Spec>(rules: Rules<Spec>, spec: Spec, old: Spec | un
 export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; message: string; fieldPath?: string }[] {
   return [...rules.always, ...rules.onChange].map(({ cel, message }) => ({ rule: cel, message }));
 }
+
+/** How many of these optional fields are there. */
+export function given(...values: readonly unknown[]): number {
+  return values.filter((value) => value !== undefined).length;
+}
+
+/** `given` in CEL, of the paths of fields. */
+export function celGiven(...fields: readonly string[]): string {
+  return fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
+}

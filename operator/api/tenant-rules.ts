@@ -1,17 +1,14 @@
-import type { Rules } from './rule.ts';
+import { celGiven, given, type Rules } from './rule.ts';
 import type { TenantSpec } from './tenant.ts';
 import { celSameVolume, sameVolume } from './volume-fields.ts';
 
 type Setting = NonNullable<TenantSpec['settings']>[number];
 
-const count = (...values: readonly unknown[]) => values.filter((value) => value !== undefined).length;
-const celCount = (...fields: readonly string[]) => fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
-
 const oneSource = ({ valueFrom }: Setting) =>
-  valueFrom === undefined || count(valueFrom.secretKeyRef, valueFrom.configMapKeyRef) === 1;
+  valueFrom === undefined || given(valueFrom.secretKeyRef, valueFrom.configMapKeyRef) === 1;
 
 const sources = ({ secretName, certManager, operatorMade }: NonNullable<TenantSpec['tls']>) =>
-  count(secretName, certManager) + (operatorMade === true ? 1 : 0);
+  given(secretName, certManager) + (operatorMade === true ? 1 : 0);
 
 /** Where the contents of objects are kept. */
 export function blobStoreOf({ storage: { blobs } }: TenantSpec): 'embedded' | 's3' | 'sharedVolume' {
@@ -87,7 +84,7 @@ export const tenantRules: Rules<TenantSpec> = {
       field: 'spec.storage.blobs',
       message: 'storage.blobs must name exactly one of s3, sharedVolume',
       cel: '!has(self.storage.blobs) || has(self.storage.blobs.s3) != has(self.storage.blobs.sharedVolume)',
-      holds: ({ storage: { blobs } }) => blobs === undefined || count(blobs.s3, blobs.sharedVolume) === 1,
+      holds: ({ storage: { blobs } }) => blobs === undefined || given(blobs.s3, blobs.sharedVolume) === 1,
     },
     {
       field: 'spec.storage.blobs.s3.endpoint',
@@ -101,12 +98,12 @@ export const tenantRules: Rules<TenantSpec> = {
         'a volume that exists has its size, storage class and access mode already: leave out size and storageClassName',
       cel: '!has(self.storage.existingClaim) || (!has(self.storage.size) && !has(self.storage.storageClassName))',
       holds: ({ storage }) =>
-        storage.existingClaim === undefined || count(storage.size, storage.storageClassName) === 0,
+        storage.existingClaim === undefined || given(storage.size, storage.storageClassName) === 0,
     },
     {
       field: 'spec.tls',
       message: 'tls needs exactly one of secretName, certManager, operatorMade: true',
-      cel: `!has(self.tls) || (${celCount('self.tls.secretName', 'self.tls.certManager')} + (has(self.tls.operatorMade) && self.tls.operatorMade ? 1 : 0)) == 1`,
+      cel: `!has(self.tls) || (${celGiven('self.tls.secretName', 'self.tls.certManager')} + (has(self.tls.operatorMade) && self.tls.operatorMade ? 1 : 0)) == 1`,
       holds: ({ tls }) => tls === undefined || sources(tls) === 1,
     },
     {
@@ -121,7 +118,7 @@ export const tenantRules: Rules<TenantSpec> = {
       cel: `${celService('s3')} && ${celService('console')}`,
       holds: (spec) =>
         loadBalancers(spec).every(
-          (one) => one.type === 'LoadBalancer' || count(one.loadBalancerClass, one.loadBalancerSourceRanges) === 0,
+          (one) => one.type === 'LoadBalancer' || given(one.loadBalancerClass, one.loadBalancerSourceRanges) === 0,
         ),
     },
   ],

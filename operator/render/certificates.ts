@@ -45,7 +45,8 @@ function keyServiceNeed(kms: KMSConfig): CertificateNeed {
     authority: name,
     usages: ['server'],
     validFor: [workloadName(owner)],
-    alsoValidFor: [kms.spec.address.host],
+    // The host is one of the local runtime, which has no cert-manager.
+    alsoValidFor: kms.spec.certificates?.certManager === undefined ? [kms.spec.address.host] : [],
     ...keyServiceMaking(kms),
     ...rotationOf(kms),
   };
@@ -72,21 +73,25 @@ function serverNeed(tenant: Tenant): readonly CertificateNeed[] {
   if (tls === undefined || tls.secretName !== undefined) return [];
   const owner = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const workload = workloadName(owner);
-  const hosts = [...(tls.dnsNames ?? []), addresses.s3.host, addresses.console.host];
-  return [
-    {
-      name: serverCertificate(owner.name),
-      owner,
-      commonName: workload,
-      // Another than that of any key service, whose names have another ending.
-      authority: workload,
-      usages: ['server'],
-      validFor: [workload],
-      alsoValidFor: [...new Set(hosts)],
-      ...(tls.certManager === undefined ? {} : { issuer: tls.certManager.issuerRef }),
-      ...rotationOf(tenant),
-    },
-  ];
+  const need = {
+    name: serverCertificate(owner.name),
+    owner,
+    commonName: workload,
+    // Another than that of any key service, whose names have another ending.
+    authority: workload,
+    usages: ['server'],
+    validFor: [workload],
+    ...rotationOf(tenant),
+  } as const;
+  const names = tls.dnsNames ?? [];
+  if (tls.certManager === undefined) {
+    return [{ ...need, alsoValidFor: [...new Set([...names, addresses.s3.host, addresses.console.host])] }];
+  }
+  const issuer = tls.certManager.issuerRef;
+  const [first] = names;
+  if (first === undefined) return [{ ...need, alsoValidFor: [], issuer }];
+  // A public authority signs no name of a cluster, and takes no common name that is not among the names, or longer than this.
+  return [{ ...need, ...(first.length > 64 ? {} : { commonName: first }), validFor: [], alsoValidFor: names, issuer }];
 }
 
 /** Who makes the certificates between a key service and its tenants, and for how long. */

@@ -4,12 +4,6 @@ import type { PodFields } from '../api/pod-fields.ts';
 import type { IngressOptions, Json, MonitoringOptions, PodOptions, ServiceOptions } from '../workload.ts';
 import { milliseconds } from './duration.ts';
 
-/** Pods of the operator itself: it reads the state of stores and metrics. Labels of the chart `coffer-operator`. */
-export const operatorPeer: Json = {
-  namespaceSelector: {},
-  podSelector: { matchLabels: { 'app.kubernetes.io/name': 'coffer-operator' } },
-};
-
 /**
  * Milliseconds of `drainMs`. A lone server gains nothing by taking requests after it was told to stop: there is no other to go to,
  * and each millisecond makes its outage longer.

@@ -14,7 +14,7 @@ import {
 import { keyServiceCertificate } from './certificates.ts';
 import { keyServiceConfiguration } from './key-service-configuration.ts';
 import { overlappingPrefixes } from './key-policy.ts';
-import { drainMs, monitoringOptions, operatorPeer, podOptions } from './kubernetes-options.ts';
+import { drainMs, monitoringOptions, podOptions } from './kubernetes-options.ts';
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
 import { filesMount } from './rendered-part.ts';
@@ -104,7 +104,7 @@ function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: Rendered
     networkPolicy: enabled
       ? {
           admits: { api: users.map((tenant) => workloadName({ kind: 'Tenant', name: tenant.metadata.name })) },
-          alsoFrom: [operatorPeer, ...(alsoFrom ?? [])],
+          alsoFrom: alsoFrom ?? [],
         }
       : undefined,
     monitoring: monitoringOptions(spec.monitoring, { port: 'api', path: '/v1/metrics' }),

@@ -1,8 +1,8 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { tenantSpec } from '../api/tenant.ts';
 import { podFieldNames } from '../api/pod-fields.ts';
-import { listen, mounted, text, type RestartReason, type Workload } from '../workload.ts';
-import { byName, secretFileVariable } from './environment.ts';
+import { listen, mounted, text, type EnvironmentVariable, type RestartReason, type Workload } from '../workload.ts';
+import { byName, secretFileVariable, variable } from './environment.ts';
 import { secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { renderIdentityProvider, type AcceptedProvider } from './render-identity-provider.ts';
 import { filesMount, type RenderedPart } from './rendered-part.ts';
@@ -68,6 +68,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...storage.environment,
       ...keyService.environment,
       ...tls.environment,
+      ...farewell(tenant),
       ...settings.environment,
       ...providers.flatMap((provider) => provider.environment),
     ].sort(byName),
@@ -103,6 +104,16 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...providers.flatMap((provider) => provider.inputs),
     ],
   };
+}
+
+/**
+ * A lone server has nobody to hand its clients to: for a moment it tells them to come again in five seconds, by when it is back. Every
+ * client that asks within that moment then sits out the restart by its default retries.
+ */
+function farewell({ spec }: Tenant): readonly EnvironmentVariable[] {
+  const name = 'SVC_SHUTDOWN_REFUSAL';
+  if (spec.replicas > 1 || spec.settings?.some((each) => each.name === name) === true) return [];
+  return [variable(name, '500ms')];
 }
 
 /** Which fields of the spec restart the server by themselves; those with inputs of their own, and those that render to nothing, do not. */

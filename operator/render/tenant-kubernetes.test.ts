@@ -35,11 +35,9 @@ describe('the NetworkPolicy of a tenant', () => {
   it('admits everyone to its two ports where it says nothing else', () => {
     expect(policyOf({})).toEqual({ admits: { s3: undefined, console: undefined }, alsoFrom: [] });
   });
-  it('admits whom it names, and the operator, which makes buckets', () => {
-    const policy = policyOf({ from: [{ podSelector: {} }] });
-    expect(policy?.admits).toEqual({ s3: [], console: [] });
-    expect(policy?.alsoFrom).toContainEqual({ podSelector: {} });
-    expect(JSON.stringify(policy?.alsoFrom)).toContain('coffer-operator');
+  it('admits whom it names only', () => {
+    const from = [{ podSelector: {} }];
+    expect(policyOf({ from })).toEqual({ admits: { s3: [], console: [] }, alsoFrom: from });
   });
   it('is left out where it is not wanted', () => {
     expect(policyOf({ enabled: false })).toBeUndefined();
@@ -105,9 +103,18 @@ describe('certificates', () => {
     expect(made?.alsoValidFor).toEqual(['s3.example.com', '127.0.0.1']);
     expect(made?.issuer).toBeUndefined();
     const issuerRef = { name: 'public', kind: 'ClusterIssuer' };
-    expect(needs({ tls: { certManager: { issuerRef } } }).at(-1)?.issuer).toEqual({
-      ...issuerRef,
-      group: 'cert-manager.io',
+    expect(needs({ tls: { certManager: { issuerRef } } }).at(-1)).toMatchObject({
+      issuer: { ...issuerRef, group: 'cert-manager.io' },
+      validFor: ['demo-server'],
+      alsoValidFor: [],
+    });
+  });
+  it('of a public issuer have no name that is not public', () => {
+    const tls = { certManager: { issuerRef: { name: 'public' } }, dnsNames: ['s3.example.com', 'a.example.com'] };
+    expect(needs({ tls }).at(-1)).toMatchObject({
+      commonName: 's3.example.com',
+      validFor: [],
+      alsoValidFor: tls.dnsNames,
     });
   });
   it('of a server are not needed where it brings its own', () => {

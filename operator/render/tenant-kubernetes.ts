@@ -1,13 +1,6 @@
 import type { Tenant } from '../api/object.ts';
 import type { KubernetesOptions, NetworkPolicyOptions } from '../workload.ts';
-import {
-  drainMs,
-  ingressOptions,
-  monitoringOptions,
-  operatorPeer,
-  podOptions,
-  serviceOptions,
-} from './kubernetes-options.ts';
+import { drainMs, ingressOptions, monitoringOptions, podOptions, serviceOptions } from './kubernetes-options.ts';
 
 const ports = ['s3', 'console'] as const;
 
@@ -33,8 +26,9 @@ export function tenantKubernetes({ spec }: Tenant): KubernetesOptions {
   };
 }
 
+/** The runtime lets the operator itself in besides. */
 function networkPolicy({ enabled, from }: Tenant['spec']['networkPolicy']): NetworkPolicyOptions | undefined {
   if (!enabled) return undefined;
   if (from === undefined) return { admits: { s3: undefined, console: undefined }, alsoFrom: [] };
-  return { admits: { s3: [], console: [] }, alsoFrom: [operatorPeer, ...from] };
+  return { admits: { s3: [], console: [] }, alsoFrom: from };
 }
