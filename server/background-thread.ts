@@ -1,12 +1,11 @@
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
 import { Connections } from '../platform/connections.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
-import { createConsole } from './console/create-console.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { reachKeyService } from './reach-key-service.ts';
 import { openServices } from './services.ts';
@@ -24,12 +23,12 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   const { settings } = options;
   const services = await openServices(options, { main: log, providers: log });
   const stopped = new AbortController();
-  let handleConsole: RequestListener | undefined;
+  let console: Promise<RequestListener> | undefined;
   let tidying: ReturnType<typeof keepTidy> | undefined;
   let waitingFor = 'the server is starting';
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
-    if (handleConsole !== undefined) return handleConsole(request, response);
+    if (console !== undefined) return void hand(console, request, response, log);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
     return response.end(`Coffer is not ready: ${waitingFor}\n`);
   };
@@ -75,10 +74,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           return tell({ kind: 'prepared' });
         case 'serve':
           tidying = keepTidy(services, log);
-          if (settings.browser.enabled) handleConsole = openConsole(options, services, server, log);
+          if (settings.browser.enabled) console = openConsole(options, services, server, log);
           return tell({ kind: 'serving' });
         case 'waiting':
         case 'announce':
+        case 'refuse':
           return undefined;
         case 'leave':
           connections.startClosing();
@@ -97,7 +97,28 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   };
 }
 
-function openConsole(options: ThreadOptions, services: Services, server: Server, log: Logger): RequestListener {
+async function hand(
+  console: Promise<RequestListener>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  try {
+    (await console)(request, response);
+  } catch (error) {
+    log.error({ err: error }, 'the console cannot answer');
+    response.destroy();
+  }
+}
+
+/** The console's modules are a third of what a start loads. S3 does not wait for them: whoever asks for the console does. */
+async function openConsole(
+  options: ThreadOptions,
+  services: Services,
+  server: Server,
+  log: Logger,
+): Promise<RequestListener> {
+  const { createConsole } = await import('./console/create-console.ts');
   const { settings, tls } = options;
   const { browser } = settings;
   const bound = server.address();

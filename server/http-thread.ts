@@ -73,6 +73,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           if (readiness.kind === 'ready') readiness = { kind: 'stopping' };
           connections.startClosing();
           return undefined;
+        case 'refuse':
+          readiness = { kind: 'refusing' };
+          return undefined;
         case 'stop':
           await connections.drain(message.drainMs);
           tls?.close();

@@ -80,10 +80,13 @@ async function run({
   );
   const all = [background, ...http];
   let served = false;
-  onShutdown({ log, timeoutMs: settings.shutdownDelayMs + drainMs + 10_000 }, async () => {
+  const goodbyeMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
+  onShutdown({ log, timeoutMs: goodbyeMs + drainMs + 10_000 }, async () => {
     for (const thread of all) thread.tell({ kind: 'leave' });
     // Nobody was told yet that this server is there: nobody needs to hear that it goes.
     if (served) await sleep(settings.shutdownDelayMs);
+    for (const thread of all) thread.tell({ kind: 'refuse' });
+    if (served) await sleep(settings.shutdownRefusalMs);
     await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
     await folder.close();
   });

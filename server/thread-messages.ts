@@ -24,7 +24,7 @@ export interface ThreadOptions {
  * From the main thread. The order of a start: every thread opens its listener (`listen`); once one thread has reached the key
  * service all do (`prepare`); once all can serve they do (`serve`); once all serve, the readiness probe says so (`announce`).
  * So no probe promises what another thread, which may get the next connection, would still refuse. And of a stop: no thread is
- * ready any more (`leave`), though all serve on until the last one's clients have heard of it (`stop`).
+ * ready any more (`leave`), though all serve on until the last one's clients have heard of it (`refuse`, `stop`).
  */
 export type ToThread =
   | { readonly kind: 'listen'; readonly address: ListenAddress; readonly shared: boolean }
@@ -33,6 +33,7 @@ export type ToThread =
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
   | { readonly kind: 'leave' }
+  | { readonly kind: 'refuse' }
   | { readonly kind: 'stop'; readonly drainMs: number };
 
 /** To the main thread: `prepared` answers `prepare`, and so on. */

@@ -60,6 +60,7 @@ export function loadSettings({
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
     stores: { ...server.optional('records', 'STORE_RECORDS'), ...server.optional('blobs', 'STORE_BLOBS') },
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
+    shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
     ...(stsDurationMs === undefined ? {} : { stsDurationMs }),
     ...(keyService === undefined ? {} : { keyService }),
     autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),

@@ -20,6 +20,8 @@ export interface ServerSettings {
   readonly storageReserve: Size;
   /** Milliseconds between not being ready any more and the end of accepting. */
   readonly shutdownDelayMs: number;
+  /** Milliseconds after that during which requests are answered by 503 and the time to come again. */
+  readonly shutdownRefusalMs: number;
   readonly stsDurationMs?: number;
   readonly keyService?: KeyServiceSettings;
   readonly autoEncryption: boolean;

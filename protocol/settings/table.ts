@@ -90,6 +90,12 @@ export const settings = [
     { default: '0s' },
   ),
   server(
+    'SVC_SHUTDOWN_REFUSAL',
+    { kind: 'duration' },
+    'How long after that it answers requests by 503 with the wish to come again in 5 seconds, before it stops listening. For a server without another beside it: the clients of AWS wait so long by themselves, and so sit out its restart.',
+    { default: '0s' },
+  ),
+  server(
     'SVC_TLS_CERT_FILE',
     { kind: 'path' },
     'Certificate chain (PEM) of the S3 API and the console; re-read when it changes.',

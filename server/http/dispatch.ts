@@ -24,7 +24,8 @@ export function createDispatch({ readiness, rooms }: DispatchOptions): RequestHa
     const health = answerHealth(request, now);
     if (health !== undefined) return health;
     const open = rooms();
-    if (now.kind === 'waiting' || open === undefined) throw new S3Error('ServiceUnavailable');
+    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined)
+      throw new S3Error('ServiceUnavailable');
     return open[roomOf(request)](request);
   };
 }

@@ -1,9 +1,15 @@
 import type { Answer } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 
-/** Whether this server can serve; `reason` says what it waits for. One that stops serves on, and wants no new clients. */
+/**
+ * Whether this server can serve; `reason` says what it waits for. One that stops serves on, and wants no new clients; in the end it
+ * finishes only what it has begun.
+ */
 export type Readiness =
-  { readonly kind: 'ready' } | { readonly kind: 'stopping' } | { readonly kind: 'waiting'; readonly reason: string };
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'stopping' }
+  | { readonly kind: 'refusing' }
+  | { readonly kind: 'waiting'; readonly reason: string };
 
 const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
   live: 'live',

@@ -7,8 +7,11 @@ import { asS3Error } from './as-s3-error.ts';
 /** Stands for the host that answered; every replica says the same. */
 export const hostId = 'coffer';
 
-/** Seconds after which a client may come again. */
-const retryAfter = '5';
+/**
+ * When a client may come again: in seconds for everyone, and in milliseconds for the clients of AWS, which wait so long (five seconds at
+ * most) before their next attempt. A lone server that restarts is back by then.
+ */
+const comeAgain = { 'retry-after': '5', 'x-amz-retry-after': '5000' };
 
 /** What a request is answered that failed, whatever the failure was. */
 export function answerError(
@@ -17,7 +20,7 @@ export function answerError(
 ): Answer {
   const refusal = asS3Error(error);
   const headers: Record<string, string> = {};
-  if (refusal.status === 503) headers['retry-after'] = retryAfter;
+  if (refusal.status === 503) Object.assign(headers, comeAgain);
   const objectSize = refusal.code === 'InvalidRange' ? refusal.details['ActualObjectSize'] : undefined;
   if (objectSize !== undefined) headers['content-range'] = `bytes */${objectSize}`;
   if (refusal.status === 304) return { status: 304, headers, body: { kind: 'empty' } };

@@ -44,3 +44,14 @@ it('a server that is told to stop is not ready at once, serves its clients on, a
   expect(await exited).toBe(0);
   expect(new Set(answers)).toEqual(new Set([200, 'ECONNREFUSED']));
 });
+
+it('a lone server that is told to stop asks its clients to come again when it is back, and they sit out the restart', async () => {
+  const server = await startServer({ env: { SVC_SHUTDOWN_REFUSAL: '1s' } });
+  await untilReady(server);
+  const exited = server.stop();
+  await server.untilLogged('stopping: SIGTERM');
+  await expect.poll(async () => (await fetch(server.s3)).status).toBe(503);
+  const { headers } = await fetch(server.s3);
+  expect([headers.get('retry-after'), headers.get('x-amz-retry-after')]).toEqual(['5', '5000']);
+  expect(await exited).toBe(0);
+});
