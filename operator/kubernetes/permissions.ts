@@ -34,17 +34,25 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'kmsConfig', subresource: 'status', verbs: ['patch'], why: 'conditions' },
   { type: 'bucket', subresource: 'status', verbs: ['patch'], why: 'conditions' },
   { type: 'statefulSet', verbs: own, why: 'servers and key services' },
-  { type: 'pod', verbs: own, why: 'one pod at a time is deleted to restart it; checks of providers run as pods' },
+  {
+    type: 'pod',
+    verbs: [...read, 'create', 'delete'],
+    why: 'one pod at a time is deleted to restart it; checks of providers run as pods',
+  },
   { type: 'secret', verbs: own, why: 'reads what resources name; makes certificates, root credentials, files of pods' },
   { type: 'configMap', verbs: read, why: 'reads what resources name' },
   { type: 'serviceAccount', verbs: read, why: 'to be told of changes' },
   { type: 'service', verbs: own, why: 'addresses of servers and key services' },
-  { type: 'persistentVolumeClaim', verbs: own, why: 'volumes; deleted only where reclaimPolicy says so' },
+  {
+    type: 'persistentVolumeClaim',
+    verbs: [...read, 'create', 'patch'],
+    why: 'volumes; Kubernetes itself deletes them',
+  },
   { type: 'podDisruptionBudget', verbs: own, why: 'drains take one server at a time' },
   { type: 'networkPolicy', verbs: own, why: 'who may reach the key service' },
   { type: 'ingress', verbs: own, why: 'where a Tenant asks for one' },
   { type: 'serviceMonitor', verbs: own, why: 'where a Tenant asks for one' },
-  { type: 'certificate', verbs: own, why: 'where a resource names a cert-manager issuer' },
+  { type: 'certificate', verbs: [...read, 'create', 'patch'], why: 'where a resource names a cert-manager issuer' },
   { type: 'event', verbs: ['create', 'patch'], why: 'tells what it does and why' },
 ];
 
