@@ -258,6 +258,8 @@ export interface IssuedCertificate {
   /** Of a key that was replaced lately: instances may still hold it. */
   readonly formerIdentity?: string;
   readonly notAfter: Date;
+  /** PEM of the authorities by which others trust it. */
+  readonly ca?: string;
 }
 
 /** Text with symbolic parts: text`https://${address('keys', 'api')}`. */

@@ -28,7 +28,7 @@ export class CertificateStore {
     const authority = await this.#authority(need.authority);
     const names = namesOf(need);
     const kept = await this.#read('certificates', need.name);
-    if (kept !== undefined && this.#fits(kept, authority, names)) return issued(kept);
+    if (kept !== undefined && this.#fits(kept, authority, names)) return issued(kept, authority);
     const made = await issueCertificate({
       commonName: need.commonName,
       dnsNames: names.filter((name) => isIP(name) === 0),
@@ -40,7 +40,7 @@ export class CertificateStore {
       ...(kept === undefined ? {} : { keyPem: kept.keyPem }),
     });
     await this.#write(made, 'certificates', need.name);
-    return issued(made);
+    return issued(made, authority);
   }
 
   /** The PEM of a part of a certificate that was ensured. */
@@ -93,6 +93,10 @@ function namesOf(need: CertificateNeed): readonly string[] {
   return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...given])];
 }
 
-function issued({ certPem }: CertificateAndKey): IssuedCertificate {
-  return { identity: identityOfCertificate(certPem), notAfter: new X509Certificate(certPem).validToDate };
+function issued({ certPem }: CertificateAndKey, authority: CertificateAndKey): IssuedCertificate {
+  return {
+    identity: identityOfCertificate(certPem),
+    notAfter: new X509Certificate(certPem).validToDate,
+    ca: authority.certPem,
+  };
 }

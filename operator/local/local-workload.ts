@@ -290,7 +290,11 @@ function instanceState(state: WorkloadState): InstanceState {
       return { kind: 'broken', restarts: state.restarts, message: state.message };
     case 'stopped':
       return { kind: 'stopping' };
-    default:
+    case 'starting':
+    case 'ready':
+    case 'not-ready':
       return state;
+    default:
+      return state satisfies never;
   }
 }

@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { discover } from '../../platform/openid/discovery.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
 import type { Tenant } from '../api/object.ts';
+import { createBucketController } from '../buckets/bucket-controller.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { checkProvider } from '../reconcile/check-provider.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
@@ -89,6 +90,12 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     });
     const findRoot = (tenant: Tenant, secrets = manifests.resources.secrets) =>
       rootCredentials(tenant, secrets, state, options.environment);
+    const buckets = createBucketController({
+      onChanged: ({ metadata: { name } }, differences) => {
+        const about = { kind: 'Bucket', name } as const;
+        for (const message of differences) event({ about, type: 'Normal', reason: 'BucketChanged', message });
+      },
+    });
     const queue = new WorkQueue({
       work: async (key) => {
         const about = parseObjectKey(key);
@@ -112,6 +119,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       accepted: new AcceptedProviders(await AcceptanceFile.open(state)),
       enqueue: (about, afterMs) => queue.add(objectKey(about), afterMs),
       rolloutLimit: new RolloutLimit({ now }),
+      buckets,
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
       check: async (provider, secret) => {
         await options.beforeChecks?.();

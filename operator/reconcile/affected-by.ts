@@ -50,8 +50,10 @@ function affectedByObject(object: Resource, resources: Resources): readonly Reso
       return [{ kind: 'IdentityProvider', name }, ...tenantsOfProvider(name, resources).map(referenceTo)];
     case 'KMSConfig':
       return [{ kind: 'KMSConfig', name }, ...tenantsOfKeyService(name, resources).map(referenceTo)];
+    case 'Bucket':
+      return [{ kind: 'Bucket', name }];
     default:
-      return [{ kind: object.kind, name }];
+      return object satisfies never;
   }
 }
 

@@ -17,6 +17,15 @@ const seen = (more: Partial<Observation> = {}): Observation => ({
   hibernated: false,
   ...more,
 });
+const crashed = (restarts: number) => {
+  const running = runningWorkload(['broken 1']);
+  const state = { kind: 'broken', restarts, message: 'exit code 1' } as const;
+  return { ...running, instances: running.instances.map((instance) => ({ ...instance, state })) };
+};
+const known = (current: boolean): ReadonlyMap<string, KnownProvider> => {
+  const state = { kind: 'broken', reason: 'NotFound', message: '404' } as const;
+  return new Map([['a', { provider: undefined as never, digest: '', current, state }]]);
+};
 const text = (findings: readonly { type: string; status: string; reason: string }[]) =>
   findings.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
@@ -62,11 +71,6 @@ describe('what is found of a workload', () => {
     );
   });
   it('has the same message however often it crashed, so that the status settles', () => {
-    const crashed = (restarts: number) => {
-      const running = runningWorkload(['broken 1']);
-      const state = { kind: 'broken', restarts, message: 'exit code 1' } as const;
-      return { ...running, instances: running.instances.map((instance) => ({ ...instance, state })) };
-    };
     const [few, many] = [3, 40].map((restarts) => workloadFindings(seen({ running: crashed(restarts) })));
     expect(few).toEqual(many);
   });
@@ -158,10 +162,6 @@ const around = (more: Partial<TenantSurroundings> = {}): TenantSurroundings => (
 
 describe('what is found of a tenant', () => {
   const tenant = { spec: { identityProviders: [{ name: 'a' }], paused: false } } as unknown as Tenant;
-  const known = (current: boolean): ReadonlyMap<string, KnownProvider> => {
-    const state = { kind: 'broken', reason: 'NotFound', message: '404' } as const;
-    return new Map([['a', { provider: undefined as never, digest: '', current, state }]]);
-  };
   const broken = known(false);
 
   it('is not Ready while a provider is broken, though the server serves', () => {

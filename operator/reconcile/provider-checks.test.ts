@@ -14,10 +14,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const now = () => new Date();
+const throws = () => Promise.reject(new Error('no pod'));
+
 function checks(results: ProviderCheck[]) {
   const check = vi.fn(() => Promise.resolve(results.shift() ?? good));
   const onResult = vi.fn();
-  const now = () => new Date();
   return { check, onResult, checks: new ProviderChecks({ check, onResult, now, random: () => 0.5 }) };
 }
 
@@ -51,7 +53,7 @@ describe('checks of a provider', () => {
     const all = new ProviderChecks({
       check: () => results.shift() ?? first.promise,
       onResult: vi.fn(),
-      now: () => new Date(),
+      now,
       random: () => 0,
     });
     all.state(provider, 's', '1');
@@ -87,15 +89,14 @@ describe('checks of a provider', () => {
     const second = Promise.withResolvers<ProviderCheck>();
     const results = [Promise.resolve(good), second.promise];
     const check = () => results.shift() ?? second.promise;
-    const all = new ProviderChecks({ check, onResult: vi.fn(), now: () => new Date(), random: () => 0.5 });
+    const all = new ProviderChecks({ check, onResult: vi.fn(), now, random: () => 0.5 });
     all.state(provider, 's', '1');
     await vi.advanceTimersByTimeAsync(600_000);
     expect(all.state(provider, 's', '1')).toEqual(good);
     expect(all.nextInMs('a')).toBeUndefined();
   });
   it('that throw are broken, and tried again', async () => {
-    const check = () => Promise.reject(new Error('no pod'));
-    const all = new ProviderChecks({ check, onResult: vi.fn(), now: () => new Date(), random: () => 0.5 });
+    const all = new ProviderChecks({ check: throws, onResult: vi.fn(), now, random: () => 0.5 });
     all.state(provider, 's', '1');
     await vi.advanceTimersByTimeAsync(0);
     expect(all.state(provider, 's', '1')).toMatchObject({

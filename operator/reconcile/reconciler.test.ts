@@ -9,6 +9,9 @@ beforeEach(() => {
 });
 
 const withProvider = { identityProviders: [{ name: 'a' }] };
+const prefixed = (name: string, keyPrefix: string) =>
+  tenant({ kmsConfigRef: { name: 'keys', keyPrefix, defaultKey: `${keyPrefix}key` } }, name);
+const ready = (name: string) => space.runtime.become('demo-server', 'ready', name);
 const withKeys = { kmsConfigRef: { name: 'keys' } };
 
 describe('a first pass', () => {
@@ -144,12 +147,10 @@ describe('what is deleted', () => {
   });
 
   it('takes its policy along from the key service', async () => {
-    const using = (name: string) =>
-      tenant({ kmsConfigRef: { name: 'keys', keyPrefix: `${name}-`, defaultKey: `${name}-k` } }, name);
-    const operator = await space.started(using('one'), using('two'), kms());
+    const operator = await space.started(prefixed('one', 'one-'), prefixed('two', 'two-'), kms());
     const policies = () => JSON.stringify(space.runtime.desired.get('keys-key-service')?.mounts);
     expect(policies()).toContain('tenant-two');
-    space.objects = [using('one'), kms()];
+    space.objects = [prefixed('one', 'one-'), kms()];
     await operator.reconcile({ kind: 'Tenant', name: 'two' });
     await space.settle(operator);
     expect(policies()).not.toContain('tenant-two');
@@ -201,9 +202,7 @@ describe('passes', () => {
 
   it('of one tenant ask for no certificate of another, and for no pass of another', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `tenant-${index}`);
-    const using = (name: string) =>
-      tenant({ kmsConfigRef: { name: 'keys', keyPrefix: `${name}-`, defaultKey: `${name}-k` } }, name);
-    const operator = await space.started(...names.map(using), kms());
+    const operator = await space.started(...names.map((name) => prefixed(name, `${name}-`)), kms());
     await operator.reconcile({ kind: 'Tenant', name: 'tenant-7' });
     await space.settle(operator);
     expect(space.runtime.asked).toEqual(['tenant-7-key-service-client']);
@@ -222,9 +221,6 @@ describe('passes', () => {
 });
 
 describe('tenants of one key service', () => {
-  const prefixed = (name: string, keyPrefix: string) =>
-    tenant({ kmsConfigRef: { name: 'keys', keyPrefix, defaultKey: `${keyPrefix}key` } }, name);
-
   it('do not share keys: the later of two overlapping ones is refused', async () => {
     await space.started(prefixed('one', 'a-'), prefixed('two', 'a-b-'), kms());
     expect(space.conditions('Tenant/two')).toContain('Ready=False KeyPrefixOverlap');
@@ -268,7 +264,6 @@ describe('several servers', () => {
     blobs: { sharedVolume: { claimName: 'blobs' } },
   };
   const three = { replicas: 3, storage };
-  const ready = (name: string) => space.runtime.become('demo-server', 'ready', name);
 
   async function rolling() {
     const operator = await space.started(tenant(three));
