@@ -51,12 +51,8 @@ export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined):
 
 /** Whether the instances need claims that the templates of the live StatefulSet do not make. */
 export function otherTemplates(workload: Workload, liveTemplates: unknown): boolean {
-  const key = (json: unknown) => {
-    const { metadata, spec } = template.parse(json);
-    return { name: metadata.name, modes: spec.accessModes.join(), storageClass: spec.storageClassName };
-  };
-  const wanted = claimTemplates(workload).map(key);
-  const live = (Array.isArray(liveTemplates) ? liveTemplates : []).map(key);
+  const wanted = claimTemplates(workload).map(templateKey);
+  const live = (Array.isArray(liveTemplates) ? liveTemplates : []).map(templateKey);
   return (
     wanted.length !== live.length ||
     wanted.some(({ name, modes, storageClass }) => {
@@ -65,4 +61,9 @@ export function otherTemplates(workload: Workload, liveTemplates: unknown): bool
       return same === undefined || same.modes !== modes || (storageClass ?? same.storageClass) !== same.storageClass;
     })
   );
+}
+
+function templateKey(json: unknown) {
+  const { metadata, spec } = template.parse(json);
+  return { name: metadata.name, modes: spec.accessModes.join(), storageClass: spec.storageClassName };
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { Json } from '../workload.ts';
-import { inputsAnnotation } from './objects/labels.ts';
-import { immutableFields, type KeptParts } from './objects/stateful-set.ts';
+import { inputsAnnotation, templateAnnotation } from './objects/labels.ts';
+import { immutableFields, type KeptTemplate } from './objects/stateful-set.ts';
 
 const json = z.custom<Json>((value) => value !== undefined);
 const spec = z.record(z.string(), json);
@@ -56,18 +56,28 @@ export function statefulSetView(object: KubeObject): LiveStatefulSet {
   return statefulSet.parse(object);
 }
 
-/** What must be sent back as it is. */
-export function keptParts(live: KubeObject, keepTemplate: boolean): KeptParts {
+/** Parts that the API server lets nobody change. */
+export function immutableParts(live: KubeObject): Readonly<Record<string, Json>> {
   const fields = spec.parse(live['spec']);
-  const immutable: Record<string, Json> = {};
-  for (const field of immutableFields) {
-    const value = fields[field];
-    if (value !== undefined) immutable[field] = value;
-  }
+  return Object.fromEntries(
+    immutableFields.flatMap((field) => {
+      const value = fields[field];
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+}
+
+/** The template as it is, with the annotations that say what it was made from. */
+export function liveTemplate(live: KubeObject): KeptTemplate {
+  const { annotations = {} } = live.metadata;
   return {
-    immutable,
-    template: keepTemplate ? fields['template'] : undefined,
-    inputs: statefulSetView(live).spec.template.metadata.annotations[inputsAnnotation],
+    template: spec.parse(live['spec'])['template'] ?? null,
+    annotations: Object.fromEntries(
+      [inputsAnnotation, templateAnnotation].flatMap((name) => {
+        const value = annotations[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Cache, KubeApi, KubeObject } from '../kube/kube-api.ts';
 import { canonical } from '../render/restart-inputs.ts';
 import { atSentPlaces, hasAll, same } from './difference.ts';
 import { appliedAnnotation } from './objects/labels.ts';
+import { immutableFields } from './objects/stateful-set.ts';
 import { ownershipOf } from './ownership.ts';
 
 export interface ObjectWriterOptions {
@@ -9,6 +10,8 @@ export interface ObjectWriterOptions {
   /** Keyed: the digest of a Secret is an annotation of it, which more people may read than its values. */
   readonly fingerprint: (value: string) => string;
 }
+
+const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
 
 /** An object of the same name belongs to somebody else; the message is for people. */
 export class ForeignObject extends Error {
@@ -38,7 +41,7 @@ export class ObjectWriter {
     const { api, fingerprint } = this.#options;
     const live = await this.find(cache, wanted.metadata.namespace ?? '', wanted.metadata.name);
     if (live !== undefined) this.#check(live, wanted);
-    const digest = fingerprint(canonical(wanted));
+    const digest = fingerprint(canonical(ownWords(wanted)));
     const key = keyOf(wanted);
     if (live !== undefined && this.#isAsSent(live, wanted, digest)) return live;
     const { annotations } = wanted.metadata;
@@ -75,6 +78,16 @@ export class ObjectWriter {
     const spelled = this.#spelled.get(keyOf(wanted));
     return spelled?.digest === digest && same(atSentPlaces(live, wanted), spelled.places);
   }
+}
+
+/**
+ * Without the parts of a StatefulSet that are sent back as they are: the API server has filled in what was left out of them, so that
+ * they differ from what was sent first.
+ */
+function ownWords(wanted: KubeObject): unknown {
+  if (wanted.kind !== 'StatefulSet') return wanted;
+  const spec = Object.entries(wanted['spec'] as object).filter(([field]) => !sentBack.has(field));
+  return { ...wanted, spec: Object.fromEntries(spec) };
 }
 
 function keyOf({ kind, metadata }: KubeObject): string {

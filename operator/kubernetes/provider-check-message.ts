@@ -33,7 +33,7 @@ export function writeRequest({ provider, clientSecret }: CheckRequest): string {
 
 /** Errors for what `writeRequest` did not write. */
 export function readRequest(text: string): CheckRequest {
-  return request.parse(JSON.parse(text)) as CheckRequest;
+  return request.parse(JSON.parse(text));
 }
 
 /** As a termination message: what is too long for one is cut where people read it. */

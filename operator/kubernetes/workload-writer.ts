@@ -1,14 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
 import { KubeError } from '../kube/kube-api.ts';
 import { resolveText, type Symbols } from '../render/resolve.ts';
 import type { Workload } from '../workload.ts';
 import { adjustedClaim, growths, otherTemplates } from './claims.ts';
 import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
-import { keptParts, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
+import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
 import { StillBeingDeleted, type ObjectWriter } from './object-writer.ts';
 import { fileSecretNames, reloadingSecretName, type ResolvedFile } from './objects/file-secrets.ts';
 import { contentLabel } from './objects/labels.ts';
 import type { ObjectContext } from './objects/object-context.ts';
+import { newTemplate, type KeptTemplate } from './objects/stateful-set.ts';
 import { workloadObjects } from './objects/workload-objects.ts';
 
 export interface WorkloadWriterOptions {
@@ -51,19 +53,33 @@ export async function writeWorkload(
     operatorNamespace: options.operatorNamespace,
     resolve: (text) => resolveText(text, workload, symbols),
     files: fileSecretNames(workload.name, files, fingerprint),
+    fingerprint,
   };
+  const template = live === undefined ? undefined : templateOf(workload, live, keepTemplate, context);
   const parts = {
     files,
     keptFiles: keptFiles(workload.name, mounted, options),
-    kept: live && keptParts(live, keepTemplate),
+    kept: live && { immutable: immutableParts(live), template },
   };
   const wanted = workloadObjects(workload, parts, context).filter(
     // A template that stays names the files that it was made with; others would be rubbish at once.
-    (object) => !isFixedFiles(object) || live === undefined || !keepTemplate || mounted.has(object.metadata.name),
+    (object) => !isFixedFiles(object) || template === undefined || mounted.has(object.metadata.name),
   );
   for (const object of wanted) await ensure(object, options);
   await removeStale(workload.name, wanted, options);
   return grow(workload, options);
+}
+
+/** The live template where it stays: as it is wanted, or since what would be rendered now is what it was rendered from. */
+function templateOf(
+  workload: Workload,
+  live: KubeObject,
+  keepTemplate: boolean,
+  context: ObjectContext,
+): KeptTemplate | undefined {
+  const kept = liveTemplate(live);
+  if (keepTemplate) return kept;
+  return isDeepStrictEqual(kept.annotations, newTemplate(workload, context).annotations) ? kept : undefined;
 }
 
 /** The cache for an object of a workload; undefined for a type that the cluster does not know. */

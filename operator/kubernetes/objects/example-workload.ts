@@ -122,5 +122,6 @@ export const exampleContext: ObjectContext = {
   defaultImage: 'coffer:1',
   operatorNamespace: 'coffer-system',
   resolve: ({ parts }) => parts.map((part) => (typeof part === 'string' ? part : `{${part.kind}}`)).join(''),
+  fingerprint: (value) => `digest of ${value.length} characters`,
   files: { fixed: 'demo-files-0123456789ab', reloading: 'demo-reloading-files' },
 };

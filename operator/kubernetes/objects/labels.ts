@@ -20,6 +20,8 @@ export const headlessLabel = 'coffer.dev/headless';
 
 /** The restart inputs of the template, on the StatefulSet, its template and so on every pod. */
 export const inputsAnnotation = 'coffer.dev/inputs';
+/** Keyed digest of the pod template as it was rendered: an API server fills in what was left out. */
+export const templateAnnotation = 'coffer.dev/template';
 /** Keyed digest of the object as it was sent last. */
 export const appliedAnnotation = 'coffer.dev/applied';
 

@@ -12,6 +12,8 @@ export interface ObjectContext {
   /** Text with its symbols resolved. */
   readonly resolve: (text: Text) => string;
   readonly files: FileSecretNames;
+  /** Keyed digest. */
+  readonly fingerprint: (value: string) => string;
 }
 
 /** The folder of a mount inside the container. */

@@ -36,6 +36,6 @@ export function containerSecurityContext(given: PodOptions['containerSecurityCon
 
 /** A null takes a field away: OpenShift gives users and groups of its own, and refuses any other. */
 function laidOver(own: Readonly<Record<string, Json>>, given: Json | undefined): Json {
-  if (given === undefined || given === null || typeof given !== 'object' || Array.isArray(given)) return own;
-  return Object.fromEntries(Object.entries({ ...own, ...given }).filter(([, value]) => value !== null));
+  if (typeof given !== 'object' || given === null) return own;
+  return Object.fromEntries(Object.entries(Object.assign({}, own, given)).filter(([, value]) => value !== null));
 }

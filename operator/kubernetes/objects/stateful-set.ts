@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/kube-api.ts';
+import { canonical } from '../../render/restart-inputs.ts';
 import type { Json, Workload } from '../../workload.ts';
-import { inputsAnnotation, podSelector, workloadMeta } from './labels.ts';
+import { inputsAnnotation, podSelector, templateAnnotation, workloadMeta } from './labels.ts';
 import { writeInputs } from './inputs-annotation.ts';
 import type { ObjectContext } from './object-context.ts';
 import { podTemplate } from './pod-template.ts';
@@ -10,19 +11,24 @@ import { claimTemplates } from './volumes.ts';
 /** What the API server never lets change, and what only restarts change: sent back as it is. */
 export interface KeptParts {
   readonly immutable: Readonly<Record<string, Json>>;
-  /** With its inputs. Undefined where a new one is wanted. */
-  readonly template: Json | undefined;
-  readonly inputs: string | undefined;
+  /** Undefined where a new one is wanted. */
+  readonly template: KeptTemplate | undefined;
+}
+
+export interface KeptTemplate {
+  readonly template: Json;
+  /** Those that say what the template was made from. */
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** OnDelete: Kubernetes replaces no pod by itself, so that the operator alone says which pod goes, and when. */
 export function statefulSet(workload: Workload, context: ObjectContext, kept?: KeptParts): KubeObject {
   const metadata = workloadMeta(workload, context, workload.name);
-  const inputs = kept?.template === undefined ? writeInputs(workload.inputs) : kept.inputs;
+  const { template, annotations } = kept?.template ?? newTemplate(workload, context);
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: { ...metadata, ...(inputs === undefined ? {} : { annotations: { [inputsAnnotation]: inputs } }) },
+    metadata: { ...metadata, annotations },
     spec: {
       replicas: wantedReplicas(workload),
       updateStrategy: { type: 'OnDelete' },
@@ -32,9 +38,19 @@ export function statefulSet(workload: Workload, context: ObjectContext, kept?: K
         whenScaled: 'Retain',
       },
       ...(kept?.immutable ?? immutableParts(workload)),
-      template: kept?.template ?? podTemplate(workload, context),
+      template,
     },
   };
+}
+
+/** The template as it is rendered now. */
+export function newTemplate(workload: Workload, context: ObjectContext): KeptTemplate {
+  const template = podTemplate(workload, context);
+  const annotations = {
+    [inputsAnnotation]: writeInputs(workload.inputs),
+    [templateAnnotation]: context.fingerprint(canonical(template)),
+  };
+  return { template, annotations };
 }
 
 export function wantedReplicas(workload: Workload): number {

@@ -24,8 +24,9 @@ function template(workload: Workload): { readonly [key: string]: Json } {
     .template;
 }
 
+const yaml = (objects: readonly KubeObject[]) => stringify(objects, { aliasDuplicateObjects: false });
+
 describe('the objects', () => {
-  const yaml = (objects: readonly KubeObject[]) => stringify(objects, { aliasDuplicateObjects: false });
   it('are those of a server that asks for nothing', async () => {
     await expect(yaml(objectsOf(exampleServer()))).toMatchFileSnapshot('../golden/server.yaml');
   });
@@ -59,13 +60,14 @@ describe('a hibernated workload', () => {
   });
 });
 
+const admitting = (admits: Readonly<Record<string, readonly string[] | undefined>>) => {
+  const kubernetes = { ...plainOptions, networkPolicy: { admits, alsoFrom: [] } };
+  const context = { ...exampleContext, operatorNamespace: undefined };
+  const parts = { files, keptFiles: {}, kept: undefined };
+  return find(workloadObjects(exampleServer({ kubernetes }), parts, context), 'NetworkPolicy')?.['spec'];
+};
+
 describe('the network policy', () => {
-  const admitting = (admits: Readonly<Record<string, readonly string[] | undefined>>) => {
-    const kubernetes = { ...plainOptions, networkPolicy: { admits, alsoFrom: [] } };
-    const context = { ...exampleContext, operatorNamespace: undefined };
-    const parts = { files, keptFiles: {}, kept: undefined };
-    return find(workloadObjects(exampleServer({ kubernetes }), parts, context), 'NetworkPolicy')?.['spec'];
-  };
   it('admits nobody to a port that is not named', () => {
     expect(admitting({ s3: undefined })).toMatchObject({ ingress: [{ ports: [{ port: 9000 }] }] });
   });
@@ -74,8 +76,9 @@ describe('the network policy', () => {
   });
 });
 
+const digest = (value: string) => `digest of ${value}`;
+
 describe('the Secret of files that do not reload', () => {
-  const digest = (value: string) => `digest of ${value}`;
   it('has another name when a file has other content', () => {
     const changed = files.map((file) => (file.reloads ? file : { ...file, content: 'other' }));
     expect(fileSecretNames('demo', changed, digest).fixed).not.toBe(fileSecretNames('demo', files, digest).fixed);

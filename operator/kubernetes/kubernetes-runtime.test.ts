@@ -1,0 +1,312 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KubernetesDouble } from '../../test/doubles/kubernetes/kubernetes-double.ts';
+import type { Secret } from '../api/object.ts';
+import { KubeClient } from '../kube/kube-client.ts';
+import type { KubeObject } from '../kube/kube-api.ts';
+import type { RestartInput, Workload } from '../workload.ts';
+import { standardCertificateTimes } from './certificates/certificate-times.ts';
+import { ClusterCaches } from './cluster-caches.ts';
+import { KubernetesRuntime } from './kubernetes-runtime.ts';
+import { exampleServer, plainOptions } from './objects/example-workload.ts';
+
+let double: KubernetesDouble;
+let caches: ClusterCaches;
+let runtime: KubernetesRuntime;
+let asked: string[];
+
+beforeEach(async () => {
+  double = await KubernetesDouble.start();
+  const api = new KubeClient({
+    server: new URL(double.url),
+    tls: {},
+    authorization: () => Promise.resolve(`Bearer ${double.token}`),
+    namespace: undefined,
+  });
+  // Stands for the Tenant: what owns the objects.
+  const owner = double.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'demo', namespace: 'default' } });
+  caches = new ClusterCaches({
+    api,
+    namespaces: undefined,
+    random: () => 0.5,
+    restarted: () => undefined,
+    failed: (error) => {
+      throw error;
+    },
+  });
+  asked = [];
+  runtime = new KubernetesRuntime({
+    api,
+    caches: caches.forRuntime(),
+    namespace: 'default',
+    owner: () => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: 'demo',
+      uid: owner.metadata.uid ?? '',
+      controller: true,
+      blockOwnerDeletion: false,
+    }),
+    images: { default: 'coffer:1' },
+    operatorNamespace: undefined,
+    fingerprint: (value) => `digest of ${value}`,
+    certificateTimes: standardCertificateTimes,
+    askHealth: ({ url }) => {
+      asked.push(url);
+      return Promise.resolve({ status: 503 });
+    },
+    now: () => new Date(),
+    random: () => 0.5,
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.noticed(before, after));
+  caches.start();
+  await caches.synced();
+});
+afterEach(async () => {
+  runtime.close();
+  await caches.stop();
+  await double.stop();
+});
+
+const secrets = (password = 'a', certificate = 'c'): ReadonlyMap<string, Secret> =>
+  new Map([
+    ['root', { name: 'root', data: { rootPassword: password } }],
+    ['tls', { name: 'tls', data: { 'tls.crt': certificate } }],
+  ]);
+
+const input = (fingerprint: string): readonly RestartInput[] => [
+  { reason: 'ImageChanged', field: 'spec.image', of: { kind: 'Tenant', name: 'demo' }, fingerprint },
+];
+
+function pods(): readonly KubeObject[] {
+  return double.list('pods', 'default');
+}
+
+function image(pod: KubeObject | undefined): string | undefined {
+  return (pod?.['spec'] as { containers: { image: string }[] } | undefined)?.containers[0]?.image;
+}
+
+function fileSecrets(): readonly string[] {
+  return double
+    .list('secrets', 'default')
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.startsWith('demo-files-'));
+}
+
+async function settled(workload: Workload, password = 'a'): Promise<void> {
+  await runtime.apply(workload, secrets(password));
+  await until('every instance is ready', async () => {
+    const seen = await runtime.observeOne('demo');
+    return seen?.state.kind === 'ready' && seen.instances.length === workload.replicas;
+  });
+}
+
+/** Of what the runtime sees: its caches follow the API server. */
+async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + 15_000; Date.now() < end;) {
+    if (await holds()) return;
+    await double.until(() => true, what);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`waited for: ${what}`);
+}
+
+describe('a first apply', () => {
+  it('makes the objects, and starts the instances', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    expect(await runtime.observe()).toMatchObject([
+      {
+        name: 'demo',
+        wanted: 2,
+        inputs: exampleServer().inputs,
+        instances: [
+          { name: 'demo-0', inputs: exampleServer().inputs, version: '1' },
+          { name: 'demo-1', inputs: exampleServer().inputs },
+        ],
+        addresses: { s3: 'demo.default.svc:9000', console: 'demo.default.svc:9090' },
+      },
+    ]);
+    expect(double.get('poddisruptionbudgets.policy', 'default', 'demo')).toBeDefined();
+  });
+
+  it('takes nothing over that somebody else made, and says whose it is', async () => {
+    double.put({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'demo', namespace: 'default' },
+      spec: { ports: [{ port: 1 }] },
+    });
+    await runtime.apply(exampleServer(), secrets());
+    const seen = await runtime.observeOne('demo');
+    expect(seen?.refused).toMatchObject({ reason: 'Conflict' });
+    expect(seen?.refused?.message).toContain('Service demo was not made by the operator');
+    expect(double.get('services', 'default', 'demo')?.['spec']).toMatchObject({ ports: [{ port: 1 }] });
+  });
+});
+
+describe('a workload that did not change', () => {
+  it.each(['apply', 'refresh'] as const)('is not written by %s', async (call) => {
+    await settled(exampleServer({ replicas: 2 }));
+    const before = double.requests.writes;
+    await runtime[call](exampleServer({ replicas: 2 }), secrets());
+    expect(double.requests.writes).toBe(before);
+  });
+});
+
+describe('refresh', () => {
+  it('changes no template, whatever is rendered otherwise', async () => {
+    await settled(exampleServer());
+    const before = double.get('statefulsets.apps', 'default', 'demo')?.metadata.generation;
+    await runtime.refresh(exampleServer({ image: 'coffer:2', inputs: input('b') }), secrets('other'));
+    expect(double.get('statefulsets.apps', 'default', 'demo')?.metadata.generation).toBe(before);
+    expect(fileSecrets()).toHaveLength(1);
+  });
+
+  it('changes the number of instances and the files that reload', async () => {
+    await settled(exampleServer());
+    await runtime.refresh(exampleServer({ replicas: 2 }), secrets('a', 'renewed'));
+    await double.until(() => pods().length === 2, 'two pods');
+    const data = double.get('secrets', 'default', 'demo-reloading-files')?.['data'];
+    expect(data).toEqual({ 'tls.tls.crt': Buffer.from('renewed').toString('base64') });
+  });
+
+  it('keeps a file that a pod still mounts', async () => {
+    await settled(exampleServer());
+    const mounts = exampleServer().mounts.map((mount) =>
+      mount.kind === 'files' && mount.name === 'tls'
+        ? { ...mount, files: mount.files.map((file) => ({ ...file, path: 'other.crt' })) }
+        : mount,
+    );
+    await runtime.refresh(exampleServer({ mounts }), secrets());
+    const data = double.get('secrets', 'default', 'demo-reloading-files')?.['data'];
+    expect(Object.keys(data as object).sort()).toEqual(['tls.other.crt', 'tls.tls.crt']);
+  });
+
+  it('repairs what somebody changed', async () => {
+    await settled(exampleServer());
+    const { metadata, ...service } = double.get('services', 'default', 'demo') as KubeObject;
+    const { name, namespace, labels, annotations, ownerReferences } = metadata;
+    double.put({
+      ...service,
+      metadata: { name, namespace, labels, annotations, ownerReferences },
+      spec: { ...(service['spec'] as object), selector: { 'coffer.dev/workload': 'other' } },
+    });
+    await until('the change is known', () => {
+      const spec = caches.get('services').get('default', 'demo')?.['spec'];
+      return JSON.stringify(spec).includes('other');
+    });
+    await runtime.refresh(exampleServer(), secrets());
+    expect(double.get('services', 'default', 'demo')?.['spec']).toMatchObject({
+      selector: { 'coffer.dev/workload': 'demo' },
+    });
+  });
+
+  it('removes what is not wanted any more', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    await runtime.refresh(exampleServer({ replicas: 1 }), secrets());
+    expect(double.get('poddisruptionbudgets.policy', 'default', 'demo')).toBeUndefined();
+  });
+
+  it('grows the volumes that are there', async () => {
+    await settled(exampleServer());
+    const [data] = exampleServer().mounts;
+    const mounts = [{ ...data, size: '20Gi' } as NonNullable<typeof data>, ...exampleServer().mounts.slice(1)];
+    await until('the claim is known', () => caches.get('persistentVolumeClaims').size === 1);
+    await runtime.refresh(exampleServer({ mounts }), secrets());
+    const claim = double.get('persistentvolumeclaims', 'default', 'data-demo-0');
+    expect(claim?.['spec']).toMatchObject({ resources: { requests: { storage: '20Gi' } } });
+  });
+});
+
+describe('a change that needs a restart', () => {
+  const changed = exampleServer({ image: 'coffer:2', inputs: input('b'), replicas: 2 });
+
+  it('touches no pod until one is replaced, and only that one', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    await runtime.apply(changed, secrets('b'));
+    expect(pods().map(image)).toEqual(['coffer:1', 'coffer:1']);
+    await runtime.replace('demo', 'demo-1');
+    await double.until(() => image(pods()[1]) === 'coffer:2', 'the second pod is new');
+    expect(image(pods()[0])).toBe('coffer:1');
+    const seen = await runtime.observeOne('demo');
+    expect(seen?.inputs).toEqual(input('b'));
+    expect(seen?.instances[0]?.inputs).toEqual(exampleServer().inputs);
+  });
+
+  it('keeps the files of pods that started before, until the last is gone', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    await runtime.apply(changed, secrets('b'));
+    await runtime.refresh(changed, secrets('b'));
+    expect(fileSecrets()).toHaveLength(2);
+    for (const pod of ['demo-0', 'demo-1']) {
+      await runtime.replace('demo', pod);
+      await until(`${pod} is new`, () => image(caches.get('pods').get('default', pod)) === 'coffer:2');
+    }
+    await until('no Secret of before is left', async () => {
+      await runtime.refresh(changed, secrets('b'));
+      return fileSecrets().length === 1;
+    });
+  });
+
+  it('never shows a pod as ready again that was just deleted, however late its cache is', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    double.faults.heldWatches = true;
+    await runtime.replace('demo', 'demo-0');
+    expect((await runtime.observeOne('demo'))?.instances[0]?.state).toEqual({ kind: 'stopping' });
+    double.faults.heldWatches = false;
+  });
+});
+
+describe('a workload whose volumes are others', () => {
+  it('gets another StatefulSet while its pods run on', async () => {
+    await settled(exampleServer());
+    const uid = pods()[0]?.metadata.uid;
+    const mounts = [
+      ...exampleServer().mounts,
+      { kind: 'volume', name: 'more', claim: { kind: 'each', accessMode: 'ReadWriteOnce' } } as const,
+    ];
+    const other = exampleServer({ mounts, inputs: input('b') });
+    const before = double.get('statefulsets.apps', 'default', 'demo')?.metadata.uid;
+    await runtime.apply(other, secrets());
+    await until('the StatefulSet is gone', async () => (await runtime.observeOne('demo')) === undefined);
+    await runtime.apply(other, secrets());
+    expect(double.get('statefulsets.apps', 'default', 'demo')?.metadata.uid).not.toBe(before);
+    expect(pods()[0]?.metadata.uid).toBe(uid);
+  });
+});
+
+describe('a hibernated workload', () => {
+  it('is stopped', async () => {
+    await settled(exampleServer());
+    await runtime.refresh(exampleServer({ kubernetes: { ...plainOptions, hibernated: true } }), secrets());
+    await until('no instance is left', async () => (await runtime.observeOne('demo'))?.state.kind === 'stopped');
+    expect(pods()).toEqual([]);
+  });
+});
+
+describe('remove', () => {
+  it('leaves the volumes', async () => {
+    await settled(exampleServer());
+    await runtime.remove('demo');
+    await double.until(() => pods().length === 0, 'no pod');
+    expect(double.list('services', 'default')).toEqual([]);
+    expect(double.list('persistentvolumeclaims', 'default')).toHaveLength(1);
+  });
+});
+
+describe('the health of the store', () => {
+  it('is that of the servers, asked by their Service', async () => {
+    await settled(exampleServer());
+    expect(await runtime.storeHealth('demo')).toMatchObject({ healthy: false });
+    expect(asked).toEqual(['https://demo.default.svc:9000/minio/health/cluster']);
+  });
+});
+
+describe('listeners', () => {
+  it('are told the name of a workload whose pods changed', async () => {
+    const told: string[] = [];
+    runtime.onChange((name) => told.push(name));
+    await settled(exampleServer());
+    expect(new Set(told)).toEqual(new Set(['demo']));
+  });
+});
