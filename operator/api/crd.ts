@@ -113,14 +113,14 @@ export function customResourceDefinition<Spec>(kind: Kind<Spec>): Json {
 
 /**
  * A structural schema: `additionalProperties` may not stand beside `properties` (the API server refuses or keeps unknown fields by
- * its own rules), and names of properties have no schema.
+ * its own rules).
  */
 function structural(node: Json): Json {
   if (Array.isArray(node)) return node.map((item: Json) => structural(item));
   if (node === null || typeof node !== 'object') return node;
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(node as Record<string, Json>)) {
-    if (key === 'propertyNames' || (key === 'additionalProperties' && 'properties' in node)) continue;
+    if (key === 'additionalProperties' && 'properties' in node) continue;
     if (key === 'properties' && 'x-kubernetes-preserve-unknown-fields' in node) continue;
     result[key] = structural(value);
   }

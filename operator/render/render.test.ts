@@ -113,6 +113,19 @@ describe('a change of the IdentityProvider', () => {
       `spec.${field} of IdentityProvider primary-iam`,
     );
   });
+  it.each([
+    [{}, 'ENABLE', undefined],
+    [{ enabled: false }, 'ENABLE', 'off'],
+    [{ comment: 'of the staff' }, 'COMMENT', 'of the staff'],
+    [{ claimPrefix: 'coffer_' }, 'CLAIM_PREFIX', 'coffer_'],
+    [{ claimUserinfo: true }, 'CLAIM_USERINFO', 'on'],
+    [{ scopes: ['openid', 'email'] }, 'SCOPES', 'openid,email'],
+    [{ rolePolicy: [] }, 'ROLE_POLICY', undefined],
+  ])('to %j is given to the server as SVC_IDENTITY_OPENID_%s', (change, part, expected) => {
+    const name = `SVC_IDENTITY_OPENID_${part}_PRIMARY_IAM`;
+    const found = server(of, [provider(change)]).environment.find((each) => each.name === name);
+    expect(found?.value.parts).toEqual(expected === undefined ? undefined : [expected]);
+  });
   it('of the value of its Secret is named by Secret and key', () => {
     const before = server(of, [provider()]);
     const after = server(of, [provider()], { 'accepted-primary-iam': { 'client-secret': 'rotated' } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { canonical, withoutDefaults } from './restart-inputs.ts';
+import { canonical, specInputs, withoutDefaults } from './restart-inputs.ts';
 
 const old = z.strictObject({ path: z.string().optional() });
 const newer = z.strictObject({
@@ -8,6 +8,22 @@ const newer = z.strictObject({
   mode: z.enum(['once', 'many']).default('once'),
   cache: z.strictObject({ size: z.int().default(1) }).prefault({}),
   rows: z.array(z.strictObject({ name: z.string(), kind: z.string().default('a') })).optional(),
+});
+
+describe('the inputs of a spec', () => {
+  it('are the same for a schema that knows more fields, at every level', () => {
+    const inputsBy = (schema: z.ZodObject) =>
+      specInputs(
+        schema,
+        schema.parse({ where: { path: '/srv' } }),
+        { kind: 'Tenant', name: 'demo' },
+        () => 'TenantChanged',
+        { fingerprint: (value) => value },
+      );
+    expect(inputsBy(z.strictObject({ where: newer, more: newer.prefault({}) }))).toEqual(
+      inputsBy(z.strictObject({ where: old })),
+    );
+  });
 });
 
 describe('the value of a field without its defaults', () => {
