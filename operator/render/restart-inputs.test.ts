@@ -10,16 +10,14 @@ const newer = z.strictObject({
   rows: z.array(z.strictObject({ name: z.string(), kind: z.string().default('a') })).optional(),
 });
 
+const inputsBy = (schema: z.ZodObject) => {
+  const spec = schema.parse({ where: { path: '/srv' } });
+  const of = { kind: 'Tenant', name: 'demo' } as const;
+  return specInputs(schema, spec, of, () => 'TenantChanged', { fingerprint: (value) => value });
+};
+
 describe('the inputs of a spec', () => {
   it('are the same for a schema that knows more fields, at every level', () => {
-    const inputsBy = (schema: z.ZodObject) =>
-      specInputs(
-        schema,
-        schema.parse({ where: { path: '/srv' } }),
-        { kind: 'Tenant', name: 'demo' },
-        () => 'TenantChanged',
-        { fingerprint: (value) => value },
-      );
     expect(inputsBy(z.strictObject({ where: newer, more: newer.prefault({}) }))).toEqual(
       inputsBy(z.strictObject({ where: old })),
     );
