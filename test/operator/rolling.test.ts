@@ -42,11 +42,10 @@ describe('a rollout', () => {
   });
 
   it('follows a Secret that the resource names (complaint 2)', async () => {
-    const setting = { name: 'SVC_REGION', valueFrom: { secretKeyRef: { name: 'region', key: 'name' } } };
-    await stage.settle(secret('region', { name: 'one' }), tenantOfSeveral('demo', 3, { settings: [setting] }));
+    await stage.settle(tenantOfSeveral('demo', 3));
     const disruptions = watchDisruptions(stage.double);
     const before = new Set(podsOf(stage.double, 'demo-server').map(inputsOf));
-    stage.put(secret('region', { name: 'two' }));
+    stage.put(secret('database', { url: 'postgres://coffer:changed@database/coffer' }));
     const isNew = (): boolean => podsOf(stage.double, 'demo-server').every((pod) => !before.has(inputsOf(pod)));
     await stage.until(isNew, 'all pods have it');
     await stage.current(demo);
@@ -72,6 +71,17 @@ describe('a rollout', () => {
     await stage.says(demo, 'RolloutBlocked', 'PodNotReady');
     expect(condition(stage.double, demo, 'Ready')).toMatchObject({ status: 'False', reason: 'CrashLoop' });
     await stage.settle(tenantOfSeveral('demo', 2, { image: 'coffer:3' }));
+  });
+
+  it('waits until the store can spare a server', async () => {
+    await stage.settle(tenantOfSeveral('demo', 2));
+    stage.storeStatus = 503;
+    stage.put(tenantOfSeveral('demo', 2, { image: 'coffer:2' }));
+    await stage.says(demo, 'RolloutBlocked', 'StoreNotHealthy');
+    expect(stage.images()).toEqual(['coffer:1', 'coffer:1']);
+    stage.storeStatus = 200;
+    await stage.current(demo);
+    expect(stage.images()).toEqual(['coffer:2', 'coffer:2']);
   });
 
   it('waits for a place in the fleet', async () => {

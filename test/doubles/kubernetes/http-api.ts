@@ -84,7 +84,8 @@ export class HttpApi {
   /** As RBAC: an apply that makes the object needs `create` too. */
   #authorize(request: ApiRequest): void {
     const { verb, resource, namespace, name } = request;
-    const makes = verb === 'apply' && name !== undefined && this.#store.get(resource, namespace, name) === undefined;
+    const exists = name !== undefined && this.#store.get(resource, namespace, name) !== undefined;
+    const makes = verb === 'apply' && !resource.includes('/') && !exists;
     const needed: readonly Verb[] = verb === 'apply' ? (makes ? ['patch', 'create'] : ['patch']) : [verb];
     const refused = needed.find((need) => !this.#options.permits({ ...request, verb: need }));
     if (refused === undefined) return;
