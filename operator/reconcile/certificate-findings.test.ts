@@ -55,8 +55,15 @@ describe('certificates', () => {
   it.each([
     [30, day / 2],
     [1, day / 6],
-    [-1, 1_000],
+    [-1, 30_000],
   ])('with %d days left are looked at again after %d ms', (days, expected) => {
     expect(lookAgainMs(certificatesOf([need], issued(days), []), now)).toBe(expected);
+  });
+  it('of a person are looked at again when there is something to tell, and not when they have expired', async () => {
+    const left = (days: number) => new Date(now.getTime() - days * day);
+    const own = certificatesOf([], new Map(), [await brought(15)]);
+    expect(lookAgainMs(own, now)).toBe(day / 2);
+    expect(lookAgainMs(own, left(-0.75))).toBe(day / 4);
+    expect(lookAgainMs(own, left(-16))).toBeUndefined();
   });
 });

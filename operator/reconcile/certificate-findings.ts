@@ -67,14 +67,21 @@ export function tlsFinding(
 }
 
 /**
- * Milliseconds after which to look again, so that certificates are renewed in time: a sixth of what the shortest has left, which meets
- * the last third of any life early enough, whoever decides when that begins.
+ * Milliseconds after which to look again. Of what is renewed for people a sixth of what it has left, which meets the last third of any
+ * life early enough, whoever decides when that begins; of what they bring when there is something new to tell.
  */
 export function lookAgainMs(certificates: readonly KnownCertificate[], now: Date): number | undefined {
-  if (certificates.length === 0) return undefined;
-  const left = Math.min(...certificates.map(({ notAfter }) => Date.parse(notAfter) - now.getTime()));
-  return Math.min(day / 2, Math.max(1_000, left / 6));
+  const pauses = certificates.flatMap(({ renewedForThem, notAfter }) => {
+    const left = Date.parse(notAfter) - now.getTime();
+    if (renewedForThem) return left > 0 ? Math.max(1_000, left / 6) : overdueMs;
+    if (left <= 0) return [];
+    return left > soonMs ? left - soonMs : left;
+  });
+  return pauses.length === 0 ? undefined : Math.min(day / 2, ...pauses);
 }
+
+/** Milliseconds between looks at one that should have been renewed and is not. */
+const overdueMs = 30_000;
 
 const parsed = new Map<string, Date | undefined>();
 

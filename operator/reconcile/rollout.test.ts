@@ -50,6 +50,13 @@ describe('the next step of a workload', () => {
   });
 });
 
+describe('what is hibernated', () => {
+  it('has no instance replaced: all of them end', () => {
+    const hibernated = sampleWorkload('2', { kubernetes: kubernetesOptions({ hibernated: true }) });
+    expect(step(hibernated, runningWorkload(['ready 1'], '2', { wanted: 0 }))).toBe('refresh');
+  });
+});
+
 describe('instances', () => {
   it('are replaced from the last', () => {
     expect(roll(['ready 1', 'ready 1', 'ready 1'])).toBe('replace demo-server-2');

@@ -59,7 +59,7 @@ export function nextStep(
     return running === undefined ? { kind: 'start' } : { kind: 'update', restarts };
   }
   const next = outdatedInstances(desired, running).toSorted(brokenFirst)[0];
-  if (next === undefined) return { kind: 'refresh' };
+  if (next === undefined || desired.kubernetes.hibernated) return { kind: 'refresh' };
   const reasons = restartReasons(next.inputs, desired.inputs, desired.owner);
   if (next.state.kind !== 'ready') return { kind: 'replace', instance: next, restarts: reasons };
   const returning = returningInstance(next, running);

@@ -174,7 +174,7 @@ async function publish(
       invalidProviders: invalidProviders(tenant, resources),
       isAccepted: (name) => options.accepted.get(name) !== undefined,
       waitingFor: outcome.waitingFor,
-      keyService: keyServiceFindings(ref && keyServices.get(ref.name)?.findings, ref?.name, resources),
+      keyService: ref && keyServiceFindings(ref.name, resources, { options, keyServices }),
       tls: tlsFinding(needs, certificates, options.now()),
     },
   );
@@ -192,13 +192,18 @@ function isHibernated({ spec }: Tenant, running: RunningWorkload | undefined): b
   return spec.hibernated && (!spec.paused || running?.wanted === 0);
 }
 
-/** Of a KMSConfig that is gone nothing is known any more. */
+/**
+ * Of a KMSConfig that is gone nothing is known any more. Of one that had no pass since the operator started counts what its status
+ * says: a start must not make a status flicker.
+ */
 function keyServiceFindings(
-  findings: readonly Finding[] | undefined,
-  kms: string | undefined,
+  name: string,
   { kmsConfigs }: Resources,
+  { options, keyServices }: Pick<Passes, 'options' | 'keyServices'>,
 ): readonly Finding[] | undefined {
-  return kms !== undefined && kmsConfigs.has(kms) ? findings : undefined;
+  if (!kmsConfigs.has(name)) return undefined;
+  const reported = options.status.get({ kind: 'KMSConfig', name })?.conditions;
+  return keyServices.get(name)?.findings ?? (reported as readonly Finding[] | undefined);
 }
 
 function invalidProviders(tenant: Tenant, { invalid }: Resources): ReadonlyMap<string, string> {

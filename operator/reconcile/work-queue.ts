@@ -22,7 +22,7 @@ interface Entry {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Longer pauses end early and find nothing to do: Node's timers fire at once beyond 2^31 ms. */
+/** Longer pauses end early, and the work asks again: Node's timers fire at once beyond 2^31 ms. */
 const longestPauseMs = 24 * 60 * 60 * 1_000;
 
 /**
@@ -45,9 +45,8 @@ export class WorkQueue {
   add(key: string, afterMs?: number): void {
     if (this.#closed) return;
     const entry = this.#entry(key);
-    const { settleMs = 500, firstRetryMs = 1_000 } = this.#options;
-    // A change may repair what fails, so it need not wait for the whole pause; but what fails by each pass must not spin.
-    const pause = Math.max(afterMs ?? settleMs, entry.failures === 0 ? 0 : firstRetryMs);
+    const { settleMs = 500 } = this.#options;
+    const pause = Math.max(afterMs ?? settleMs, this.#hurriedPause(entry));
     const due = Math.max(Date.now() + Math.max(0, pause), entry.floor);
     if (entry.due !== undefined && entry.due <= due) return;
     entry.due = due;
@@ -122,16 +121,26 @@ export class WorkQueue {
   }
 
   #failed(key: string, entry: Entry, error: unknown): void {
-    const { firstRetryMs = 1_000, lastRetryMs = 60_000, random, failed } = this.#options;
+    const { random, failed } = this.#options;
     entry.failures += 1;
-    const growing = Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(entry.failures - 1, 30));
     const told = retryAfterOf(error) ?? 0;
-    const pause = Math.max(told, growing * (0.75 + random() / 2));
+    const pause = Math.max(told, this.#growingPause(entry) * (0.75 + random() / 2));
     const now = Date.now();
     entry.floor = now + told;
-    // What was asked for while it ran keeps its place, unless the server said later.
-    entry.due = Math.max(entry.floor, Math.min(entry.due ?? Infinity, now + pause));
-    failed(key, error, entry.due - now);
+    // What was asked for while it ran is part of the next attempt: often it was the work itself that stirred it.
+    entry.due = now + pause;
+    failed(key, error, pause);
+  }
+
+  #growingPause({ failures }: Entry): number {
+    const { firstRetryMs = 1_000, lastRetryMs = 60_000 } = this.#options;
+    return Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 30));
+  }
+
+  /** A change may repair what fails, so it need not wait for the whole pause; but work that stirs itself must not spin. */
+  #hurriedPause(entry: Entry): number {
+    if (entry.failures === 0) return 0;
+    return Math.max(this.#options.firstRetryMs ?? 1_000, this.#growingPause(entry) / 8);
   }
 }
 
