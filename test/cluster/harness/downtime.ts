@@ -13,10 +13,10 @@ export interface Downtime {
  */
 export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
   const outages: number[] = [];
-  let stopped = false;
+  const stopped = new AbortController();
   const loop = (async () => {
     let downSince: number | undefined;
-    while (!stopped || downSince !== undefined) {
+    while (!stopped.signal.aborted || downSince !== undefined) {
       const asked = Date.now();
       const good = await answers(url);
       if (!good) downSince ??= asked;
@@ -24,7 +24,7 @@ export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
         outages.push(asked - downSince);
         downSince = undefined;
       }
-      if (stopped && downSince !== undefined && Date.now() - downSince > 60_000) break;
+      if (stopped.signal.aborted && downSince !== undefined && Date.now() - downSince > 60_000) break;
       await new Promise((resolve) => {
         setTimeout(resolve, 10);
       });
@@ -32,7 +32,7 @@ export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
   })();
   return {
     async stop() {
-      stopped = true;
+      stopped.abort();
       await loop;
       return { outages, longestMs: Math.max(0, ...outages) };
     },

@@ -19,6 +19,8 @@ export interface KubernetesObject {
   };
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[] };
+  /** Of a Secret or ConfigMap. */
+  readonly data?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
 

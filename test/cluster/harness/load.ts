@@ -31,7 +31,7 @@ const workers = 4;
 export function loadByJavaScript({ endpoint, bucket, ...credentials }: LoadTarget): Load {
   const s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
   const figures = { requests: 0, retried: 0, failures: [] as string[], wrong: 0 };
-  let stopped = false;
+  const stopped = new AbortController();
   const count = async <T extends { $metadata: { attempts?: number } }>(name: string, call: Promise<T>) => {
     figures.requests += 1;
     try {
@@ -45,7 +45,7 @@ export function loadByJavaScript({ endpoint, bucket, ...credentials }: LoadTarge
     }
   };
   const work = async (worker: number) => {
-    for (let turn = 0; !stopped; turn += 1) {
+    for (let turn = 0; !stopped.signal.aborted; turn += 1) {
       const Key = `javascript/${worker}/${turn % 50}`;
       const body = randomBytes(16 * 1024);
       const put = await count('PutObject', s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: body })));
@@ -59,7 +59,7 @@ export function loadByJavaScript({ endpoint, bucket, ...credentials }: LoadTarge
   const all = Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
   return {
     async stop() {
-      stopped = true;
+      stopped.abort();
       await all;
       s3.destroy();
       return figures;

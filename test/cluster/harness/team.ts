@@ -165,15 +165,15 @@ export class Team {
   /** `http://CLUSTER-IP:PORT` of a Service's port: kube-proxy serves this machine as it does pods. */
   async endpoint(service = 'demo-server', port = 's3'): Promise<string> {
     const found = await this.get('service', service);
-    const { clusterIP, ports } = found?.spec as { clusterIP: string; ports: { name: string; port: number }[] };
+    if (found === undefined) throw new Error(`there is no Service ${service} in ${this.namespace}`);
+    const { clusterIP, ports } = found.spec as { clusterIP: string; ports: { name: string; port: number }[] };
     return `http://${clusterIP}:${ports.find(({ name }) => name === port)?.port}`;
   }
 
   /** Those that the operator made. */
   async rootCredentials(): Promise<{ accessKeyId: string; secretAccessKey: string }> {
     const secret = await this.get('secret', `${this.tenant}-root-credentials`);
-    const data = secret?.['data'] as Record<string, string> | undefined;
-    const decode = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
+    const decode = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
     return { accessKeyId: decode('rootUser'), secretAccessKey: decode('rootPassword') };
   }
 

@@ -19,9 +19,9 @@ export async function provisionVolumes(kubectl: Kubectl, folder: string): Promis
     reclaimPolicy: 'Delete',
   });
   const made = new Set<string>();
-  let stopped = false;
+  const stopped = new AbortController();
   const loop = (async () => {
-    while (!stopped) {
+    while (!stopped.signal.aborted) {
       // A cluster that is busy answers in the next round.
       const answer = await kubectl.attempt(['get', 'persistentvolumeclaims', '--all-namespaces', '--output', 'json']);
       const claims = answer.code === 0 ? (JSON.parse(answer.stdout) as { items: KubernetesObject[] }).items : [];
@@ -41,7 +41,7 @@ export async function provisionVolumes(kubectl: Kubectl, folder: string): Promis
     }
   })();
   return async () => {
-    stopped = true;
+    stopped.abort();
     await loop;
   };
 }

@@ -1,0 +1,192 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { setClientSecret } from './harness/keycloak-client-secret.ts';
+import { operatorNamespace, operatorSelector } from './harness/operator.ts';
+import { nextImage } from './harness/start-cluster.ts';
+import { keycloak, kubectl, Team } from './harness/team.ts';
+import { underLoad } from './harness/under-load.ts';
+import type { Seen } from './harness/under-load.ts';
+import { until } from './harness/until.ts';
+
+const team = new Team('team-two');
+const [server, keys] = ['demo-server', 'keys-key-service'];
+const bucket = 'load';
+
+/** The single embedded server may be away only while its one pod restarts, and its clients must not notice by their default retries. */
+function expectOneShortRestart({ downtime, javaScript, boto3 }: Seen): void {
+  expect(downtime.longestMs).toBeLessThan(5_000);
+  expectNoFailure({ javaScript, boto3 });
+}
+
+function expectNoFailure({ javaScript, boto3 }: Pick<Seen, 'javaScript' | 'boto3'>): void {
+  expect([...javaScript.failures, ...boto3.failures]).toEqual([]);
+  expect(javaScript.wrong + boto3.wrong).toBe(0);
+}
+
+/** What the operator said of the resource's restarts. */
+async function saidOf(kind: string): Promise<string> {
+  return (await team.events()).filter((line) => line.startsWith(`${kind}/`)).join('\n');
+}
+
+beforeAll(async () => {
+  await team.commitAll();
+  await team.untilSettled();
+  await team.createBucket(bucket);
+});
+
+describe('with clients that write and read without pause', () => {
+  it('changes the scopes of a provider by one restart', async () => {
+    const before = await team.podUids(server);
+    const seen = await underLoad('scopes', team, bucket, async () => {
+      await kubectl.apply(team.identityProvider({ scopes: ['openid', 'profile'] }));
+      await team.untilReplaced(server, before);
+    });
+    expectOneShortRestart(seen);
+    expect(await saidOf('Tenant')).toContain('IdentityProviderChanged');
+  });
+
+  it('changes a client secret in its Secret by one restart', async () => {
+    const before = await team.podUids(server);
+    const seen = await underLoad('client secret', team, bucket, async () => {
+      await setClientSecret(inject('keycloakUrl'), keycloak.clientId, 'another-client-secret');
+      await kubectl.apply(team.clientSecret('another-client-secret'));
+      await team.untilReplaced(server, before);
+    });
+    expectOneShortRestart(seen);
+    expect(await saidOf('Tenant')).toContain('SecretChanged');
+    await setClientSecret(inject('keycloakUrl'), keycloak.clientId, keycloak.clientSecret);
+    const between = await team.podUids(server);
+    await kubectl.apply(team.clientSecret(keycloak.clientSecret));
+    await team.untilReplaced(server, between);
+  });
+
+  it('changes the image by one restart', async () => {
+    const before = await team.podUids(server);
+    const seen = await underLoad('image', team, bucket, async () => {
+      await kubectl.apply(team.server({ image: nextImage }));
+      await team.untilReplaced(server, before);
+    });
+    expectOneShortRestart(seen);
+    const [pod] = await team.pods(server);
+    expect(pod?.spec?.['containers']).toEqual([expect.objectContaining({ image: nextImage })]);
+    expect(await saidOf('Tenant')).toContain('ImageChanged');
+  });
+
+  it('renews every certificate without a restart or an outage', async () => {
+    const before = [await team.podUids(server), await team.podUids(keys)];
+    const certificates = async () => {
+      const found = await kubectl.list('secrets', team.namespace, 'app.kubernetes.io/managed-by=coffer-operator');
+      return found
+        .filter(({ data }) => data?.['tls.crt'] !== undefined)
+        .map(({ metadata, data }) => `${metadata.name} ${data?.['tls.crt']}`);
+    };
+    const old = await certificates();
+    expect(old.length).toBeGreaterThanOrEqual(2);
+    const seen = await underLoad('certificates', team, bucket, async () => {
+      const rotated = `coffer.dev/rotatedAt=${new Date().toISOString()}`;
+      await kubectl.run(['annotate', '--overwrite', 'tenant/demo', 'kms/keys', rotated, '--namespace', team.namespace]);
+      await until('every certificate to be new', async () => {
+        const now = await certificates();
+        return now.length > 0 && now.every((each) => !old.includes(each)) ? true : undefined;
+      });
+      await team.untilSettled();
+      // The kubelet brings new files of a Secret into pods within a minute or so.
+      await new Promise((resolve) => {
+        setTimeout(resolve, 90_000);
+      });
+    });
+    expect(seen.downtime.longestMs).toBe(0);
+    expectNoFailure(seen);
+    expect([await team.podUids(server), await team.podUids(keys)]).toEqual(before);
+  });
+
+  it('scales the key service from one to three and back without an outage', async () => {
+    const before = await team.podUids(server);
+    const seen = await underLoad('key service 1, 3, 1', team, bucket, async () => {
+      for (const replicas of [3, 1]) {
+        await kubectl.apply(team.keyService({ replicas }));
+        await until(`${replicas} key services`, async () =>
+          (await team.pods(keys)).length === replicas ? true : undefined,
+        );
+        await team.untilSettled();
+      }
+    });
+    expect(seen.downtime.longestMs).toBe(0);
+    expectNoFailure(seen);
+    expect(await team.podUids(server)).toEqual(before);
+  });
+
+  it('lets a drain of the node evict its pods one by one', async () => {
+    const before = await team.podUids(server);
+    const seen = await underLoad('drain', team, bucket, async () => {
+      for (const workload of [keys, server]) {
+        const pods = await team.podUids(workload);
+        const drain = ['drain', 'node1', '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=90s'];
+        const drained = kubectl.run([...drain, `--pod-selector=coffer.dev/workload=${workload}`]);
+        // There is no other node for the pod to go to.
+        await until('the pod to be evicted', async () => {
+          const now = await team.podUids(workload);
+          return now.some((uid) => pods.includes(uid)) ? undefined : true;
+        });
+        await kubectl.run(['uncordon', 'node1']);
+        await drained;
+        await team.untilReplaced(workload, pods);
+      }
+    });
+    expect(await team.podUids(server)).not.toEqual(before);
+    expectOneShortRestart(seen);
+  });
+
+  it('finishes a rollout that the operator is restarted in', async () => {
+    const before = await team.podUids(server);
+    const seen = await underLoad('operator restarted', team, bucket, async () => {
+      await kubectl.apply(team.server({ image: nextImage, podAnnotations: { 'example.com/round': '2' } }));
+      await until('the rollout to begin', async () => {
+        const now = await team.podUids(server);
+        return now.some((uid) => before.includes(uid)) ? undefined : true;
+      });
+      await kubectl.run([
+        'delete',
+        'pods',
+        '--namespace',
+        operatorNamespace,
+        '--selector',
+        operatorSelector,
+        '--wait=false',
+      ]);
+      await kubectl.run([
+        'rollout',
+        'status',
+        'deployment/coffer-operator',
+        '--namespace',
+        operatorNamespace,
+        '--timeout=90s',
+      ]);
+      await team.untilReplaced(server, before);
+    });
+    expectOneShortRestart(seen);
+  });
+
+  it('restarts nothing when the operator is restarted or installed again with unchanged resources', async () => {
+    const before = [await team.podUids(server), await team.podUids(keys)];
+    await kubectl.run(['rollout', 'restart', 'deployment/coffer-operator', '--namespace', operatorNamespace]);
+    await kubectl.run([
+      'rollout',
+      'status',
+      'deployment/coffer-operator',
+      '--namespace',
+      operatorNamespace,
+      '--timeout=90s',
+    ]);
+    await team.untilSettled();
+    expect([await team.podUids(server), await team.podUids(keys)]).toEqual(before);
+  });
+
+  it('is repaired by the next good spec after one whose image does not exist', async () => {
+    const good = { image: nextImage, podAnnotations: { 'example.com/round': '2' } };
+    await kubectl.apply(team.server({ ...good, image: 'localhost/coffer:never-built' }));
+    const broken = await team.untilCondition('tenant', 'demo', { status: 'False' });
+    expect(JSON.stringify(broken.status?.conditions)).toContain('never-built');
+    await kubectl.apply(team.server(good));
+    await team.untilSettled();
+  });
+});

@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { installOperator, operatorNamespace, operatorSelector } from './harness/operator.ts';
+import { helm } from './harness/operator.ts';
+import { kubectl, Team } from './harness/team.ts';
+import { until } from './harness/until.ts';
+
+const team = new Team('team-three');
+
+async function scaleOperator(replicas: number): Promise<void> {
+  await kubectl.run([
+    'scale',
+    'deployment/coffer-operator',
+    `--replicas=${replicas}`,
+    '--namespace',
+    operatorNamespace,
+  ]);
+  await until(`${replicas} operators`, async () => {
+    const pods = await kubectl.list('pods', operatorNamespace, operatorSelector);
+    return pods.length === replicas ? true : undefined;
+  });
+}
+
+function untilGone(kind: string, name: string, namespace?: string): Promise<true> {
+  return until(`${kind}/${name} to be gone`, async () =>
+    (await kubectl.get(kind, name, namespace)) === undefined ? true : undefined,
+  );
+}
+
+beforeAll(async () => {
+  await team.commitAll();
+  await team.untilSettled();
+});
+
+describe('while the operator is down', () => {
+  it('a Tenant is deleted without anything that hangs', async () => {
+    await scaleOperator(0);
+    await kubectl.run(['delete', 'tenant/demo', '--namespace', team.namespace, '--timeout=30s']);
+    await untilGone('statefulset', 'demo-server', team.namespace);
+    await until('its pods to be gone', async () => ((await team.pods('demo-server')).length === 0 ? true : undefined));
+    // Its data stay: reclaimPolicy is Retain.
+    const claims = await kubectl.list('persistentvolumeclaims', team.namespace, 'coffer.dev/owner=demo');
+    expect(claims.length).toBe(1);
+  });
+
+  it('its namespace is deleted', async () => {
+    await kubectl.run(['delete', 'namespace', team.namespace, '--timeout=90s']);
+    expect(await kubectl.get('namespace', team.namespace)).toBeUndefined();
+  });
+});
+
+describe('an operator that comes back', () => {
+  it('makes a tenant again on the data that it finds', async () => {
+    await installOperator(kubectl);
+    await scaleOperator(2);
+    await new Team('team-two').untilSettled();
+  });
+});
+
+describe('at the end', () => {
+  it('helm uninstall leaves the CRDs, and so the tenants, alone', async () => {
+    await helm(kubectl, ['uninstall', 'coffer', '--namespace', operatorNamespace, '--wait', '--timeout', '1m']);
+    expect(await kubectl.get('crd', 'tenants.coffer.dev')).toBeDefined();
+    expect((await new Team('team-two').pods('demo-server')).length).toBe(1);
+  });
+
+  it('the CRDs can be removed, and take every resource along', async () => {
+    const crds = ['buckets', 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
+    await kubectl.run(['delete', ...crds, '--timeout=60s']);
+    await untilGone('statefulset', 'demo-server', 'team-two');
+    await kubectl.run(['delete', 'namespace', 'team-one', 'team-two', '--timeout=90s']);
+  });
+});

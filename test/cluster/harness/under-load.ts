@@ -1,0 +1,49 @@
+import { loadByJavaScript, loadByPython } from './load.ts';
+import type { LoadFigures } from './load.ts';
+import { watchDowntime } from './downtime.ts';
+import type { Downtime } from './downtime.ts';
+import type { Team } from './team.ts';
+
+export interface Seen {
+  readonly downtime: Downtime;
+  readonly javaScript: LoadFigures;
+  readonly boto3: LoadFigures;
+}
+
+/** Makes a change while two clients write and read without pause and a third counts, without retries, when nobody answers. */
+export async function underLoad(name: string, team: Team, bucket: string, change: () => Promise<void>): Promise<Seen> {
+  const endpoint = await team.endpoint();
+  const target = { endpoint, bucket, ...(await team.rootCredentials()) };
+  const probe = watchDowntime(`${endpoint}/`);
+  const javaScript = loadByJavaScript(target);
+  const python = await loadByPython(target);
+  const started = Date.now();
+  let ms = 0;
+  const stop = async (): Promise<Seen> => {
+    ms = Date.now() - started;
+    const [byJavaScript, byPython] = await Promise.all([javaScript.stop(), python.stop()]);
+    return { downtime: await probe.stop(), javaScript: byJavaScript, boto3: byPython };
+  };
+  try {
+    await change();
+  } catch (error) {
+    console.log(figures(`${name} (failed)`, ms, await stop()));
+    throw error;
+  }
+  const seen = await stop();
+  console.log(figures(name, ms, seen));
+  return seen;
+}
+
+function figures(name: string, ms: number, { downtime, javaScript, boto3 }: Seen): string {
+  const failures = [...new Set([...javaScript.failures, ...boto3.failures])].slice(0, 5);
+  return [
+    `${name}: settled after ${(ms / 1000).toFixed(1)} s; down for ${downtime.outages.join(' + ') || 0} ms`,
+    `  AWS SDK for JavaScript: ${requests(javaScript)}; boto3: ${requests(boto3)}`,
+    ...failures.map((failure) => `  ${failure}`),
+  ].join('\n');
+}
+
+function requests({ requests: all, retried, failures }: LoadFigures): string {
+  return `${all} requests, ${retried} retried, ${failures.length} failed`;
+}
