@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { createServer as createSecureServer, get as getSecurely } from 'node:https';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { issueCertificate } from './certificates/issue-certificate.ts';
 import { Connections } from './connections.ts';
 
 const open: { readonly server: Server; readonly agent: Agent }[] = [];
@@ -72,6 +74,30 @@ describe('a server that stops', () => {
     // Without an end it would wait for the grace, which is longer than any test.
     await connections.drain(3_600_000);
     await closed;
+  });
+
+  it('does not wait for a handshake that nobody goes on with, while a secure connection is served', async () => {
+    const { certPem, keyPem } = await issueCertificate({ commonName: 'test', validForMs: 3_600_000 });
+    const begun = Promise.withResolvers<() => void>();
+    const server = createSecureServer({ cert: certPem, key: keyPem }, (request, response) => {
+      connections.began(request.socket, response);
+      begun.resolve(() => response.end('late'));
+    });
+    const connections = new Connections(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const silent = connect(port, '127.0.0.1');
+    await once(silent, 'connect');
+    const gone = once(silent, 'close');
+    const request = getSecurely({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    const finish = await begun.promise;
+    const drained = connections.drain(3_600_000);
+    await gone;
+    finish();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    expect([await text(response), response.headers.connection]).toEqual(['late', 'close']);
+    await drained;
   });
 
   it('cuts what is still under way after the grace', async () => {

@@ -25,16 +25,25 @@ export class Connections {
   readonly #server: Server;
   /** The last response begun on each connection; undefined where none was. */
   readonly #open = new Map<Socket, ServerResponse | undefined>();
+  /** Connections of a TLS server that are no secure ones yet, by who is at their other end; Node's server knows nothing of them. */
+  readonly #handshaking = new Map<string, Socket>();
   #closing = false;
   #accepted = 0;
 
   constructor(server: Server) {
     this.#server = server;
     // A TLS server's request comes over the secure socket, which ends with the one below it.
-    server.on('connection', () => {
+    const isTls = 'setSecureContext' in server;
+    server.on('connection', (socket: Socket) => {
       this.#accepted++;
+      if (!isTls) return;
+      const peer = peerOf(socket);
+      this.#handshaking.set(peer, socket);
+      socket.once('close', () => this.#handshaking.delete(peer));
     });
-    server.on(isTls(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
+    server.on('tlsClientError', (_error, socket: Socket) => this.#handshaking.delete(peerOf(socket)));
+    server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#handshaking.delete(peerOf(socket));
       this.#open.set(socket, undefined);
       socket.once('close', () => this.#open.delete(socket));
     });
@@ -97,6 +106,7 @@ export class Connections {
   #closeIdle(): void {
     this.#server.closeIdleConnections();
     // Node counts a connection that never carried a request as busy; browsers open such in advance.
+    for (const socket of this.#handshaking.values()) socket.destroy();
     for (const [socket, response] of this.#open) if (response === undefined && isSilent(socket)) socket.destroy();
   }
 }
@@ -107,8 +117,9 @@ function nextTurn(): Promise<void> {
   });
 }
 
-function isTls(server: Server): boolean {
-  return 'setSecureContext' in server;
+/** The same for a socket and the secure one made of it. */
+function peerOf(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
 /** Whether not even the beginning of a request has come. What a secure socket has read cannot be told: its handshake counts. */

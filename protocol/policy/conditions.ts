@@ -1,4 +1,5 @@
 import type { PolicyCondition } from './document.ts';
+import { isInRange } from './ip-range.ts';
 import { resolveText, patternMatches, type Variables } from './variables.ts';
 
 type Compare = (expected: string, actual: string, variables: Variables | undefined) => boolean;
@@ -6,6 +7,7 @@ type Compare = (expected: string, actual: string, variables: Variables | undefin
 const equals: Compare = (expected, actual, variables) => resolveText(expected, variables) === actual;
 const equalsIgnoringCase: Compare = (expected, actual, variables) =>
   resolveText(expected, variables)?.toLowerCase() === actual.toLowerCase();
+const within: Compare = (expected, actual) => isInRange(actual, expected);
 const like: Compare = (expected, actual, variables) => patternMatches(expected, actual, variables);
 
 /**
@@ -23,6 +25,9 @@ const operators: ReadonlyMap<string, { readonly name: string; readonly compare: 
       { name: 'StringNotEqualsIgnoreCase', compare: equalsIgnoringCase, negated: true },
       { name: 'StringLike', compare: like, negated: false },
       { name: 'StringNotLike', compare: like, negated: true },
+      { name: 'Bool', compare: equalsIgnoringCase, negated: false },
+      { name: 'IpAddress', compare: within, negated: false },
+      { name: 'NotIpAddress', compare: within, negated: true },
     ].map((operator) => [operator.name.toLowerCase(), operator]),
   );
 

@@ -1,4 +1,5 @@
 import type { PolicyCondition, PolicyStatement } from './document.ts';
+import { parseRange } from './ip-range.ts';
 import { conditionOperator, conditionOperators } from './conditions.ts';
 import { onlyFields, optionalText, readObject, refuse, textList, type PolicyObject } from './policy-fields.ts';
 
@@ -128,6 +129,10 @@ function parseCondition(operator: string, key: string, value: unknown, path: str
   );
   for (const text of values) {
     if (operator === 'Null' && !/^(true|false)$/i.test(text)) refuse(path, text, 'must be "true" or "false"');
+    if (/IpAddress/.test(operator) && parseRange(text) === undefined) {
+      refuse(path, text, 'must be an address or a range such as "10.0.0.0/8"');
+    }
+    if (operator.startsWith('Bool') && !/^(true|false)$/i.test(text)) refuse(path, text, 'must be "true" or "false"');
     checkVariables(text, path);
   }
   return { operator, key, values };

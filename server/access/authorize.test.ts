@@ -194,6 +194,22 @@ describe('the policy of a bucket', () => {
     expect(await kind(narrowed, 's3:GetObject', 'open/key')).toBe('deny');
   });
 
+  it('asks where a request comes from, and whether it is encrypted', async () => {
+    open(
+      { Condition: { IpAddress: { 'aws:SourceIp': ['10.0.0.0/8', '2001:db8::/32'] } } },
+      { Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+    );
+    const from = async (address: string, secure: boolean) => {
+      const context = { 'aws:SourceIp': [address], 'aws:SecureTransport': [String(secure)] };
+      const request = { principal: stranger, action: 's3:GetObject', resource: 'open/key', context };
+      return (await authorize(request, policies, (bucket) => Promise.resolve(bucketPolicy[bucket]))).kind;
+    };
+    expect(await from('10.1.2.3', true)).toBe('allow');
+    expect(await from('2001:db8::1', true)).toBe('allow');
+    expect(await from('11.1.2.3', true)).toBe('deny');
+    expect(await from('10.1.2.3', false)).toBe('deny');
+  });
+
   it('cannot lock root out', async () => {
     open({ Effect: 'Deny', Action: ['s3:*'] });
     expect(await kind({ kind: 'root', accessKey: 'root' }, 's3:PutBucketPolicy', 'open')).toBe('allow');
