@@ -98,14 +98,14 @@ export class CertificateKeeper {
       if (owner === undefined) continue;
       if (need.issuer !== undefined) {
         const made = await this.#ensureByCertManager(need, owner);
-        if (made !== undefined) issued.set(need.name, made);
+        if (made !== undefined) issued.set(need.name, this.#withAuthorities(need.name, made));
         continue;
       }
       const authority = authorities.get(need.authority) ?? (await this.#authority(need.authority, needs));
       authorities.set(need.authority, authority);
       const leaf = await keepLeaf(need, authority, owner, this.#options);
       this.#certificates.set(need.name, { need, notAfter: leaf.issued.notAfter, until: leaf.until });
-      issued.set(need.name, leaf.issued);
+      issued.set(need.name, this.#withAuthorities(need.name, leaf.issued));
     }
     return issued;
   }
@@ -140,6 +140,11 @@ export class CertificateKeeper {
     }
     const used = new Set([...this.#certificates.values()].map(({ need }) => need.authority));
     for (const name of this.#authorities.keys()) if (!used.has(name)) this.#authorities.delete(name);
+  }
+
+  #withAuthorities(certificate: string, issued: IssuedCertificate): IssuedCertificate {
+    const ca = this.#data(certificate)['ca.crt'];
+    return ca === undefined || ca === '' ? issued : { ...issued, ca };
   }
 
   #data(certificate: string): Readonly<Record<string, string | undefined>> {
