@@ -86,7 +86,9 @@ export const keystore = z.strictObject({
   files: z
     .strictObject(volumeFields)
     .optional()
-    .describe('One file for each key, on a volume that all key services share.'),
+    .describe(
+      'One file for each key, on a volume that all key services share; they run on one node where its accessMode is ReadWriteOnce.',
+    ),
   azure: azure.optional().describe('Secrets of an Azure Key Vault.'),
   vault: vault.optional().describe('The key-value engine of a HashiCorp Vault.'),
   aws: aws.optional().describe('AWS Secrets Manager.'),

@@ -43,8 +43,7 @@ export const kmsConfigRules: Rules<KMSConfigSpec> = {
     },
     {
       field: 'spec.keystore.files',
-      message:
-        'a volume that exists has its size, storage class and access mode already: leave out size and storageClassName',
+      message: 'a volume that exists has its size and storage class already: leave out size and storageClassName',
       cel: '!has(self.keystore.files) || !has(self.keystore.files.existingClaim) || (!has(self.keystore.files.size) && !has(self.keystore.files.storageClassName))',
       holds: ({ keystore: { files } }) =>
         files?.existingClaim === undefined || given(files.size, files.storageClassName) === 0,

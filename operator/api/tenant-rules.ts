@@ -94,8 +94,7 @@ export const tenantRules: Rules<TenantSpec> = {
     },
     {
       field: 'spec.storage',
-      message:
-        'a volume that exists has its size, storage class and access mode already: leave out size and storageClassName',
+      message: 'a volume that exists has its size and storage class already: leave out size and storageClassName',
       cel: '!has(self.storage.existingClaim) || (!has(self.storage.size) && !has(self.storage.storageClassName))',
       holds: ({ storage }) =>
         storage.existingClaim === undefined || given(storage.size, storage.storageClassName) === 0,

@@ -11,7 +11,7 @@ export const volumeFields = {
   accessMode: z
     .enum(['ReadWriteOnce', 'ReadWriteOncePod', 'ReadWriteMany'])
     .default('ReadWriteOnce')
-    .describe('How the volume is mounted.'),
+    .describe('How the volume can be mounted, also that of existingClaim.'),
   existingClaim: coreObjectName.optional().describe('PersistentVolumeClaim to use instead of one of its own.'),
 } as const;
 
