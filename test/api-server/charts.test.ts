@@ -165,6 +165,39 @@ describe('coffer-tenant', () => {
   });
 });
 
+/** What `helm install` tells at its end. */
+async function notes(chart: string, ...values: string[]): Promise<string> {
+  const always = [
+    'install',
+    'demo',
+    `${root}charts/${chart}`,
+    '--dry-run=server',
+    '--take-ownership',
+    '--namespace',
+    'a',
+  ];
+  const { stdout } = await run(helm, [...always, '--kubeconfig', server?.kubeconfig ?? '', ...values], {
+    maxBuffer: 64 << 20,
+  });
+  return stdout.split('\nNOTES:\n')[1] ?? '';
+}
+
+describe('notes', () => {
+  it('of coffer-operator warn of an image by its tag', async () => {
+    expect(await notes('coffer-operator')).toContain('Pin it in production');
+    expect(await notes('coffer-operator', '--set', `image.digest=${digest}`)).not.toContain('Pin it');
+  });
+  it('of coffer-operator name the namespaces', async () => {
+    expect(await notes('coffer-operator', ...namespaced)).toContain('watches a, b.');
+  });
+  it('of coffer-tenant lead to the server and the root password', async () => {
+    const text = await notes('coffer-tenant', '--set', 'tenant.spec.addresses.s3.port=9443');
+    expect(text).toContain('demo-server.a.svc:9443');
+    expect(text).toContain('service/demo-server 9443 9090');
+    expect(text).toContain('demo-root-credentials');
+  });
+});
+
 describe('what is made from the chart', () => {
   it('is as the chart makes it', async () => {
     for (const [path, content] of await filesOfTheChart())
