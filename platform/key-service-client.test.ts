@@ -226,13 +226,13 @@ describe('with two endpoints the client', () => {
   });
 });
 
-describe('a service that is away for a moment', () => {
-  const flaky = (failures: number, fail: Answer, then: Answer): Answer => {
-    let left = failures;
-    return (...call) => (left-- > 0 ? fail : then)(...call);
-  };
-  const cut: Answer = (request) => request.socket.destroy();
+const flaky = (failures: number, fail: Answer, then: Answer): Answer => {
+  let left = failures;
+  return (...call) => (left-- > 0 ? fail : then)(...call);
+};
+const cut: Answer = (request) => request.socket.destroy();
 
+describe('a service that is away for a moment', () => {
   it('is asked again where it says that it is not there yet', async () => {
     answer = flaky(2, send(503, { message: 'the key service is stopping' }), send(200, { version: '1', commit: '' }));
     expect((await (await open()).version()).version).toBe('1');

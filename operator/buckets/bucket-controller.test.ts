@@ -121,15 +121,15 @@ describe('a tenant', () => {
   });
 });
 
-describe('a resource that is deleted', () => {
-  const exists = (Bucket: string) =>
-    s3()
-      .send(new HeadBucketCommand({ Bucket }))
-      .then(
-        () => true,
-        () => false,
-      );
+const exists = (Bucket: string) =>
+  s3()
+    .send(new HeadBucketCommand({ Bucket }))
+    .then(
+      () => true,
+      () => false,
+    );
 
+describe('a resource that is deleted', () => {
   it('leaves its bucket where it says Retain', async () => {
     await pass(bucket('kept'));
     expect(await controller.remove(bucket('kept'), access)).toMatchObject({ done: true });

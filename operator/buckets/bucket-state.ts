@@ -14,7 +14,7 @@ export interface BucketState {
 export function wantedState({ encryption, policy, tags }: BucketSpec): BucketState {
   return {
     encryption: encryption === undefined ? undefined : encryptionRule(encryption),
-    policy: policy as Json | undefined,
+    policy,
     tags: tags ?? {},
   };
 }

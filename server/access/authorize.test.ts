@@ -141,6 +141,13 @@ describe('authorize', () => {
   });
 });
 
+/** Whether a stranger from there may read `open/key`. */
+const from = async (address: string, secure: boolean) => {
+  const context = { 'aws:SourceIp': [address], 'aws:SecureTransport': [String(secure)] };
+  const request = { principal: { kind: 'anonymous' } as const, action: 's3:GetObject', resource: 'open/key', context };
+  return (await authorize(request, policies, (bucket) => Promise.resolve(bucketPolicy[bucket]))).kind;
+};
+
 describe('the policy of a bucket', () => {
   const stranger: Principal = { kind: 'anonymous' };
   const nobody = ann({ policies: [] });
@@ -199,11 +206,6 @@ describe('the policy of a bucket', () => {
       { Condition: { IpAddress: { 'aws:SourceIp': ['10.0.0.0/8', '2001:db8::/32'] } } },
       { Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
     );
-    const from = async (address: string, secure: boolean) => {
-      const context = { 'aws:SourceIp': [address], 'aws:SecureTransport': [String(secure)] };
-      const request = { principal: stranger, action: 's3:GetObject', resource: 'open/key', context };
-      return (await authorize(request, policies, (bucket) => Promise.resolve(bucketPolicy[bucket]))).kind;
-    };
     expect(await from('10.1.2.3', true)).toBe('allow');
     expect(await from('2001:db8::1', true)).toBe('allow');
     expect(await from('11.1.2.3', true)).toBe('deny');

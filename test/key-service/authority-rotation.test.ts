@@ -43,6 +43,13 @@ async function untilBothReload(kind: 'certificate' | 'ca', change: () => Promise
     .toEqual(before.map((count) => count + 1));
 }
 
+/** Both sides trust these authorities and no others. */
+const trust = async (...authorities: CertificateAndKey[]) => {
+  const bundle = authorities.map(({ certPem }) => certPem).join('');
+  await replace('server-ca.crt', bundle);
+  await replace('client-ca.crt', bundle);
+};
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'authority-rotation-'));
   oldCa = await makeCa({ commonName: 'old', validForMs: 3_600_000 });
@@ -90,11 +97,6 @@ it('authorities of both sides are replaced in phases, and no call fails', { time
     }
   });
 
-  const trust = async (...authorities: CertificateAndKey[]) => {
-    const bundle = authorities.map(({ certPem }) => certPem).join('');
-    await replace('server-ca.crt', bundle);
-    await replace('client-ca.crt', bundle);
-  };
   await untilBothReload('ca', () => trust(oldCa, newCa));
   const server = await issue(newCa, 'keysvc');
   await untilBothReload('certificate', async () => {

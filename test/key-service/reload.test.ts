@@ -42,19 +42,17 @@ keystore: { fs: { path: ${file('keys')} } }
 ${more}
 `;
 
-async function client(name: string): Promise<KeyServiceClient> {
+/** Makes an identity of this name; `client` calls with it. */
+async function makeIdentity(name: string): Promise<void> {
   const pair = await issue(ca, name);
   identities[name] = identityOfCertificate(pair.certPem);
-  return openLater(name, pair);
+  await writePair(folder, name, pair);
 }
 
-/** Opened before the service has an address: a client is told its endpoint when it first calls. */
-async function openLater(name: string, pair: CertificateAndKey): Promise<KeyServiceClient> {
-  const files = await writePair(folder, name, pair);
-  const address = keysvc?.address ?? '127.0.0.1:1';
+async function client(name: string): Promise<KeyServiceClient> {
   const opened = await openKeyServiceClient({
-    endpoints: [`https://${address}`],
-    credentials: { kind: 'files', ...files },
+    endpoints: [`https://${keysvc.address}`],
+    credentials: { kind: 'files', certFile: file(`${name}.crt`), keyFile: file(`${name}.key`) },
     caFile: file('ca.crt'),
     log,
   });
@@ -70,7 +68,8 @@ beforeAll(async () => {
   ca = await makeCa({ commonName: 'test ca', validForMs: 3_600_000 });
   await writeFile(file('ca.crt'), ca.certPem);
   await writePair(folder, 'server', await issue(ca, 'keysvc'));
-  await client('first');
+  await makeIdentity('first');
+  await makeIdentity('second');
   await mount(config(['first']));
   await symlink('..data/config.yml', file('config/config.yml'));
   keysvc = await startKeysvc(['--config', file('config/config.yml')]);
@@ -85,17 +84,6 @@ describe('a key service whose configuration changes', { timeout: 60_000 }, () =>
   it('lets a new identity in and makes a new key, without a failed call of others', async () => {
     const first = await client('first');
     const second = await client('second');
-    await mount(config(['first']));
-    await expect
-      .poll(
-        () =>
-          first.generateKey('first', context).then(
-            () => 'in',
-            () => 'out',
-          ),
-        { timeout: 20_000 },
-      )
-      .toBe('in');
     await expect(second.generateKey('first', context)).rejects.toMatchObject({ code: 'not-permitted' });
 
     let failures = 0;

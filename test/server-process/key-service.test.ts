@@ -68,6 +68,7 @@ afterAll(async () => {
 });
 
 const s3 = () => s3Client(server);
+const readiness = async () => (await fetch(`${server.s3}/minio/health/ready`)).status;
 
 describe('a server whose key service is away', () => {
   it('listens, lives, says what it waits for, and refuses everything else for now', async () => {
@@ -164,7 +165,6 @@ describe('with a key service', () => {
 
 describe('a server whose key service restarts', { timeout: 60_000 }, () => {
   it('stays ready, serves what it has keys for, and waits with what it has none for', async () => {
-    const ready = async () => (await fetch(`${server.s3}/minio/health/ready`)).status;
     const read = async (Key: string) => {
       const { Body } = await s3().send(new GetObjectCommand({ Bucket, Key }));
       return Body?.transformToString();
@@ -175,7 +175,7 @@ describe('a server whose key service restarts', { timeout: 60_000 }, () => {
     const client = s3();
     await client.send(new PutObjectCommand({ Bucket, Key: 'known', Body: 'x', ...encrypted }));
     await keysvc?.stop();
-    expect(await ready()).toBe(200);
+    expect(await readiness()).toBe(200);
     await client.send(new PutObjectCommand({ Bucket, Key: 'while-away', Body: 'x', ...encrypted }));
 
     const other = new CreateBucketCommand({ Bucket: 'not-seen-before' });
@@ -183,7 +183,7 @@ describe('a server whose key service restarts', { timeout: 60_000 }, () => {
     const waiting = client.send(new PutObjectCommand({ Bucket: 'not-seen-before', Key: 'k', Body: 'x', ...encrypted }));
     keysvc = await startKeys();
     await waiting;
-    expect(await ready()).toBe(200);
+    expect(await readiness()).toBe(200);
     expect(await read('while-away')).toBe('x');
   });
 });
