@@ -47,6 +47,7 @@ export class Space {
   readonly #around: SpaceSurroundings;
   readonly #resources: NamespaceResources;
   readonly #status: KubernetesStatus;
+  readonly #greetings = new Set<Promise<void>>();
   #passes = 0;
   #parts: Parts | undefined;
   #opening: Promise<Parts> | undefined;
@@ -82,13 +83,9 @@ export class Space {
   }
 
   /** Says of new resources that nobody looked at them yet, in case their pass is some time away. */
-  async greet(about: ResourceReference): Promise<void> {
-    try {
-      await this.#status.firstSight(about);
-    } catch (error) {
-      // The pass writes the status too, and is tried again.
-      this.#around.log.warn({ err: error, namespace: this.namespace, ...about }, 'the first status was not written');
-    }
+  greet(about: ResourceReference): void {
+    const greeting = this.#greet(about).finally(() => this.#greetings.delete(greeting));
+    this.#greetings.add(greeting);
   }
 
   /** One pass of a resource. Errors when it has to be tried again. */
@@ -112,11 +109,21 @@ export class Space {
     if (name === 'pods') this.#parts?.check.noticed(before, after);
   }
 
-  /** Ends timers and checks; no pass may be under way. What runs in the cluster runs on. */
-  close(): void {
+  /** Ends timers and checks; no pass may be under way. Nothing is written once it has resolved. What runs in the cluster runs on. */
+  async close(): Promise<void> {
     this.#parts?.reconciler.close();
     this.#parts?.check.close();
     this.#parts?.runtime.close();
+    await Promise.all(this.#greetings);
+  }
+
+  async #greet(about: ResourceReference): Promise<void> {
+    try {
+      await this.#status.firstSight(about);
+    } catch (error) {
+      // The pass writes the status too, and is tried again.
+      this.#around.log.warn({ err: error, namespace: this.namespace, ...about }, 'the first status was not written');
+    }
   }
 
   #resourceChanged(kind: ResourceKind, name: string): void {
@@ -124,7 +131,7 @@ export class Space {
     const updated = this.#resources.update(kind, name);
     if (updated === undefined) return;
     this.#enqueue({ kind, name });
-    if (isNew) void this.greet({ kind, name });
+    if (isNew) this.greet({ kind, name });
     const change = { kind: 'object', before: updated.before, after: updated.after } as const;
     for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
   }

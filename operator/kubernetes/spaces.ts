@@ -12,6 +12,7 @@ export class Spaces {
   readonly #around: SpaceSurroundings;
   readonly #spaces = new Map<string, Space>();
   #listening = false;
+  #closed = false;
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(around: SpaceSurroundings) {
@@ -53,14 +54,17 @@ export class Spaces {
     );
   }
 
-  /** To be called when no pass is under way. */
-  close(): void {
+  /** To be called when no pass is under way. Nothing is written once it has resolved. */
+  async close(): Promise<void> {
+    this.#closed = true;
     clearTimeout(this.#sweep);
-    for (const space of this.#spaces.values()) space.close();
+    const spaces = [...this.#spaces.values()];
     this.#spaces.clear();
+    await Promise.all(spaces.map((space) => space.close()));
   }
 
   #noticed(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    if (this.#closed) return;
     const namespace = (after ?? before)?.metadata.namespace ?? '';
     const known = this.#spaces.get(namespace);
     if (known !== undefined) known.noticed(name, before, after);
@@ -75,7 +79,7 @@ export class Spaces {
       for (const [namespace, space] of this.#spaces) {
         if (!space.isDone) continue;
         this.#spaces.delete(namespace);
-        space.close();
+        void space.close();
       }
     }, sweepMs).unref();
   }
@@ -91,7 +95,7 @@ export class Spaces {
       this.#spaces.set(namespace, space);
     }
     const about = { kind, name: object.metadata.name };
-    void space.greet(about);
+    space.greet(about);
     this.#around.enqueue(namespace, about, 0);
   }
 

@@ -130,7 +130,9 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     now,
     random: Math.random,
   });
-  const election = options.leaderElection && elect(options, options.leaderElection, userAgent);
+  // Connections and a time limit of its own: a queue of other calls must not cost the leadership.
+  const leaseApi = new KubeClient(connection, { userAgent, timeoutMs: 3_000 });
+  const election = options.leaderElection && elect(options, options.leaderElection, leaseApi);
   let acts = false;
   let synced = false;
   let stopping = false;
@@ -168,13 +170,14 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       stopping = true;
       stopped.resolve();
       await queue.close();
-      spaces.close();
+      await spaces.close();
       await Promise.race([recorder.flush(), delay(eventsMs)]);
       // After the last write: who takes over must not meet one of ours.
       await election?.release();
       acts = false;
       await caches.stop();
       await health.close();
+      leaseApi.close();
       api.close();
     },
   };
@@ -186,12 +189,11 @@ const eventsMs = 3_000;
 function elect(
   options: KubernetesOptions,
   { namespace, timing }: NonNullable<KubernetesOptions['leaderElection']>,
-  userAgent: string,
+  api: KubeClient,
 ): LeaderElection {
-  const { connection, identity, log, leadershipLost } = options;
+  const { identity, log, leadershipLost } = options;
   return new LeaderElection({
-    // Connections and a time limit of its own: a queue of other calls must not cost the leadership.
-    api: new KubeClient(connection, { userAgent, timeoutMs: 3_000 }),
+    api,
     namespace,
     name: leaseName,
     identity,
