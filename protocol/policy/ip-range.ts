@@ -39,11 +39,14 @@ function parseIpv4(text: string): bigint | undefined {
 function parseIpv6(text: string): bigint | undefined {
   const [head = '', tail, more] = text.split('::');
   if (more !== undefined) return undefined;
-  const groups = (part: string) => (part === '' ? [] : part.split(':'));
-  const [before, after] = [groups(head), groups(tail ?? '')];
+  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
   const missing = 8 - before.length - after.length;
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
   const all = [...before, ...Array.from({ length: missing }, () => '0'), ...after];
   if (!all.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
   return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+function groupsOf(part: string): string[] {
+  return part === '' ? [] : part.split(':');
 }
