@@ -4,7 +4,7 @@ import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inject } from 'vitest';
 import { runCommand } from '../harness/run-command.ts';
-import { helm, operatorNamespace } from './harness/operator.ts';
+import { helm, operatorNamespace, release } from './harness/operator.ts';
 import { keycloak, kubectl, Team } from './harness/team.ts';
 
 const team = new Team('team-one');
@@ -19,7 +19,7 @@ describe('an operator installed by helm, and three resources applied', () => {
   });
 
   it('passes the helm test', async () => {
-    expect(await helm(kubectl, ['test', 'coffer', '--namespace', operatorNamespace, '--timeout', '1m'])).toMatch(
+    expect(await helm(kubectl, ['test', release, '--namespace', operatorNamespace, '--timeout', '1m'])).toMatch(
       /Phase:\s+Succeeded/,
     );
   });

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { installOperator, operatorNamespace, operatorSelector } from './harness/operator.ts';
-import { helm } from './harness/operator.ts';
+import { helm, installOperator, operatorNamespace, operatorSelector, release } from './harness/operator.ts';
 import { kubectl, Team } from './harness/team.ts';
 import { until } from './harness/until.ts';
 
@@ -58,7 +57,7 @@ describe('an operator that comes back', () => {
 
 describe('at the end', () => {
   it('helm uninstall leaves the CRDs, and so the tenants, alone', async () => {
-    await helm(kubectl, ['uninstall', 'coffer', '--namespace', operatorNamespace, '--wait', '--timeout', '1m']);
+    await helm(kubectl, ['uninstall', release, '--namespace', operatorNamespace, '--wait', '--timeout', '1m']);
     expect(await kubectl.get('crd', 'tenants.coffer.dev')).toBeDefined();
     expect((await new Team('team-two').pods('demo-server')).length).toBe(1);
   });

@@ -11,7 +11,10 @@ declare module 'vitest' {
   }
 }
 
-/** One cluster, one operator and one Keycloak for the whole tier. */
+/**
+ * One cluster, one operator and one Keycloak for the whole tier. For work on the tests, COFFER_CLUSTER_KEEP leaves the cluster running
+ * and COFFER_CLUSTER_KEYCLOAK is the address of a Keycloak that runs already.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const started = Date.now();
   const cluster = await startCluster();
@@ -21,7 +24,11 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   };
   try {
     // Pods reach it at the node's address, which exists since the cluster does.
-    const [keycloak] = await Promise.all([startKeycloak({ host: nodeAddress }), installOperator(cluster.kubectl)]);
+    const running = process.env['COFFER_CLUSTER_KEYCLOAK'];
+    const [keycloak] = await Promise.all([
+      running === undefined ? startKeycloak({ host: nodeAddress }) : { url: running, stop: async () => {} },
+      installOperator(cluster.kubectl),
+    ]);
     stopping.push(() => keycloak.stop());
     console.log(`cluster, Keycloak and operator are up after ${((Date.now() - started) / 1000).toFixed(1)} s`);
     project.provide('kubeconfig', cluster.kubectl.kubeconfig);

@@ -4,6 +4,7 @@ import { tool } from '../../harness/tools.ts';
 import type { Kubectl } from './kubectl.ts';
 
 export const operatorNamespace = 'coffer-operator';
+export const release = 'coffer-operator';
 const chart = fileURLToPath(new URL('../../../charts/coffer-operator', import.meta.url));
 
 /** As the guide tells people to, but for the image, which is on the node already. Waits until it is ready. */
@@ -11,7 +12,7 @@ export async function installOperator(kubectl: Kubectl, values: readonly string[
   const image = ['image.repository=localhost/coffer', 'image.tag=dev', 'image.pullPolicy=Never'];
   await helm(kubectl, [
     'upgrade',
-    'coffer',
+    release,
     chart,
     '--install',
     '--create-namespace',
