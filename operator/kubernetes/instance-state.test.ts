@@ -87,9 +87,11 @@ describe('an instance', () => {
   });
 });
 
+function instances(...states: readonly InstanceState[]): readonly Instance[] {
+  return states.map((each, index) => ({ name: `demo-${index}`, inputs: [], state: each }));
+}
+
 describe('a workload', () => {
-  const instances = (...states: readonly InstanceState[]): readonly Instance[] =>
-    states.map((each, index) => ({ name: `demo-${index}`, inputs: [], state: each }));
   const broken = { kind: 'broken', restarts: 2, message: 'why' } as const;
   it.each<[string, readonly Instance[], number, object]>([
     ['is stopped without instances', [], 0, { kind: 'stopped' }],

@@ -46,9 +46,10 @@ beforeEach(() => {
   keeper = restarted();
 });
 
+const refuse = () => Promise.reject(new Error('not expected'));
+
 /** A keeper that knows nothing but what the Secrets hold. */
 function restarted(): CertificateKeeper {
-  const refuse = () => Promise.reject(new Error('not expected'));
   const api: KubeApi = {
     get: () => Promise.resolve(undefined),
     list: refuse,
