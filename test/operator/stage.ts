@@ -116,6 +116,22 @@ export class Stage {
     }
   }
 
+  /** Lists that failed and watches that broke. */
+  async watchRestarts(): Promise<number> {
+    const metrics = (await this.#operator?.metrics()) ?? '';
+    const counts = metrics.matchAll(/^coffer_operator_watch_restarts_total\{.*\} (\d+)$/gm);
+    return [...counts].reduce((sum, [, number]) => sum + Number(number), 0);
+  }
+
+  /** Resolves when the operator has asked for nothing in a second and a half: longer than its pauses between passes. */
+  async quiet(): Promise<void> {
+    let asked = -1;
+    while (asked !== this.double.requests.requests) {
+      asked = this.double.requests.requests;
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+    }
+  }
+
   /** What a person would look at first, for the messages of failed tests. */
   #scene(): string {
     const resources = ['tenants', 'kmsconfigs', 'identityproviders'].flatMap((plural) =>

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Faults } from '../doubles/kubernetes/faults.ts';
+import { collectedHeap } from './collected-heap.ts';
+import { keyService, secret, sharedStore, tenantOfSeveral } from './manifests.ts';
+import { podsOf, uidsOf } from './read-cluster.ts';
+import { Stage } from './stage.ts';
+import { watchDisruptions } from './watch-disruptions.ts';
+
+const demo = { kind: 'Tenant', name: 'demo' } as const;
+const keys = { kind: 'KMSConfig', name: 'keys' } as const;
+const encrypted = { kmsConfigRef: { name: 'keys' } };
+const all = [keyService('keys'), tenantOfSeveral('demo', 3, encrypted)];
+
+/** More than any rollout here takes, and far fewer than a loop without a pause makes in the same time. */
+const mostRequests = 400;
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = await Stage.set(sharedStore(), { history: 500 });
+  await stage.settle(...all);
+});
+afterEach(async () => {
+  expect(await stage.strike()).toEqual([]);
+});
+
+function upgrade(): void {
+  stage.put(keyService('keys', { image: 'coffer:2' }), tenantOfSeveral('demo', 3, { ...encrypted, image: 'coffer:2' }));
+}
+
+async function upgraded(): Promise<void> {
+  const images = (): readonly unknown[] => [...stage.images(), ...stage.images('keys-key-service')];
+  await stage.until(() => images().length === 4 && images().every((image) => image === 'coffer:2'), 'all is new');
+  await stage.current(keys, demo);
+}
+
+describe('a rollout', () => {
+  const faults: readonly (readonly [string, (faults: Faults) => void])[] = [
+    ['410 of watches', (on) => on.gone('watch-event', 10)],
+    ['410 of lists', (on) => (on.gone('watch-event', 6), on.gone('list', 4))],
+    ['chunks of one byte', (on) => void (on.splitChunks = true)],
+    ['409 of writes', (on) => on.conflict(6)],
+    ['429', (on) => on.tooManyRequests(6, 0.2)],
+    ['500', (on) => on.internalError(6)],
+    ['reset connections', (on) => on.reset(6)],
+    ['lost answers of writes', (on) => on.loseAnswers(6)],
+  ];
+
+  it.each(faults)('ends as it should under %s, without a loop', async (_name, inject) => {
+    const disruptions = watchDisruptions(stage.double);
+    stage.double.requests.reset();
+    inject(stage.double.faults);
+    // Watches begin anew, so that faults of watches hit.
+    await stage.double.goDown();
+    await stage.double.comeBack();
+    upgrade();
+    await upgraded();
+    expect(disruptions.mostAtOnce).toBe(1);
+    expect(stage.double.requests.requests + stage.double.requests.of('watch')).toBeLessThan(mostRequests);
+  });
+
+  it('does not act on a cache that lags behind its own writes', async () => {
+    const disruptions = watchDisruptions(stage.double);
+    const { faults } = stage.double;
+    const end = stage.double.onChange((before, after) => {
+      if (after?.kind !== 'Pod' || before?.metadata.deletionTimestamp !== after.metadata.deletionTimestamp) {
+        faults.heldWatches = true;
+        // A while in which passes begin and see what is no longer so.
+        setTimeout(() => (faults.heldWatches = false), 700);
+      }
+    });
+    upgrade();
+    await upgraded();
+    end();
+    expect([disruptions.mostAtOnce, disruptions.deleted.length]).toEqual([1, 4]);
+  });
+
+  it('goes on after an outage of the whole server in its middle', async () => {
+    const disruptions = watchDisruptions(stage.double);
+    stage.holdReadiness('coffer:2');
+    upgrade();
+    await stage.until(() => stage.images('keys-key-service')[0] === 'coffer:2', 'it began');
+    await stage.double.goDown();
+    stage.behaveWell();
+    const before = await stage.watchRestarts();
+    while ((await stage.watchRestarts()) < before + 40) await new Promise((resolve) => setTimeout(resolve, 50));
+    stage.double.requests.reset();
+    await stage.double.comeBack();
+    await upgraded();
+    await stage.quiet();
+    expect(disruptions.mostAtOnce).toBe(1);
+    expect(stage.double.requests.requests).toBeLessThan(mostRequests);
+  });
+
+  it('follows a spec that changes again and again to its last word', async () => {
+    const disruptions = watchDisruptions(stage.double);
+    for (let version = 2; version < 30; version += 1) {
+      stage.put(tenantOfSeveral('demo', 3, { ...encrypted, image: `coffer:${version}` }));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await stage.current(demo);
+    expect(stage.images()).toEqual(['coffer:29', 'coffer:29', 'coffer:29']);
+    expect(disruptions.mostAtOnce).toBe(1);
+  });
+});
+
+describe('10,000 events', () => {
+  it('of what no resource names cause no request and leave nothing behind', async () => {
+    const pods = uidsOf(podsOf(stage.double, 'demo-server'));
+    await churn(100);
+    await stage.quiet();
+    const before = collectedHeap();
+    stage.double.requests.reset();
+    await churn(1000);
+    await stage.quiet();
+    expect([stage.double.requests.requests, stage.double.requests.lastWrites]).toEqual([0, []]);
+    const growth = collectedHeap() - before;
+    expect(growth).toBeLessThan(4 * 1024 * 1024);
+    expect(uidsOf(podsOf(stage.double, 'demo-server'))).toEqual(pods);
+  }, 120_000);
+});
+
+/** Ten events a round: Secrets of others that come, change and go. */
+async function churn(rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (let index = 0; index < 8; index += 1) stage.put(secret(`other-${index}`, { value: `${round}` }));
+    stage.put(secret('passing', { value: 'here' }));
+    stage.double.delete('secrets', 'default', 'passing');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  // What was put last comes last.
+  stage.put(secret('database', { url: 'postgres://coffer:secret@database/coffer' }));
+}
