@@ -84,7 +84,8 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
   const { startKubernetes } = await import('./start-kubernetes.ts');
   const operator = await startKubernetes({
     connection,
-    namespaces: options.namespace,
+    // An empty variable is as good as none.
+    namespaces: options.namespace?.length === 0 ? undefined : options.namespace,
     leaderElection: options.leaderElection
       ? { namespace: operatorNamespace ?? connection.namespace ?? 'default' }
       : undefined,
