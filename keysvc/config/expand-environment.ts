@@ -1,7 +1,8 @@
 import { ConfigError } from './config-error.ts';
 
 /**
- * Replaces `${NAME}` in every scalar of a configuration by the environment variable of that name.
+ * Replaces `${NAME}` in every scalar of a configuration by the environment variable of that name. `$${NAME}` stands for the text
+ * `${NAME}` itself.
  *
  * Errors with a `ConfigError` where a variable is not set; an empty one counts as set.
  */
@@ -11,7 +12,8 @@ export function expandEnvironment(
   path = '',
 ): unknown {
   if (typeof value === 'string') {
-    return value.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
+    return value.replaceAll(/\$?\$\{([A-Za-z_]\w*)\}/g, (written: string, name: string) => {
+      if (written.startsWith('$$')) return written.slice(1);
       const found = environment[name];
       if (found === undefined) {
         throw new ConfigError(

@@ -66,10 +66,15 @@ function resolveDocument(node: DocumentNode, workload: Workload, symbols: Symbol
   if (typeof node !== 'object') return node;
   if (isList(node)) return node.map((item) => resolveDocument(item, workload, symbols));
   if (isText(node)) return resolveText(node, workload, symbols);
-  if (isSecret(node)) return symbols.secret(node.secret, node.key);
+  if (isSecret(node)) return literally(symbols.secret(node.secret, node.key));
   return Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, resolveDocument(value, workload, symbols)]),
   );
+}
+
+/** The key service puts environment variables in place of `${NAME}`; a secret that happens to contain such text stays as it is. */
+function literally(value: string): string {
+  return value.replaceAll(/\$(?=\{[A-Za-z_]\w*\})/g, '$$$$');
 }
 
 function isList(node: DocumentNode & object): node is readonly DocumentNode[] {
