@@ -138,13 +138,15 @@ export class KubernetesRuntime implements Runtime {
     const pod = caches.pods.get(namespace, instance);
     const uid = pod?.metadata.uid;
     if (pod === undefined || uid === undefined || pod.metadata.labels?.[workloadLabel] !== name) return;
+    this.#replaced.set(instance, uid);
     try {
       await api.delete(caches.pods.type, namespace, instance, { uid });
     } catch (error) {
       // Another pod has its name by now: somebody else replaced it.
-      if (!(error instanceof KubeError && error.status === 409)) throw error;
+      if (error instanceof KubeError && error.status === 409) return;
+      this.#replaced.delete(instance);
+      throw error;
     }
-    this.#replaced.set(instance, uid);
   }
 
   async storeHealth(name: string): Promise<StoreHealth> {
@@ -199,6 +201,7 @@ export class KubernetesRuntime implements Runtime {
         { workload, owner, symbols, files, keepTemplate },
         { ...this.#options, writer: this.#writer, defaultImage: images.default },
       );
+      await this.#certificates.removeUnused(workload.owner, certificatesOf(workload));
       if (notGrown === undefined) this.#refused.delete(workload.name);
       else this.#refuse(workload.name, 'VolumeNotGrown', notGrown);
     } catch (error) {
@@ -259,6 +262,12 @@ export class KubernetesRuntime implements Runtime {
   #tell(workload: string): void {
     for (const listener of this.#listeners) listener(workload);
   }
+}
+
+/** Names of the certificates whose files a workload mounts: all that its resource has. */
+function certificatesOf({ mounts }: Workload): ReadonlySet<string> {
+  const files = mounts.flatMap((mount) => (mount.kind === 'files' ? mount.files : []));
+  return new Set(files.flatMap(({ content }) => (content.kind === 'certificate' ? [content.certificate] : [])));
 }
 
 /** The workload that an object is about; of certificates and the like, that of their owner. */

@@ -5,7 +5,7 @@ import type { StoreHealth } from '../runtime.ts';
 
 export interface HealthRequest {
   readonly url: string;
-  /** PEM of the authorities that may have signed the certificate, beside the well-known ones. */
+  /** PEM of the authorities that signed the certificate, where the operator had it made; empty for any other. */
   readonly authorities: readonly string[];
 }
 
@@ -31,6 +31,8 @@ export const askHealth: AskHealth = ({ url, authorities }) =>
     const secure = url.startsWith('https:');
     const tls = {
       ca: [...rootCertificates, ...authorities],
+      // Who signed a person's own certificate is not known, and a kubelet does not ask either.
+      rejectUnauthorized: authorities.length > 0,
       // A certificate that a person gave may be of a public name alone; nothing secret is sent.
       checkServerIdentity: () => undefined,
     };

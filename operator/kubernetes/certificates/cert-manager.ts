@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { identityOfCertificate } from '../../../platform/certificates/certificate-identity.ts';
 import type { KubeObject, OwnerReference } from '../../kube/kube-api.ts';
 import type { CertificateNeed, IssuedCertificate } from '../../workload.ts';
-import { certificateLabel, ownedLabels } from '../objects/labels.ts';
+import { authorityLabel, certificateLabel, ownedLabels } from '../objects/labels.ts';
 import type { CertificateNames } from './certificate-names.ts';
 import { leafSecretName } from './leaf-secret.ts';
 import { secretData } from './secret-data.ts';
@@ -21,7 +21,8 @@ export function certificateObject(
   lifeMs: number,
   owner: OwnerReference,
 ): KubeObject {
-  const labels = { ...ownedLabels(need.owner), [certificateLabel]: need.name };
+  // Those that the Secret of a certificate always has, whoever makes it: the maker may change.
+  const labels = { ...ownedLabels(need.owner), [authorityLabel]: need.authority, [certificateLabel]: need.name };
   const { name, kind, group } = need.issuer ?? { name: '', kind: 'Issuer', group: undefined };
   return {
     apiVersion: 'cert-manager.io/v1',

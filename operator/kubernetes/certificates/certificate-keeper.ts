@@ -8,6 +8,7 @@ import { certificateNames } from './certificate-names.ts';
 import { keepLeaf } from './leaf-keeper.ts';
 import { leafSecretName } from './leaf-secret.ts';
 import { secretData } from './secret-data.ts';
+import { unusedCertificates } from './unused-certificates.ts';
 
 export interface CertificateKeeperOptions extends AuthorityKeeperOptions {
   /** Certificates of cert-manager; undefined while the cluster does not know them. */
@@ -87,6 +88,30 @@ export class CertificateKeeper {
       else if (next === undefined || time < next) next = time;
     }
     return { owners, next };
+  }
+
+  /** Removes what the resource has no use for any more: it uses these certificates, and no other of its own. */
+  removeUnused(owner: ResourceReference, used: ReadonlySet<string>): Promise<void> {
+    const result = this.#turn.then(() => this.#removeUnused(owner, used));
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async #removeUnused(owner: ResourceReference, used: ReadonlySet<string>): Promise<void> {
+    const { writer, secrets, namespace } = this.#options;
+    for (const [name, { need }] of this.#certificates) {
+      const own = need.owner.kind === owner.kind && need.owner.name === owner.name;
+      if (own && !used.has(name)) this.#certificates.delete(name);
+    }
+    const made = new Map<string, 'operator' | 'cert-manager'>();
+    for (const name of used) {
+      made.set(name, this.#certificates.get(name)?.need.issuer === undefined ? 'operator' : 'cert-manager');
+    }
+    const certificates = this.#options.certificates();
+    const unused = unusedCertificates(owner, made, namespace, { secrets, certificates });
+    if (certificates !== undefined) for (const object of unused.certificates) await writer.remove(object, certificates);
+    for (const object of unused.secrets) await writer.remove(object, secrets);
+    this.#forgetOrphans();
   }
 
   async #ensureAll(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
