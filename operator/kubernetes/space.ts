@@ -111,9 +111,7 @@ export class Space {
 
   /** Ends timers and checks; no pass may be under way. Nothing is written once it has resolved. What runs in the cluster runs on. */
   async close(): Promise<void> {
-    this.#parts?.reconciler.close();
-    this.#parts?.check.close();
-    this.#parts?.runtime.close();
+    if (this.#parts !== undefined) closeParts(this.#parts);
     await Promise.all(this.#greetings);
   }
 
@@ -199,9 +197,16 @@ export class Space {
       now,
       random,
     });
-    await check.cleanUp();
-    await reconciler.start();
-    return { runtime, check, reconciler };
+    const parts = { runtime, check, reconciler };
+    try {
+      await check.cleanUp();
+      await reconciler.start();
+    } catch (error) {
+      // The next pass makes them anew.
+      closeParts(parts);
+      throw error;
+    }
+    return parts;
   }
 }
 
@@ -209,6 +214,12 @@ interface Parts {
   readonly runtime: KubernetesRuntime;
   readonly check: PodProviderCheck;
   readonly reconciler: Reconciler;
+}
+
+function closeParts({ reconciler, check, runtime }: Parts): void {
+  reconciler.close();
+  check.close();
+  runtime.close();
 }
 
 const cacheOfKind = {
