@@ -60,6 +60,9 @@ export interface RuntimeLog {
 /** Milliseconds: a timer holds no more than 24 days, and clocks are set. */
 const longestWaitMs = 6 * 3_600_000;
 
+/** Milliseconds before what was refused is tried again. */
+const refusedRetryMs = 30_000;
+
 /** Runs the workloads of one namespace as StatefulSets whose pods it replaces itself. */
 export class KubernetesRuntime implements Runtime {
   readonly #options: KubernetesRuntimeOptions;
@@ -67,6 +70,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #certificates: CertificateKeeper;
   readonly #listeners: ((name: string) => void)[] = [];
   readonly #refused = new Map<string, NonNullable<RunningWorkload['refused']>>();
+  readonly #retries = new Map<string, NodeJS.Timeout>();
   /** Uids of pods that this runtime deleted, by pod: a cache that lags shows them as running. */
   readonly #replaced = new Map<string, string>();
   readonly #ports = new Map<string, ReadonlyMap<string, number>>();
@@ -106,6 +110,7 @@ export class KubernetesRuntime implements Runtime {
   /** Ends its timers; what runs in the cluster runs on. */
   close(): void {
     clearTimeout(this.#timer);
+    for (const retry of this.#retries.values()) clearTimeout(retry);
     this.#listeners.length = 0;
   }
 
@@ -216,6 +221,9 @@ export class KubernetesRuntime implements Runtime {
     const { log, namespace } = this.#options;
     if (this.#refused.get(workload)?.message !== message) log.warn({ namespace, workload, reason }, message);
     this.#refused.set(workload, { reason, message });
+    // What is in the way is not the operator's own, so that no cache tells when it goes.
+    clearTimeout(this.#retries.get(workload));
+    this.#retries.set(workload, setTimeout(() => this.#tell(workload), refusedRetryMs).unref());
   }
 
   #observe(name: string): RunningWorkload | undefined {

@@ -24,7 +24,8 @@ function template(workload: Workload): { readonly [key: string]: Json } {
     .template;
 }
 
-const yaml = (objects: readonly KubeObject[]) => stringify(objects, { aliasDuplicateObjects: false, singleQuote: true });
+const yaml = (objects: readonly KubeObject[]) =>
+  stringify(objects, { aliasDuplicateObjects: false, singleQuote: true });
 
 describe('the objects', () => {
   it('are those of a server that asks for nothing', async () => {
