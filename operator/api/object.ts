@@ -20,6 +20,7 @@ export const metadata = z.strictObject({
   labels,
   annotations: labels,
   generation: z.int().optional(),
+  creationTimestamp: z.string().max(64).optional(),
 });
 export type Metadata = z.output<typeof metadata>;
 

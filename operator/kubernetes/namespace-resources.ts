@@ -152,8 +152,8 @@ export interface Updated {
 const resourceKinds = ['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket'] as const satisfies ResourceKind[];
 
 function manifestOf(object: KubeObject): Manifest {
-  const { name, namespace, labels, annotations, generation } = object.metadata;
-  const optional = { namespace, labels, annotations, generation };
+  const { name, namespace, labels, annotations, generation, creationTimestamp } = object.metadata;
+  const optional = { namespace, labels, annotations, generation, creationTimestamp };
   const metadata = Object.fromEntries(Object.entries({ name, ...optional }).filter(([, value]) => value !== undefined));
   return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec: object['spec'] };
 }

@@ -1,5 +1,6 @@
 import type { CofferObject, Tenant } from '../api/object.ts';
 import type { ResourceReference } from '../workload.ts';
+import { claimants } from './bucket-claim.ts';
 import type { BucketResource } from './bucket-controller.ts';
 import { referencesOf } from './references.ts';
 import type { Resources } from './resources.ts';
@@ -51,7 +52,7 @@ function affectedByObject(object: Resource, resources: Resources): readonly Reso
     case 'KMSConfig':
       return [{ kind: 'KMSConfig', name }, ...tenantsOfKeyService(name, resources).map(referenceTo)];
     case 'Bucket':
-      return [{ kind: 'Bucket', name }];
+      return [{ kind: 'Bucket', name }, ...claimants(object, resources).map(referenceTo)];
     default:
       return object satisfies never;
   }

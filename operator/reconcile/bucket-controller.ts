@@ -1,11 +1,9 @@
+import type { BucketSpec } from '../api/bucket.ts';
 import type { CustomObject, Tenant } from '../api/object.ts';
 import type { Finding } from './conditions.ts';
 
 /** What the reconciler needs of a Bucket; its controller knows the rest. */
-export type BucketResource = CustomObject<
-  'Bucket',
-  { readonly tenantRef: { readonly name: string }; readonly deletionPolicy: 'Retain' | 'Delete' }
->;
+export type BucketResource = CustomObject<'Bucket', Pick<BucketSpec, 'tenantRef' | 'bucketName' | 'deletionPolicy'>>;
 
 /** How the buckets of a tenant are reached. */
 export interface TenantAccess {

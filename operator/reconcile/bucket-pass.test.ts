@@ -46,6 +46,17 @@ describe('a Bucket', () => {
     expect(calls).toEqual(['hold']);
     expect(space.conditions('Bucket/photos')).toContain('Reconciling=True TenantNotReady');
   });
+  it('is refused where another one describes its bucket already', async () => {
+    const other = made('Bucket', 'images', { tenantRef: { name: 'demo' }, bucketName: 'photos' });
+    await space.started(tenant(), bucket, other);
+    await pass();
+    expect(calls).toEqual(['release']);
+    expect(space.conditions('Bucket/photos')).toContain('Ready=False BucketTaken');
+    calls.length = 0;
+    space.deleting.add('Bucket/photos');
+    await pass();
+    expect(calls).toEqual(['release']);
+  });
   it('names a tenant that does not exist', async () => {
     space.objects = [bucket];
     await pass();

@@ -1,6 +1,7 @@
 import type { Tenant } from '../api/object.ts';
 import { certificateNeeds, serverCertificate } from '../render/certificates.ts';
 import { workloadName } from '../render/render-context.ts';
+import { claimants } from './bucket-claim.ts';
 import type { BucketController, BucketResource, TenantAccess } from './bucket-controller.ts';
 import { notReady, reconciling, stalled, type Finding } from './conditions.ts';
 import { objectKey } from './object-key.ts';
@@ -16,6 +17,16 @@ export async function bucketPass(bucket: BucketResource, resources: Resources, p
   const about = { kind: 'Bucket', name: bucket.metadata.name } as const;
   const tenant = resources.tenants.get(bucket.spec.tenantRef.name);
   const access = tenant === undefined ? undefined : await accessTo(tenant, resources, passes);
+  const [claimant] = claimants(bucket, resources);
+  if (claimant !== undefined && claimant.metadata.name !== about.name) {
+    await passes.options.finalizer?.release(about.name);
+    if (resources.deleting.has(objectKey(about))) return;
+    const { bucketName = claimant.metadata.name } = claimant.spec;
+    const message =
+      `Bucket ${claimant.metadata.name} describes the bucket ${bucketName} of Tenant ${claimant.spec.tenantRef.name} already: ` +
+      'delete one of the two, or give this one another spec.bucketName';
+    return passes.status.put(about, failed('BucketTaken', message), {});
+  }
   if (resources.deleting.has(objectKey(about))) return undo(bucket, isThere(tenant, resources), access, passes);
   const invalid = resources.invalid.get(objectKey(about));
   if (invalid !== undefined) return passes.status.put(about, failed('InvalidSpec', invalid), {});

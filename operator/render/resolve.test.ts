@@ -4,7 +4,7 @@ import { expandEnvironment } from '../../keysvc/config/expand-environment.ts';
 import type { Workload } from '../workload.ts';
 import { resolveContent, type Symbols } from './resolve.ts';
 
-it.each(['plain', '${HOME}', 'a$${HOME}b', '$$${A}', '${', '$HOME', '${not a name}', "'quotes': \"and\" {braces}"])(
+it.each(['plain', '${HOME}', 'a$${HOME}b', '$$${A}', '${', '$HOME', '${not a name}', '\'quotes\': "and" {braces}'])(
   'a secret that is %j reaches the key service as it is',
   async (secret) => {
     const symbols = { secret: () => secret } as unknown as Symbols;
