@@ -11,11 +11,19 @@ export type Validated =
   | { readonly kind: 'config-map'; readonly configMap: ConfigMap }
   | { readonly kind: 'invalid'; readonly problems: readonly Broken[] };
 
+export interface ValidateOptions {
+  /**
+   * `ignore` for what an API server keeps: it let in what its CRD knows, and a CRD newer than this program may fill in defaults of
+   * fields that came later.
+   */
+  readonly unknownFields?: 'refuse' | 'ignore';
+}
+
 /**
  * Checks a manifest as the API server does with strict field validation: unknown fields, types, bounds, then the rules, then the
  * rules on changes against `previous`.
  */
-export function validate(manifest: unknown, previous?: CofferObject): Validated {
+export function validate(manifest: unknown, previous?: CofferObject, options: ValidateOptions = {}): Validated {
   const head = z.looseObject({ apiVersion: z.string(), kind: z.string() }).safeParse(manifest);
   if (!head.success) return invalid([{ field: 'kind', message: 'a manifest needs apiVersion and kind' }]);
   if (head.data.kind === 'Secret' && head.data.apiVersion === 'v1') {
@@ -35,13 +43,20 @@ export function validate(manifest: unknown, previous?: CofferObject): Validated 
   }
   switch (head.data.kind) {
     case 'Tenant':
-      return validateKind(tenantKind, 'Tenant', manifest, previous?.kind === 'Tenant' ? previous.spec : undefined);
+      return validateKind(
+        tenantKind,
+        'Tenant',
+        manifest,
+        previous?.kind === 'Tenant' ? previous.spec : undefined,
+        options,
+      );
     case 'IdentityProvider':
       return validateKind(
         identityProviderKind,
         'IdentityProvider',
         manifest,
         previous?.kind === 'IdentityProvider' ? previous.spec : undefined,
+        options,
       );
     case 'KMSConfig':
       return validateKind(
@@ -49,9 +64,16 @@ export function validate(manifest: unknown, previous?: CofferObject): Validated 
         'KMSConfig',
         manifest,
         previous?.kind === 'KMSConfig' ? previous.spec : undefined,
+        options,
       );
     case 'Bucket':
-      return validateKind(bucketKind, 'Bucket', manifest, previous?.kind === 'Bucket' ? previous.spec : undefined);
+      return validateKind(
+        bucketKind,
+        'Bucket',
+        manifest,
+        previous?.kind === 'Bucket' ? previous.spec : undefined,
+        options,
+      );
     default:
       return unknownKind(head.data.apiVersion, head.data.kind);
   }
@@ -62,21 +84,35 @@ function validateKind<Spec>(
   name: CofferObject['kind'],
   manifest: unknown,
   old: Spec | undefined,
+  { unknownFields = 'refuse' }: ValidateOptions,
 ): Validated {
-  const whole = z
-    .strictObject({
-      apiVersion: z.literal(apiVersion),
-      kind: z.literal(name),
-      metadata: metadata.extend({ name: metadata.shape.name.max(kind.maxNameLength) }),
-      spec: kind.spec,
-      status: z.unknown().optional(),
-    })
-    .safeParse(manifest);
+  const schema = z.strictObject({
+    apiVersion: z.literal(apiVersion),
+    kind: z.literal(name),
+    metadata: metadata.extend({ name: metadata.shape.name.max(kind.maxNameLength) }),
+    spec: kind.spec,
+    status: z.unknown().optional(),
+  });
+  const strict = schema.safeParse(manifest);
+  const whole =
+    strict.success || unknownFields === 'refuse' ? strict : schema.safeParse(withoutUnknown(manifest, strict.error));
   if (!whole.success) return invalid(problemsOf(whole.error));
   const { spec } = whole.data;
   const broken = brokenRules(kind.rules, spec, old);
   if (broken.length > 0) return invalid(broken);
   return { kind: 'object', object: { kind: name, metadata: whole.data.metadata, spec } as unknown as CofferObject };
+}
+
+/** A copy without the fields that the error calls unknown. */
+function withoutUnknown(manifest: unknown, error: z.ZodError): unknown {
+  const copy: unknown = structuredClone(manifest);
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    let node = copy as Record<PropertyKey, unknown> | undefined;
+    for (const part of issue.path) node = node?.[part] as Record<PropertyKey, unknown> | undefined;
+    for (const key of issue.keys) delete node?.[key];
+  }
+  return copy;
 }
 
 function unknownKind(version: string, kind: string): Validated {

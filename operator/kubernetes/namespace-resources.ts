@@ -77,7 +77,7 @@ export class NamespaceResources {
     const manifest = manifestOf(object);
     const deleting = object.metadata.deletionTimestamp !== undefined;
     if (before?.deleting === deleting && isDeepStrictEqual(before.manifest, manifest)) return undefined;
-    const checked = validate(manifest, before?.good);
+    const checked = validate(manifest, before?.good, { unknownFields: 'ignore' });
     const after: Known =
       checked.kind === 'object'
         ? { manifest, good: checked.object, invalid: undefined, deleting }
