@@ -1,0 +1,57 @@
+// `npm run bench:operator [-- --tenants 200]`: memory and CPU time of the operator, as a process of its own, with this many tenants of
+// one namespace on an API server of this process with simulated pods: while it makes them, at rest, and while one change rolls all.
+import { parseArgs } from 'node:util';
+import { allCurrent, fleet, quiet } from '../test/operator/fleet.ts';
+import { identityProvider } from '../test/operator/manifests.ts';
+import { OperatorChild, type Usage } from '../test/operator/operator-child.ts';
+import { goodProvider } from '../test/operator/provider-answers.ts';
+import { watchDisruptions } from '../test/operator/watch-disruptions.ts';
+import { KubernetesDouble } from '../test/doubles/kubernetes/kubernetes-double.ts';
+
+const { values } = parseArgs({ options: { tenants: { type: 'string', default: '200' } } });
+const { manifests, resources } = fleet(Number(values.tenants));
+const patienceMs = 3_600_000;
+const restMs = 30_000;
+
+// Bookmarks come each minute, as those of a real server.
+await using double = await KubernetesDouble.start({ providerCheck: goodProvider, bookmarkMs: 60_000 });
+for (const manifest of manifests) double.put(manifest);
+const operator = new OperatorChild(double);
+
+async function measure(what: string, act: () => Promise<void>): Promise<void> {
+  const [before, began] = [await operator.usage(), performance.now()];
+  double.requests.reset();
+  await act();
+  report(what, before, await operator.usage(), performance.now() - began);
+}
+
+function report(what: string, before: Usage, after: Usage, milliseconds: number): void {
+  const cpuMs = (after.cpuMicroseconds - before.cpuMicroseconds) / 1000;
+  const columns = [
+    what.padEnd(24),
+    `${(milliseconds / 1000).toFixed(1)} s`,
+    `CPU ${(cpuMs / 1000).toFixed(2)} s (${((cpuMs / milliseconds) * 100).toFixed(2)} % of a core)`,
+    `RSS ${Math.round(after.rssBytes / 2 ** 20)} MiB`,
+    `${double.requests.requests} requests`,
+    `${double.requests.writes} writes`,
+  ];
+  process.stdout.write(`${columns.join('   ')}\n`);
+}
+
+try {
+  await measure(`make ${values.tenants} tenants`, () =>
+    double.until(() => allCurrent(double, resources), 'all tenants are current', patienceMs),
+  );
+  await quiet(double);
+  await measure('at rest', () => new Promise((resolve) => setTimeout(resolve, restMs)));
+  await measure('roll all', async () => {
+    const { deleted } = watchDisruptions(double);
+    double.put(identityProvider('idp', { scopes: ['openid', 'profile'] }));
+    const rolled = (): boolean => deleted.filter((name) => name.startsWith('tenant-')).length >= resources.length;
+    await double.until(() => rolled() && allCurrent(double, resources), 'all tenants have rolled', patienceMs);
+  });
+  await quiet(double);
+  await measure('at rest again', () => new Promise((resolve) => setTimeout(resolve, restMs)));
+} finally {
+  await operator.stop();
+}
