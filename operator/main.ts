@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import { createLogger } from '../platform/logger.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { kubernetesCommand } from './kubernetes/kubernetes-command.ts';
@@ -7,6 +8,7 @@ import { kubernetesCommand } from './kubernetes/kubernetes-command.ts';
 
 const program = new Command('coffer-operator')
   .description('Runs Coffer as its custom resources describe it')
+  .version(manifest.version)
   .showHelpAfterError();
 
 program
