@@ -153,6 +153,19 @@ describe('an operator that starts again', () => {
     expect([servers(), everyVersion()]).toEqual([before, written]);
   });
 
+  it('of another version restarts nothing that names no image of its own (complaint 5)', async () => {
+    await stage.settle(
+      keyService('keys', { image: undefined }),
+      tenantOfSeveral('demo', 2, { ...encrypted, image: undefined }),
+    );
+    const before = servers();
+    await stage.stopOperator();
+    await stage.startOperator({ image: 'coffer:2' });
+    await stage.passes(2);
+    await stage.current(keys, demo);
+    expect(servers()).toEqual(before);
+  });
+
   it('writes nothing at all for tenants and key services alone (complaint 5)', async () => {
     await stage.settle(keyService('keys'), tenantOfSeveral('demo', 2, encrypted));
     const before = servers();

@@ -1,6 +1,7 @@
 import type { KubernetesOperator, KubernetesOptions } from '../../operator/kubernetes/start-kubernetes.ts';
 import { KubernetesDouble, type KubernetesDoubleOptions } from '../doubles/kubernetes/kubernetes-double.ts';
 import { wellBehaved } from '../doubles/kubernetes/pod-behaviour.ts';
+import { quiet } from './fleet.ts';
 import type { Manifest } from './manifests.ts';
 import { startOperator } from './operator.ts';
 import { permitted } from './permitted.ts';
@@ -123,13 +124,9 @@ export class Stage {
     return [...counts].reduce((sum, [, number]) => sum + Number(number), 0);
   }
 
-  /** Resolves when the operator has asked for nothing in a second and a half: longer than its pauses between passes. */
-  async quiet(): Promise<void> {
-    let asked = -1;
-    while (asked !== this.double.requests.requests) {
-      asked = this.double.requests.requests;
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-    }
+  /** Resolves when the operator has asked for nothing in longer than its pauses between passes. */
+  quiet(): Promise<void> {
+    return quiet(this.double);
   }
 
   /** What a person would look at first, for the messages of failed tests. */
