@@ -28,6 +28,7 @@ async function saidOf(kind: string): Promise<string> {
 }
 
 beforeAll(async () => {
+  await setClientSecret(inject('keycloakUrl'), keycloak.clientId, keycloak.clientSecret);
   await team.commitAll();
   await team.untilSettled();
   await team.createBucket(bucket);
@@ -184,7 +185,7 @@ describe('with clients that write and read without pause', () => {
   it('is repaired by the next good spec after one whose image does not exist', async () => {
     const good = { image: nextImage, podAnnotations: { 'example.com/round': '2' } };
     await kubectl.apply(team.server({ ...good, image: 'localhost/coffer:never-built' }));
-    const broken = await team.untilCondition('tenant', 'demo', { status: 'False' });
+    const broken = await team.untilCondition('tenant', 'demo', { status: 'False', reason: 'CannotStart' });
     expect(JSON.stringify(broken.status?.conditions)).toContain('never-built');
     await kubectl.apply(team.server(good));
     await team.untilSettled();

@@ -9,7 +9,7 @@ export interface Downtime {
 
 /**
  * Counts, without any retry, when nobody answers: one request after the other over a connection of its own, ten milliseconds apart. A
- * good answer is one below 500 within a second.
+ * good answer is one below 500 within three seconds.
  */
 export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
   const outages: number[] = [];
@@ -41,7 +41,7 @@ export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
 
 function answers(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent: false, timeout: 1000 }, (answer) => {
+    const asked = request(url, { agent: false, timeout: 3000 }, (answer) => {
       answer.resume();
       answer.on('close', () => resolve((answer.statusCode ?? 500) < 500));
     });

@@ -1,4 +1,4 @@
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { inject } from 'vitest';
 import { keycloakAt } from '../../keycloak/start-keycloak.ts';
 import { Kubectl } from './kubectl.ts';
@@ -183,7 +183,12 @@ export class Team {
   }
 
   async createBucket(bucket: string): Promise<void> {
-    await (await this.rootClient()).send(new CreateBucketCommand({ Bucket: bucket }));
+    try {
+      await (await this.rootClient()).send(new CreateBucketCommand({ Bucket: bucket }));
+    } catch (error) {
+      // On a cluster that was kept.
+      if (!(error instanceof BucketAlreadyOwnedByYou)) throw error;
+    }
   }
 
   async events(): Promise<readonly string[]> {
