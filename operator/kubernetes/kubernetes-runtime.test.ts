@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApiRequest } from '../../test/doubles/kubernetes/faults.ts';
 import { KubernetesDouble } from '../../test/doubles/kubernetes/kubernetes-double.ts';
 import type { Secret } from '../api/object.ts';
 import { KubeClient } from '../kube/kube-client.ts';
@@ -147,6 +148,7 @@ describe('a first apply', () => {
 describe('a workload that did not change', () => {
   it.each(['apply', 'refresh'] as const)('is not written by %s', async (call) => {
     await settled(exampleServer({ replicas: 2 }));
+    await runtime.refresh(exampleServer({ replicas: 2 }), secrets());
     const before = double.requests.writes;
     await runtime[call](exampleServer({ replicas: 2 }), secrets());
     expect(double.requests.writes).toBe(before);
@@ -215,6 +217,64 @@ describe('refresh', () => {
     await runtime.refresh(exampleServer({ mounts }), secrets());
     const claim = double.get('persistentvolumeclaims', 'default', 'data-demo-0');
     expect(claim?.['spec']).toMatchObject({ resources: { requests: { storage: '20Gi' } } });
+  });
+});
+
+const toldFiles = (pod: KubeObject | undefined) => pod?.metadata.annotations?.['coffer.dev/files'];
+const filesOf = (name: string) => toldFiles(double.get('pods', 'default', name));
+const isOfPod = ({ verb, resource }: ApiRequest) => verb === 'patch' && resource === 'pods';
+
+describe('a change of files that reload', () => {
+  const renewed = secrets('a', 'renewed');
+
+  it('touches the running pods, so that their kubelets look at once, and restarts none', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    await runtime.refresh(exampleServer({ replicas: 2 }), secrets());
+    const before = pods();
+    const template = double.get('statefulsets.apps', 'default', 'demo')?.['spec'];
+    await runtime.refresh(exampleServer({ replicas: 2 }), renewed);
+    expect(pods().map((pod) => pod.metadata.uid)).toEqual(before.map((pod) => pod.metadata.uid));
+    for (const pod of before) expect(filesOf(pod.metadata.name)).not.toBe(toldFiles(pod));
+    expect(double.get('statefulsets.apps', 'default', 'demo')?.['spec']).toEqual(template);
+    expect(JSON.stringify(template)).not.toContain('coffer.dev/files');
+  });
+
+  it('touches a pod only when the files differ that it mounts', async () => {
+    await settled(exampleServer());
+    await runtime.refresh(exampleServer(), secrets());
+    const before = filesOf('demo-0');
+    const mounts = exampleServer().mounts.map((mount) =>
+      mount.kind === 'files' && mount.name === 'tls'
+        ? { ...mount, files: mount.files.flatMap((file) => [file, { ...file, path: 'more.crt' }]) }
+        : mount,
+    );
+    await runtime.refresh(exampleServer({ mounts }), secrets());
+    expect(double.get('secrets', 'default', 'demo-reloading-files')?.['data']).toHaveProperty(['tls.more.crt']);
+    expect(filesOf('demo-0')).toBe(before);
+  });
+
+  it('leaves a pod alone that is ending', async () => {
+    await settled(exampleServer({ replicas: 2 }));
+    await runtime.refresh(exampleServer({ replicas: 2 }), secrets());
+    const before = filesOf('demo-1');
+    double.holdTermination(({ metadata }) => metadata.name === 'demo-1');
+    await runtime.replace('demo', 'demo-1');
+    await until(
+      'its end is known',
+      () => caches.get('pods').get('default', 'demo-1')?.metadata.deletionTimestamp !== undefined,
+    );
+    await runtime.refresh(exampleServer({ replicas: 2 }), renewed);
+    expect(filesOf('demo-1')).toBe(before);
+    expect(filesOf('demo-0')).not.toBe(before);
+  });
+
+  it.each([404, 403])('minds no pod that vanished or may not be changed (%i)', async (status) => {
+    await settled(exampleServer());
+    double.faults.plan(1, isOfPod, { kind: 'status', status, reason: 'Refused' });
+    await runtime.refresh(exampleServer(), renewed);
+    expect(filesOf('demo-0')).toBeUndefined();
+    await runtime.refresh(exampleServer(), renewed);
+    expect(filesOf('demo-0')).toBeDefined();
   });
 });
 

@@ -36,8 +36,8 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'statefulSet', verbs: own, why: 'servers and key services' },
   {
     type: 'pod',
-    verbs: [...read, 'create', 'delete'],
-    why: 'one pod at a time is deleted to restart it; checks of providers run as pods',
+    verbs: own,
+    why: 'one pod at a time is deleted to restart it, and annotated when its files changed; checks of providers run as pods',
   },
   { type: 'secret', verbs: own, why: 'reads what resources name; makes certificates, root credentials, files of pods' },
   { type: 'configMap', verbs: read, why: 'reads what resources name' },

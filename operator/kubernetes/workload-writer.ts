@@ -12,6 +12,7 @@ import { contentLabel } from './objects/labels.ts';
 import type { ObjectContext } from './objects/object-context.ts';
 import { newTemplate, type KeptTemplate } from './objects/stateful-set.ts';
 import { workloadObjects } from './objects/workload-objects.ts';
+import { tellPodsOfFiles } from './pod-files.ts';
 
 export interface WorkloadWriterOptions {
   readonly api: KubeApi;
@@ -66,6 +67,8 @@ export async function writeWorkload(
     (object) => !isFixedFiles(object) || template === undefined || mounted.has(object.metadata.name),
   );
   for (const object of wanted) await ensure(object, options);
+  const reloading = wanted.find(isReloadingFiles);
+  if (reloading !== undefined) await tellPodsOfFiles(workload.name, reloading, { ...options, pods: caches.pods });
   await removeStale(workload.name, wanted, options);
   return grow(workload, options);
 }
@@ -186,6 +189,10 @@ async function grow(workload: Workload, { api, caches, namespace, log }: Workloa
 
 function templateSpec(statefulSet: KubeObject): unknown {
   return statefulSetView(statefulSet).spec.template.spec;
+}
+
+function isReloadingFiles({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Secret' && metadata.labels?.[contentLabel] === 'reloading';
 }
 
 function isFixedFiles({ kind, metadata }: KubeObject): boolean {
