@@ -77,7 +77,7 @@ describe('with clients that write and read without pause', () => {
     const certificates = async () => {
       const found = await kubectl.list('secrets', team.namespace, 'app.kubernetes.io/managed-by=coffer-operator');
       return found
-        .filter(({ data }) => data?.['tls.crt'] !== undefined)
+        .filter(({ metadata, data }) => data?.['tls.crt'] !== undefined && metadata.name !== 'keys-authority')
         .map(({ metadata, data }) => `${metadata.name} ${data?.['tls.crt']}`);
     };
     const old = await certificates();
@@ -85,20 +85,24 @@ describe('with clients that write and read without pause', () => {
     const seen = await underLoad('certificates', team, bucket, async () => {
       const rotated = `coffer.dev/rotatedAt=${new Date().toISOString()}`;
       await kubectl.run(['annotate', '--overwrite', 'tenant/demo', 'kms/keys', rotated, '--namespace', team.namespace]);
-      await until('every certificate to be new', async () => {
-        const now = await certificates();
-        return now.length > 0 && now.every((each) => !old.includes(each)) ? true : undefined;
-      });
+      await until(
+        'every certificate to be new',
+        async () => {
+          const now = await certificates();
+          return now.length > 0 && now.every((each) => !old.includes(each)) ? true : undefined;
+        },
+        { timeoutMs: 240_000, otherwise: () => team.describe() },
+      );
       await team.untilSettled();
-      // The kubelet brings new files of a Secret into pods within a minute or so.
+      // Until the pods have the files and read them.
       await new Promise((resolve) => {
-        setTimeout(resolve, 90_000);
+        setTimeout(resolve, 30_000);
       });
     });
     expect(seen.downtime.longestMs).toBe(0);
     expectNoFailure(seen);
     expect([await team.podUids(server), await team.podUids(keys)]).toEqual(before);
-  });
+  }, 420_000);
 
   it('scales the key service from one to three and back without an outage', async () => {
     const before = await team.podUids(server);
@@ -116,25 +120,29 @@ describe('with clients that write and read without pause', () => {
     expect(await team.podUids(server)).toEqual(before);
   });
 
-  it('lets a drain of the node evict its pods one by one', async () => {
+  it('lets the pods of the node be evicted one by one, as a drain does', async () => {
     const before = await team.podUids(server);
-    const seen = await underLoad('drain', team, bucket, async () => {
+    const seen = await underLoad('evictions', team, bucket, async () => {
       for (const workload of [keys, server]) {
         const pods = await team.podUids(workload);
-        const drain = ['drain', 'node1', '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=90s'];
-        const drained = kubectl.run([...drain, `--pod-selector=coffer.dev/workload=${workload}`]);
-        // There is no other node for the pod to go to.
-        await until('the pod to be evicted', async () => {
-          const now = await team.podUids(workload);
-          return now.some((uid) => pods.includes(uid)) ? undefined : true;
-        });
-        await kubectl.run(['uncordon', 'node1']);
-        await drained;
+        for (const { metadata } of await team.pods(workload)) {
+          // The call that `kubectl drain` makes, which disruption budgets may refuse; but the one node there is takes the pod again.
+          const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: metadata.name } };
+          const path = `/api/v1/namespaces/${team.namespace}/pods/${metadata.name}/eviction`;
+          await kubectl.run(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
+        }
         await team.untilReplaced(workload, pods);
       }
     });
     expect(await team.podUids(server)).not.toEqual(before);
     expectOneShortRestart(seen);
+  });
+
+  it('lets kubectl drain the node', async () => {
+    const drain = ['drain', 'node1', '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=90s'];
+    await kubectl.run([...drain, '--pod-selector=coffer.dev/workload']);
+    await kubectl.run(['uncordon', 'node1']);
+    await team.untilSettled();
   });
 
   it('finishes a rollout that the operator is restarted in', async () => {
