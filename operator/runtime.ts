@@ -22,6 +22,11 @@ export interface Runtime {
   apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
   /** As `apply`, without what needs a restart: of that, the recorded version stays. */
   refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
+  /**
+   * Keeps what is paused from expiring: of the files that are there it rewrites certificates and values of Secrets that the program
+   * re-reads (`isRenewed`), and touches nothing else. Nothing happens where nothing runs.
+   */
+  renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
   /** Ends one instance; it comes back as the workload was applied last. */
   replace(name: string, instance: string): Promise<void>;
   /** Whether the store behind the instances can spare one of them. Asked before a ready one of several is replaced. */

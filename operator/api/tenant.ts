@@ -86,7 +86,10 @@ const storage = z.strictObject({
 export const tenantSpec = z.strictObject({
   ...programFields,
   replicas: z.int().min(1).max(64).default(1).describe('Servers. The local runtime runs one.'),
-  paused: z.boolean().default(false).describe('Leaves what runs as it is; only conditions are kept up to date.'),
+  paused: z
+    .boolean()
+    .default(false)
+    .describe('Leaves what runs as it is; only conditions and certificates are kept up to date.'),
   hibernated: z.boolean().default(false).describe('Runs no server; volumes, Secrets and addresses stay.'),
   rootCredentialsSecret: secretRef
     .optional()

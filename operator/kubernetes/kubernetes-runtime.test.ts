@@ -87,6 +87,10 @@ function image(pod: KubeObject | undefined): string | undefined {
   return (pod?.['spec'] as { containers: { image: string }[] } | undefined)?.containers[0]?.image;
 }
 
+function statefulSet(): unknown {
+  return double.get('statefulsets.apps', 'default', 'demo')?.['spec'];
+}
+
 function fileSecrets(): readonly string[] {
   return double
     .list('secrets', 'default')
@@ -275,6 +279,51 @@ describe('a change of files that reload', () => {
     expect(filesOf('demo-0')).toBeUndefined();
     await runtime.refresh(exampleServer(), renewed);
     expect(filesOf('demo-0')).toBeDefined();
+  });
+});
+
+const configuration = (text: string) =>
+  exampleServer({
+    mounts: exampleServer().mounts.map((mount) =>
+      mount.kind === 'files' && mount.name === 'tls'
+        ? {
+            ...mount,
+            files: [...mount.files, { path: 'rules', content: { kind: 'text', text } as const, reloads: true }],
+          }
+        : mount,
+    ),
+  });
+
+describe('what is paused', () => {
+  const other = exampleServer({ image: 'coffer:2', inputs: input('b'), replicas: 3 });
+  const renewed = secrets('other', 'renewed');
+
+  it('has certificates renewed that its pods re-read, and nothing else written', async () => {
+    await settled(exampleServer());
+    await runtime.refresh(exampleServer(), secrets());
+    const [before, set, written] = [filesOf('demo-0'), statefulSet(), double.requests.writes];
+    await runtime.renew(other, renewed);
+    const data = double.get('secrets', 'default', 'demo-reloading-files')?.['data'];
+    expect(data).toEqual({ 'tls.tls.crt': Buffer.from('renewed').toString('base64') });
+    expect(filesOf('demo-0')).not.toBe(before);
+    expect(statefulSet()).toEqual(set);
+    expect(fileSecrets()).toHaveLength(1);
+    expect(double.requests.writes - written).toBe(2);
+  });
+
+  it('keeps its configuration, though it is re-read: it must come back as it was paused', async () => {
+    await settled(configuration('as paused'));
+    await runtime.renew(configuration('other'), renewed);
+    const data = double.get('secrets', 'default', 'demo-reloading-files')?.['data'];
+    expect(data).toEqual({
+      'tls.tls.crt': Buffer.from('renewed').toString('base64'),
+      'tls.rules': Buffer.from('as paused').toString('base64'),
+    });
+  });
+
+  it('is not made where nothing runs', async () => {
+    await runtime.renew(exampleServer(), secrets());
+    expect(double.list('secrets', 'default')).toEqual([]);
   });
 });
 

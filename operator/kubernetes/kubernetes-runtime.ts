@@ -1,6 +1,7 @@
 import type { Secret } from '../api/object.ts';
 import { KubeError, type Cache, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
 import { workloadName } from '../render/render-context.ts';
+import { isRenewed } from '../render/renewed-file.ts';
 import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, ResourceReference, Workload } from '../workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
@@ -12,7 +13,7 @@ import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
 import { askHealth, storeHealthBy, type AskHealth } from './store-health.ts';
 import { podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';
 import { portsOf, workloadView } from './workload-view.ts';
-import { writeWorkload } from './workload-writer.ts';
+import { renewFiles, writeWorkload, type WorkloadWriterOptions } from './workload-writer.ts';
 
 /** What the runtime reads: one cache for each type of object that it makes, of all namespaces. */
 export interface RuntimeCaches {
@@ -138,6 +139,16 @@ export class KubernetesRuntime implements Runtime {
     return this.#write(workload, secrets, true);
   }
 
+  async renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    const { caches, namespace } = this.#options;
+    if (caches.statefulSets.get(namespace, workload.name) === undefined) return;
+    const owner = this.#ownerOf(workload);
+    await this.#attempt(workload, async () => {
+      const files = await resolvedFiles(workload, this.#symbols(workload, secrets), isRenewed);
+      await renewFiles({ workload, owner, files }, this.#writerOptions());
+    });
+  }
+
   async replace(name: string, instance: string): Promise<void> {
     const { api, caches, namespace } = this.#options;
     const pod = caches.pods.get(namespace, instance);
@@ -190,29 +201,46 @@ export class KubernetesRuntime implements Runtime {
   }
 
   async #write(workload: Workload, secrets: ReadonlyMap<string, Secret>, keepTemplate: boolean): Promise<void> {
-    const { namespace, images, log } = this.#options;
-    const owner = this.#options.owner(workload.owner);
-    if (owner === undefined) throw new Error(`${workload.owner.kind} ${workload.owner.name} is gone`);
     this.#ports.set(workload.name, new Map(workload.ports.map(({ name, port }) => [name, port])));
-    const symbols = podSymbols(workload, {
-      secrets,
-      namespace,
-      certificate: (name, part) => this.#certificates.part(name, part),
-      portOf: (name, port) => this.#portOf(name, port),
-    });
-    try {
+    const owner = this.#ownerOf(workload);
+    const symbols = this.#symbols(workload, secrets);
+    await this.#attempt(workload, async () => {
       const files = await resolvedFiles(workload, symbols);
-      const notGrown = await writeWorkload(
-        { workload, owner, symbols, files, keepTemplate },
-        { ...this.#options, writer: this.#writer, defaultImage: images.default },
-      );
+      const notGrown = await writeWorkload({ workload, owner, symbols, files, keepTemplate }, this.#writerOptions());
       await this.#certificates.removeUnused(workload.owner, certificatesOf(workload));
       if (notGrown === undefined) this.#refused.delete(workload.name);
       else this.#refuse(workload.name, 'VolumeNotGrown', notGrown);
+    });
+  }
+
+  #ownerOf({ owner }: Workload): OwnerReference {
+    const reference = this.#options.owner(owner);
+    if (reference === undefined) throw new Error(`${owner.kind} ${owner.name} is gone`);
+    return reference;
+  }
+
+  #symbols(workload: Workload, secrets: ReadonlyMap<string, Secret>) {
+    return podSymbols(workload, {
+      secrets,
+      namespace: this.#options.namespace,
+      certificate: (name, part) => this.#certificates.part(name, part),
+      portOf: (name, port) => this.#portOf(name, port),
+    });
+  }
+
+  #writerOptions(): WorkloadWriterOptions {
+    return { ...this.#options, writer: this.#writer, defaultImage: this.#options.images.default };
+  }
+
+  /** What is in the way of a workload is something to tell of it, and no error of the pass. */
+  async #attempt({ name }: Workload, write: () => Promise<void>): Promise<void> {
+    const { namespace, log } = this.#options;
+    try {
+      await write();
     } catch (error) {
-      if (error instanceof ForeignObject) this.#refuse(workload.name, 'Conflict', error.message);
+      if (error instanceof ForeignObject) this.#refuse(name, 'Conflict', error.message);
       // Its cache tells when it is gone, which leads to the next attempt.
-      else if (error instanceof StillBeingDeleted) log.info({ namespace, workload: workload.name }, error.message);
+      else if (error instanceof StillBeingDeleted) log.info({ namespace, workload: name }, error.message);
       else throw error;
     }
   }

@@ -1,7 +1,7 @@
 import type { Secret } from '../api/object.ts';
 import { formatAddress } from '../../platform/listen.ts';
 import { resolveContent, type Symbols } from '../render/resolve.ts';
-import type { CertificatePart, Workload } from '../workload.ts';
+import type { CertificatePart, MountedFile, Workload } from '../workload.ts';
 import type { ResolvedFile } from './objects/file-secrets.ts';
 import { mountFolder } from './objects/object-context.ts';
 
@@ -38,12 +38,16 @@ export function serviceAddress(workload: string, namespace: string, port: number
   return `${workload}.${namespace}.svc:${port}`;
 }
 
-/** Every file of a workload. Errors for a symbol that does not exist. */
-export async function resolvedFiles(workload: Workload, symbols: Symbols): Promise<readonly ResolvedFile[]> {
+/** The files of a workload, or those that are wanted. Errors for a symbol that does not exist. */
+export async function resolvedFiles(
+  workload: Workload,
+  symbols: Symbols,
+  isWanted: (file: MountedFile) => boolean = () => true,
+): Promise<readonly ResolvedFile[]> {
   const files: ResolvedFile[] = [];
   for (const mount of workload.mounts) {
     if (mount.kind !== 'files') continue;
-    for (const { path, content, reloads } of mount.files) {
+    for (const { path, content, reloads } of mount.files.filter(isWanted)) {
       files.push({ mount: mount.name, path, reloads, content: await resolveContent(content, workload, symbols) });
     }
   }

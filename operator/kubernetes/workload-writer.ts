@@ -7,7 +7,13 @@ import { adjustedClaim, growths, otherTemplates } from './claims.ts';
 import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
 import { StillBeingDeleted, type ObjectWriter } from './object-writer.ts';
-import { fileSecretNames, reloadingSecretName, type ResolvedFile } from './objects/file-secrets.ts';
+import {
+  fileKey,
+  fileSecretNames,
+  fileSecrets,
+  reloadingSecretName,
+  type ResolvedFile,
+} from './objects/file-secrets.ts';
 import { contentLabel } from './objects/labels.ts';
 import type { ObjectContext } from './objects/object-context.ts';
 import { newTemplate, type KeptTemplate } from './objects/stateful-set.ts';
@@ -71,6 +77,26 @@ export async function writeWorkload(
   if (reloading !== undefined) await tellPodsOfFiles(workload.name, reloading, { ...options, pods: caches.pods });
   await removeStale(workload.name, wanted, options);
   return grow(workload, options);
+}
+
+/**
+ * Writes files anew in the Secret of those that reload, and nothing else of the workload: only those that it has. Errors with
+ * `ForeignObject`, `StillBeingDeleted` and `KubeError`.
+ */
+export async function renewFiles(
+  { workload, owner, files }: Pick<WorkloadToWrite, 'workload' | 'owner' | 'files'>,
+  options: WorkloadWriterOptions,
+): Promise<void> {
+  const { caches, namespace, writer } = options;
+  const reloading = reloadingSecretName(workload.name);
+  const live = dataOf(await writer.find(caches.secrets, namespace, reloading));
+  const known = files.filter(({ mount, path }) => fileKey(mount, path) in live);
+  if (known.length === 0) return;
+  const context = { namespace, owner, files: { fixed: undefined, reloading } };
+  for (const secret of fileSecrets(workload, known, live, context)) {
+    await writer.ensure(secret, caches.secrets);
+    await tellPodsOfFiles(workload.name, secret, { ...options, pods: caches.pods });
+  }
 }
 
 /** The live template where it stays: as it is wanted, or since what would be rendered now is what it was rendered from. */
@@ -141,11 +167,15 @@ function keptFiles(
   { caches, namespace }: WorkloadWriterOptions,
 ): Readonly<Record<string, string>> {
   const name = reloadingSecretName(workload);
-  const data = caches.secrets.get(namespace, name)?.['data'];
-  if (typeof data !== 'object' || data === null) return {};
+  const data = dataOf(caches.secrets.get(namespace, name));
   // A pod whose volume names a key that is gone cannot start, and is not updated any more.
   const keys = mounted.get(name) ?? new Set();
-  return Object.fromEntries(Object.entries(data).filter(([key]) => keys.has(key))) as Record<string, string>;
+  return Object.fromEntries(Object.entries(data).filter(([key]) => keys.has(key)));
+}
+
+function dataOf(secret: KubeObject | undefined): Readonly<Record<string, string>> {
+  const data = secret?.['data'];
+  return typeof data === 'object' && data !== null ? (data as Record<string, string>) : {};
 }
 
 async function removeStale(

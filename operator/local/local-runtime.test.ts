@@ -192,6 +192,25 @@ describe('a workload on one machine', () => {
     expect(log()).toEqual(['start']);
   });
 
+  it('has what would expire written anew while it is paused, and nothing else', async () => {
+    const content = { kind: 'secret', secret: 's', key: 'key' } as const;
+    const files = (rules: string) => [
+      { path: 'password', content, reloads: true },
+      { path: 'fixed', content, reloads: false },
+      { path: 'rules', content: { kind: 'text', text: rules } as const, reloads: true },
+    ];
+    const paused = workload({ mounts: [volume, { kind: 'files', name: 'root', files: files('as paused') }] });
+    await runtime.apply(paused, secrets);
+    await ready();
+    const more = [...files('other'), { path: 'more', content, reloads: true }];
+    const changed = workload({ replicas: 3, mounts: [volume, { kind: 'files', name: 'root', files: more }] }, '2');
+    await runtime.renew(changed, new Map([['s', { name: 's', data: { key: 'renewed' } }]]));
+    const read = (name: string) => readFileSync(join(folder, 'state/workloads/demo-server/root', name), 'utf8');
+    expect([read('password'), read('fixed'), read('rules')]).toEqual(['renewed', 'secret-value', 'as paused']);
+    expect(existsSync(join(folder, 'state/workloads/demo-server/root/more'))).toBe(false);
+    expect(log()).toEqual(['start']);
+  });
+
   it('is started again when it crashes, and tells its last words', async () => {
     writeFileSync(data('crash'), '');
     await runtime.apply(workload(), secrets);

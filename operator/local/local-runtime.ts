@@ -71,6 +71,13 @@ export class LocalRuntime implements Runtime {
     await this.#workloads.get(workload.name)?.refresh(workload);
   }
 
+  async renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    const known = this.#workloads.get(workload.name);
+    if (known === undefined) return;
+    this.#secrets.set(workload.name, secrets);
+    await known.renew(workload);
+  }
+
   replace(name: string): Promise<void> {
     this.#workloads.get(name)?.replace();
     return Promise.resolve();

@@ -4,8 +4,9 @@ import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import { restartReasons } from '../reconcile/restart-reasons.ts';
+import { isRenewed } from '../render/renewed-file.ts';
 import type { Instance, InstanceState, RefusalReason, RunningWorkload, WorkloadState } from '../runtime.ts';
-import type { Mount, Program, RestartInput, Workload } from '../workload.ts';
+import type { Mount, MountedFile, Program, RestartInput, Workload } from '../workload.ts';
 import { ChildLog } from './child-log.ts';
 import { compileCache, endLeftover, type Command } from './child-process.ts';
 import { portProblem } from './port-in-use.ts';
@@ -98,6 +99,14 @@ export class LocalWorkload {
     await this.#take(workload, this.#applied === undefined || !isChanged(this.#applied, workload));
   }
 
+  /** Rewrites what would expire of the files that are there. */
+  async renew(workload: Workload): Promise<void> {
+    if (this.#stopped || this.#supervisor === undefined || this.#busy > 0) return;
+    const known = new Set(this.#applied?.mounts.map(({ name }) => name));
+    const mounts = workload.mounts.filter(({ name }) => known.has(name));
+    await this.#enqueue(() => this.#writeFiles({ ...workload, mounts }, 'renewed'));
+  }
+
   /** Ends the instance and starts it as it was applied last. */
   replace(): void {
     if (!this.#stopped && this.#wanted > 0) this.#requestRestart();
@@ -124,7 +133,7 @@ export class LocalWorkload {
     }
     // A restart that is under way writes the files itself.
     const { workload: recorded } = this;
-    if (this.#busy === 0 && recorded !== undefined) await this.#enqueue(() => this.#writeFiles(recorded, true));
+    if (this.#busy === 0 && recorded !== undefined) await this.#enqueue(() => this.#writeFiles(recorded, 'reloading'));
   }
 
   #refuseReplicas(workload: Workload): void {
@@ -206,7 +215,7 @@ export class LocalWorkload {
     const { state, name } = this.#options;
     const pidFile = join(state.folder('workloads', name), 'process');
     await endLeftover(pidFile);
-    await this.#writeFiles(workload, false);
+    await this.#writeFiles(workload, 'all');
     const taken = await portProblem(workload.ports);
     if (taken !== undefined) {
       this.#refuse('PortInUse', taken);
@@ -257,28 +266,38 @@ export class LocalWorkload {
   }
 
   /** While an instance runs, only what it re-reads: the rest is of the version that it was started with. */
-  async #writeFiles(workload: Workload, reloadsOnly: boolean): Promise<void> {
-    for (const mount of workload.mounts) await this.#writeMount(workload, mount, reloadsOnly);
+  async #writeFiles(workload: Workload, which: WrittenFiles): Promise<void> {
+    for (const mount of workload.mounts) await this.#writeMount(workload, mount, which);
   }
 
-  async #writeMount(workload: Workload, mount: Mount, reloadsOnly: boolean): Promise<void> {
+  async #writeMount(workload: Workload, mount: Mount, which: WrittenFiles): Promise<void> {
     const { symbols, name } = this.#options;
     const folder = symbols.mountPath(name, mount.name);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (mount.kind === 'volume') return;
     const wanted = new Set(mount.files.map(({ path }) => path));
-    const stale = reloadsOnly ? [] : readdirSync(folder).filter((name) => !wanted.has(name));
+    const stale = which !== 'all' ? [] : readdirSync(folder).filter((name) => !wanted.has(name));
     for (const gone of stale) rmSync(join(folder, gone), { recursive: true });
     for (const file of mount.files) {
-      if (reloadsOnly && !file.reloads) continue;
+      if (!isWritten[which](file)) continue;
       const path = join(folder, file.path);
+      const before = await readFile(path, 'utf8').catch(() => undefined);
+      if (which === 'renewed' && before === undefined) continue;
       const content = await resolveContent(file.content, workload, symbols);
-      if ((await readFile(path, 'utf8').catch(() => undefined)) === content) continue;
+      if (before === content) continue;
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       await writeFileAtomically(path, content);
     }
   }
 }
+
+type WrittenFiles = 'all' | 'reloading' | 'renewed';
+
+const isWritten: Readonly<Record<WrittenFiles, (file: MountedFile) => boolean>> = {
+  all: () => true,
+  reloading: ({ reloads }) => reloads,
+  renewed: isRenewed,
+};
 
 function isChanged(before: Workload, after: Workload): boolean {
   return restartReasons(before.inputs, after.inputs, after.owner).length > 0;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProviderCheck } from './check-provider.ts';
 import { broken, good, kms, Namespace, provider, tenant } from './reconciler-harness.ts';
 import { RecordingRuntime } from './recording-runtime.ts';
@@ -125,7 +125,7 @@ describe('a changed provider', () => {
     const operator = await space.started(tenant(withProvider), provider('a'));
     const paused = tenant({ ...withProvider, paused: true });
     await space.change(operator, paused, provider('a', 'good', { scopes: ['openid'] }));
-    expect(space.runtime.told).toEqual([]);
+    expect(new Set(space.runtime.told)).toEqual(new Set(['renew demo-server']));
     expect(space.conditions('Tenant/demo')).toContain('Ready=True Paused');
   });
 
@@ -136,6 +136,29 @@ describe('a changed provider', () => {
     await space.started(tenant(withProvider), provider('a'));
     expect(JSON.stringify(space.runtime.running.get('demo-server')?.inputs)).toContain('IdentityProvider');
     expect(space.conditions('Tenant/demo')).toContain('IdentityReady=False NotFound');
+  });
+});
+
+describe('a tenant that is paused', () => {
+  it('has its certificates renewed while it runs, and nothing else done', async () => {
+    const operator = await space.started(tenant());
+    await space.change(operator, tenant({ paused: true, image: 'coffer:2', hibernated: true }));
+    expect(space.runtime.told).toEqual(['renew demo-server']);
+    expect(space.runtime.running.get('demo-server')?.wanted).toBe(1);
+  });
+
+  it('that never ran gets nothing, not even root credentials', async () => {
+    const rootCredentials = vi.fn();
+    const operator = space.open({ rootCredentials });
+    await space.change(operator, tenant({ paused: true }));
+    expect(space.runtime.told).toEqual([]);
+    expect(rootCredentials).not.toHaveBeenCalled();
+  });
+
+  it('is not said to be wrong for what is not written right yet', async () => {
+    const operator = await space.started(tenant());
+    await space.change(operator, tenant({ paused: true, kmsConfigRef: { name: 'missing', keyPrefix: 'a-' } }));
+    expect(space.conditions('Tenant/demo')).toContain('Ready=True Paused');
   });
 });
 

@@ -4,7 +4,7 @@ import type { CertificateNeed, IssuedCertificate, Workload } from '../workload.t
 /** For tests: runs nothing, and remembers what it was told. Instances start when `become` says so. */
 export class RecordingRuntime implements Runtime {
   readonly running = new Map<string, RunningWorkload>();
-  /** `start demo-server`, `update demo-server`, `replace demo-server-1`, `remove demo-server`. */
+  /** `start demo-server`, `update demo-server`, `renew demo-server`, `replace demo-server-1`, `remove demo-server`. */
   readonly told: string[] = [];
   /** As applied or refreshed last. */
   readonly desired = new Map<string, Workload>();
@@ -47,6 +47,11 @@ export class RecordingRuntime implements Runtime {
     this.#failWhereTold(workload.name);
     const before = this.running.get(workload.name);
     if (before !== undefined) this.#scale(workload, before, before.inputs);
+    return Promise.resolve();
+  }
+
+  renew({ name }: Workload): Promise<void> {
+    this.told.push(`renew ${name}`);
     return Promise.resolve();
   }
 

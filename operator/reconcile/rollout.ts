@@ -14,7 +14,7 @@ export interface Blocker {
 
 /** What a decision depends on beside the workload itself. */
 export interface RolloutSurroundings {
-  /** Nothing of it is touched. */
+  /** Nothing of it is touched but what would expire. */
   readonly paused: boolean;
   /** Why a workload that this one depends on is not settled: it is ready, and has nothing of its own to roll. */
   readonly unsettled: string | undefined;

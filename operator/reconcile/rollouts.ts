@@ -47,8 +47,8 @@ export class Rollouts {
       await runtime.apply(desired, secrets);
       running = await runtime.observeOne(desired.name);
       step = nextStep(desired, running, surroundings);
-    } else if (running !== undefined && step.kind !== 'leave') {
-      await runtime.refresh(desired, secrets);
+    } else if (running !== undefined) {
+      await (step.kind === 'leave' ? runtime.renew(desired, secrets) : runtime.refresh(desired, secrets));
     }
     if (step.kind === 'replace' && running !== undefined) {
       step = await this.#replace(desired, running, step, surroundings);

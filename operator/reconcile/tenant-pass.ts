@@ -30,8 +30,10 @@ export async function tenantPass(tenant: Tenant, resources: Resources, passes: P
   const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
   noteKeyService(tenant, passes);
   const gathered = await gather(tenant, resources, passes);
-  const waitingFor = tenant.spec.paused ? undefined : pendingProvider(tenant, gathered.providers);
-  const left = tenant.spec.paused || waitingFor !== undefined;
+  const { paused } = tenant.spec;
+  const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
+  // Of a paused one that does not run nothing is made, not even what it would be rendered from.
+  const left = paused ? (await runtime.observeOne(workloadName(about))) === undefined : waitingFor !== undefined;
   const secrets = left ? undefined : await secretsFor(tenant, resources, passes);
   const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, passes);
   const progress: Partial<RolloutProgress> =
@@ -42,7 +44,9 @@ export async function tenantPass(tenant: Tenant, resources: Resources, passes: P
   const again = lookAgainMs(gathered.certificates, now());
   if (again !== undefined) enqueue(about, again);
   if (rendered?.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
-  await publish(tenant, resources, gathered, { rendered, progress, waitingFor }, passes);
+  // What is written does not hold while it is paused, so nothing is wrong with it yet.
+  const told = paused ? undefined : rendered;
+  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor }, passes);
 }
 
 /** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
@@ -143,7 +147,7 @@ function advance(
   const version = kms === undefined ? '' : keyServiceVersion(kms, resources, options.fingerprint);
   const view = ref && keyServices.get(ref.name);
   const unsettled = unsettledReason(tenant, admission(tenant, issued), view, version);
-  return rollouts.advance(desired, secrets.all, { paused: false, unsettled });
+  return rollouts.advance(desired, secrets.all, { paused: tenant.spec.paused, unsettled });
 }
 
 async function publish(
