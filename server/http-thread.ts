@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { Server as TlsServer } from 'node:tls';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -11,6 +12,12 @@ import type { Readiness } from './http/health.ts';
 import { createRequestListener } from './http/request-listener.ts';
 import { requestIds } from './http/request-ids.ts';
 import { createS3Server } from './http/s3-server.ts';
+import { createMetricsHandler } from './metrics/metrics-handler.ts';
+import type { MetricSources } from './metrics/metric-sources.ts';
+import { RequestCounters } from './metrics/request-counters.ts';
+import { RequestMeasure } from './metrics/request-measure.ts';
+import { TrafficMeter } from './metrics/traffic-meter.ts';
+import { routes } from './s3/routes.ts';
 import { createS3Api } from './s3/s3-api.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
@@ -29,12 +36,29 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   let rooms: Rooms | undefined;
   let endpoint = '';
 
+  const { memory, thread } = options.counters;
+  const counters = new RequestCounters(memory, thread, operationNames);
+  const metrics = createMetricsHandler({
+    authorization: options.settings.metricsAuthorization,
+    access: services.access,
+    sources: metricSources(options, services, {
+      sums: () => {
+        traffic.look();
+        return counters.sums();
+      },
+      ready: () => readiness.kind === 'ready',
+      server: () => endpoint,
+    }),
+    clock: () => new Date(),
+  });
+
   const nextRequestId = requestIds(randomBytes);
   const listener = createRequestListener({
-    handle: createDispatch({ readiness: () => readiness, rooms: () => rooms }),
+    handle: createDispatch({ readiness: () => readiness, rooms: () => rooms, metrics }),
     secure: options.tls !== undefined,
     nextRequestId,
     log,
+    measure: () => new RequestMeasure(counters),
   });
   const tls =
     options.tls === undefined
@@ -47,6 +71,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     nextRequestId,
     ...(tls === undefined ? {} : { tls: tls.current }),
   });
+  const traffic = new TrafficMeter(server, counters);
 
   return {
     async handle(message) {
@@ -79,12 +104,35 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
         case 'stop':
           await connections.drain(message.drainMs);
           tls?.close();
+          traffic.close();
           await services.close();
           return tell({ kind: 'stopped' });
         default:
           return message satisfies never;
       }
     },
+  };
+}
+
+/** In the same order in every thread. */
+const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
+
+function metricSources(
+  { settings, folder, startedAt }: ThreadOptions,
+  { objects, blobs, keys }: Services,
+  own: Pick<MetricSources, 'sums' | 'ready' | 'server'>,
+): MetricSources {
+  return {
+    sums: own.sums,
+    ready: own.ready,
+    // Pods listen on every address: their names tell them apart.
+    server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
+    space: () => blobs.space(),
+    buckets: async () => (await objects.listBuckets()).length,
+    ...(settings.keyService === undefined ? {} : { checkKeyService: () => keys.check() }),
+    version: packageJson.version,
+    startedAt,
+    dataFolder: folder.path,
   };
 }
 

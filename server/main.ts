@@ -9,6 +9,7 @@ import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
 import { claimPort } from './claim-port.ts';
+import { requestCounterMemory } from './metrics/request-counters.ts';
 import { parseArguments } from './command-line.ts';
 import type { ServerArguments } from './command-line.ts';
 import { checkStores } from './store/check-stores.ts';
@@ -73,10 +74,12 @@ async function run({
     terminal: process.stdout.isTTY,
     startedAt: Date.now(),
   };
-  const background = new Thread({ ...options, role: 'background', first: false }, die);
+  const threads = httpThreads(settings);
+  const memory = requestCounterMemory(threads);
+  const background = new Thread({ ...options, role: 'background', first: false, counters: { memory, thread: 0 } }, die);
   const http = Array.from(
-    { length: httpThreads(settings) },
-    (_, index) => new Thread({ ...options, role: 'http', first: index === 0 }, die),
+    { length: threads },
+    (_, thread) => new Thread({ ...options, role: 'http', first: thread === 0, counters: { memory, thread } }, die),
   );
   const all = [background, ...http];
   let served = false;

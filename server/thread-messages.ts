@@ -18,6 +18,8 @@ export interface ThreadOptions {
   /** Whether log lines go to a terminal, which a thread cannot see. */
   readonly terminal: boolean;
   readonly startedAt: number;
+  /** Where the HTTP threads count requests, and the part of this one. */
+  readonly counters: { readonly memory: SharedArrayBuffer; readonly thread: number };
 }
 
 /**

@@ -55,6 +55,7 @@ export function loadSettings({
       sessionMs: server.number('CONSOLE_SESSION_DURATION') ?? oneDay / 2,
     },
     ...(threads === undefined ? {} : { threads }),
+    metricsAuthorization: metricsAuthorization(server.text('PROMETHEUS_AUTH_TYPE')),
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
@@ -156,6 +157,10 @@ function readClient(reader: SettingReader): KeyServiceSettings['client'] | undef
 
 function logLevel(text: string | undefined): ServerSettings['logLevel'] {
   return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info';
+}
+
+function metricsAuthorization(text: string | undefined): ServerSettings['metricsAuthorization'] {
+  return text === 'public' ? 'public' : 'jwt';
 }
 
 function isSize(value: unknown): value is Size {

@@ -13,6 +13,8 @@ export interface ServerSettings {
   readonly serverUrl?: string;
   readonly browser: { readonly enabled: boolean; readonly redirectUrl?: string; readonly sessionMs: number };
   readonly threads?: number;
+  /** Whether Prometheus needs a token. */
+  readonly metricsAuthorization: 'jwt' | 'public';
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   /** Where records and blobs are kept, as written; in the data folder without it. The records' address may hold a password. */

@@ -84,6 +84,12 @@ export const settings = [
     default: 'info',
   }),
   server(
+    'SVC_PROMETHEUS_AUTH_TYPE',
+    { kind: 'choice', of: ['jwt', 'public'] },
+    'Who reads the metrics below /minio/v2/metrics/: those with a token made by "mc admin prometheus generate", or everybody.',
+    { default: 'jwt' },
+  ),
+  server(
     'SVC_SHUTDOWN_DELAY',
     { kind: 'duration' },
     'How long a server that is told to stop goes on taking requests after it said that it is not ready, so that load balancers hear of it.',

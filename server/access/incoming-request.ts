@@ -16,6 +16,8 @@ export interface IncomingRequest {
   readonly body: AsyncIterable<Buffer>;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  /** Told which operation the request asks for, once that is known: what is told is counted. */
+  readonly measure?: { isFor(operation: string): void };
 }
 
 /** An `IncomingRequest` whose signature holds. */

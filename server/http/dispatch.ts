@@ -3,6 +3,7 @@ import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { answerHealth } from './health.ts';
 import type { Readiness } from './health.ts';
+import { isMetricsPath } from '../metrics/metrics-handler.ts';
 
 /** The rooms behind the S3 port. */
 export interface Rooms {
@@ -15,14 +16,17 @@ export interface DispatchOptions {
   readonly readiness: () => Readiness;
   /** Undefined as long as the server is not ready. */
   readonly rooms: () => Rooms | undefined;
+  /** Answers before the server is ready, too. */
+  readonly metrics: RequestHandler;
 }
 
 /** Which room a request is for. */
-export function createDispatch({ readiness, rooms }: DispatchOptions): RequestHandler {
+export function createDispatch({ readiness, rooms, metrics }: DispatchOptions): RequestHandler {
   return async (request): Promise<Answer> => {
     const now = readiness();
     const health = answerHealth(request, now);
     if (health !== undefined) return health;
+    if (isMetricsPath(request.rawPath)) return metrics(request);
     const open = rooms();
     if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined)
       throw new S3Error('ServiceUnavailable');

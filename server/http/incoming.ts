@@ -5,7 +5,12 @@ import type { IncomingRequest } from '../access/incoming-request.ts';
 export function toIncomingRequest(
   message: IncomingMessage,
   response: ServerResponse,
-  options: { readonly requestId: string; readonly secure: boolean; readonly awaitsContinue: boolean },
+  options: {
+    readonly requestId: string;
+    readonly secure: boolean;
+    readonly awaitsContinue: boolean;
+    readonly measure?: IncomingRequest['measure'];
+  },
 ): IncomingRequest {
   const target = originForm(message.url ?? '/');
   const question = target.indexOf('?');
@@ -24,6 +29,7 @@ export function toIncomingRequest(
     },
     secure: options.secure,
     remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
+    ...(options.measure === undefined ? {} : { measure: options.measure }),
   };
 }
 

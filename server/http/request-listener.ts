@@ -3,6 +3,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { RequestMeasure } from '../metrics/request-measure.ts';
 import { asS3Error } from '../s3/as-s3-error.ts';
 import { answerError, hostId } from '../s3/error-answer.ts';
 import { answerAdminError } from './admin-error-answer.ts';
@@ -15,6 +16,8 @@ export interface RequestListenerOptions {
   readonly secure: boolean;
   readonly nextRequestId: () => string;
   readonly log: Logger;
+  /** Makes what counts a request. */
+  readonly measure?: () => RequestMeasure;
 }
 
 export type HttpListener = (message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
@@ -26,20 +29,38 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
 
   return (message, response, awaitsContinue) => {
     const requestId = options.nextRequestId();
-    const request = toIncomingRequest(message, response, { requestId, secure, awaitsContinue });
+    const measure = options.measure?.();
+    const request = toIncomingRequest(message, response, {
+      requestId,
+      secure,
+      awaitsContinue,
+      ...(measure === undefined ? {} : { measure }),
+    });
     if (debug) logAccess(request, response);
     response.setHeader('server', 'Coffer');
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('x-amz-id-2', hostId);
     response.setHeader('x-content-type-options', 'nosniff');
-    void serve(message, response, request);
+    void serve(message, response, request, measure);
   };
 
-  async function serve(message: IncomingMessage, response: ServerResponse, request: IncomingRequest): Promise<void> {
+  async function serve(
+    message: IncomingMessage,
+    response: ServerResponse,
+    request: IncomingRequest,
+    measure: RequestMeasure | undefined,
+  ): Promise<void> {
     try {
-      await sendAnswer(message, response, await answerOf(message, request));
+      await sendAnswer(message, response, await answerOf(message, request), measure);
+      measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
     } catch (error) {
-      await sendFailure(message, response, request, error);
+      const refusal = asS3Error(error);
+      const canceled = wentAway(message);
+      const broken = response.headersSent;
+      measure?.refused(refusal.code);
+      await sendFailure(message, response, request, error, measure);
+      // An answer that broke off has said 200 before.
+      measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
     }
   }
 
@@ -56,6 +77,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     response: ServerResponse,
     request: IncomingRequest,
     error: unknown,
+    measure: RequestMeasure | undefined,
   ): Promise<void> {
     logFailure(request, message, error);
     if (response.headersSent || response.destroyed) {
@@ -64,7 +86,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
     try {
       const answer = isAdminPath(request.rawPath) ? answerAdminError(error, request) : answerError(error, request);
-      await sendAnswer(message, response, answer);
+      await sendAnswer(message, response, answer, measure);
     } catch (second) {
       log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');
       response.destroy();
@@ -80,7 +102,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       path: request.rawPath,
       code: refusal.code,
     };
-    if (message.destroyed && !message.complete) log.debug(fields, 'the client went away before its request was whole');
+    if (wentAway(message)) log.debug(fields, 'the client went away before its request was whole');
     else if (refusal.status >= 500 && refusal.code !== 'NotImplemented') {
       log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
     } else if (debug) {
@@ -105,6 +127,11 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       );
     });
   }
+}
+
+/** Whether the client did, before its request was whole. */
+function wentAway(message: IncomingMessage): boolean {
+  return message.destroyed && !message.complete;
 }
 
 /** Why a policy refused: for the log alone. */

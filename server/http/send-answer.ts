@@ -9,14 +9,26 @@ const patience = 10_000;
 type Headers = Record<string, string>;
 const noBytes = Buffer.alloc(0);
 
+/** Told when an answer begins to go out. */
+export interface FirstByteListener {
+  firstByte(): void;
+}
+
 /**
  * Writes an answer; resolves when it is handed to the connection or the connection is gone.
  *
  * Rejects only where nothing has been written yet, so that the caller can still answer the failure.
  */
-export async function sendAnswer(message: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+export async function sendAnswer(
+  message: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  measure?: FirstByteListener,
+): Promise<void> {
   const { body } = answer;
   const headers = { ...answer.headers };
+  // What is there goes out in this turn.
+  if (body.kind === 'empty' || body.kind === 'bytes' || message.method === 'HEAD') measure?.firstByte();
   if (message.method === 'HEAD' || answer.status === 204 || answer.status === 304) {
     if (body.kind === 'stream') body.stream.destroy();
     if (body.kind === 'bytes') headers['content-length'] ??= String(body.bytes.length);
@@ -32,9 +44,12 @@ export async function sendAnswer(message: IncomingMessage, response: ServerRespo
       return sendBytes(message, response, answer.status, headers, body.bytes);
     case 'stream':
       headers['content-length'] = String(body.size);
-      return sendStream(response, body, () => response.writeHead(answer.status, headers));
+      return sendStream(response, body, () => {
+        measure?.firstByte();
+        response.writeHead(answer.status, headers);
+      });
     case 'slow':
-      return sendSlowly(message, response, answer, body);
+      return sendSlowly(message, response, answer, body, measure);
     default:
       return body satisfies never;
   }
@@ -98,11 +113,13 @@ async function sendSlowly(
   response: ServerResponse,
   { status, headers }: Answer,
   { early, result }: { readonly early: Buffer; readonly result: Promise<Answer> },
+  measure: FirstByteListener | undefined,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tick = () => {
     if (response.headersSent) response.write(' ');
     else {
+      measure?.firstByte();
       response.writeHead(status, headers);
       response.write(early);
     }
@@ -111,7 +128,7 @@ async function sendSlowly(
     timer = setInterval(tick, patience);
     const answer = await result;
     clearInterval(timer);
-    if (!response.headersSent) return await sendAnswer(message, response, answer);
+    if (!response.headersSent) return await sendAnswer(message, response, answer, measure);
     const bytes = answer.body.kind === 'bytes' ? answer.body.bytes : noBytes;
     response.end(bytes.subarray(0, early.length).equals(early) ? bytes.subarray(early.length) : bytes);
   } finally {

@@ -27,6 +27,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
     const isCopy = request.headers['x-amz-copy-source'] !== undefined;
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
+    request.measure?.isFor(operation.name);
     const auth = await services.authenticate(request);
     const call = createCall(services, request, auth, { query, bucket, key });
     if (operation.action !== undefined) {

@@ -13,6 +13,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
   'server/access': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
+  'server/metrics': ['server/access', 'platform', 'protocol'],
   'server/sts': ['server/access', 'server/encryption', 'platform', 'protocol'],
   'server/admin': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
   'server/console': [
@@ -28,9 +29,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   // What the console's API answers: types for both ends.
   'server/console/contract': [],
   'server/console/web': ['server/console/contract'],
-  'server/http': ['server/s3', 'server/sts', 'server/admin', 'server/console', 'server/access', 'platform', 'protocol'],
+  'server/http': [
+    'server/s3',
+    'server/sts',
+    'server/admin',
+    'server/console',
+    'server/metrics',
+    'server/access',
+    'platform',
+    'protocol',
+  ],
   server: [
-    ...['http', 's3', 'sts', 'admin', 'console', 'access', 'objects', 'encryption', 'store'].map(
+    ...['http', 's3', 'sts', 'admin', 'console', 'metrics', 'access', 'objects', 'encryption', 'store'].map(
       (room) => `server/${room}`,
     ),
     'platform',

@@ -1,0 +1,54 @@
+import { decodeJwt, jwtVerify } from 'jose';
+import type { Access } from '../access/principal.ts';
+
+/** What the token's maker puts there. */
+const issuer = 'prometheus';
+
+const howTo =
+  'Make a token by "mc admin prometheus generate ALIAS" with the root credentials, or let everybody read the metrics by ' +
+  'SVC_PROMETHEUS_AUTH_TYPE=public.';
+
+/**
+ * Whether the header `authorization` allows to read the metrics: a JWT whose subject is an access key that may `admin:Prometheus`, and
+ * which is signed, HS512, with its secret key. Answers why not, for the person who set up the scrape; undefined where it does.
+ * Temporary credentials end too soon for a token that clients make to last.
+ */
+export async function scrapeProblem(
+  header: string | undefined,
+  access: Access,
+  now: Date,
+): Promise<string | undefined> {
+  const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  if (token === undefined) return `The metrics are read with a bearer token, and the request has none. ${howTo}`;
+  const subject = subjectOf(token);
+  if (subject === undefined) return `The bearer token is no JWT with a subject. ${howTo}`;
+  const credentials = await access.credentials(subject);
+  const isOurs =
+    credentials !== undefined &&
+    credentials.sessionToken === undefined &&
+    (await isSignedBy(credentials.secretKey, token, now));
+  if (!isOurs) {
+    return `The bearer token is not signed by credentials of this server, or has expired: were the root credentials changed? ${howTo}`;
+  }
+  const { principal } = credentials;
+  const decision = await access.authorize({ principal, action: 'admin:Prometheus', resource: '', context: {} });
+  return decision.kind === 'allow' ? undefined : `The policies of ${subject} do not allow admin:Prometheus.`;
+}
+
+function subjectOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The comparison is the crypto library's, which takes the same time for every signature. */
+async function isSignedBy(secretKey: string, token: string, now: Date): Promise<boolean> {
+  try {
+    await jwtVerify(token, Buffer.from(secretKey), { algorithms: ['HS512'], issuer, currentDate: now });
+    return true;
+  } catch {
+    return false;
+  }
+}

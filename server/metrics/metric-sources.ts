@@ -1,0 +1,79 @@
+import type { ProcessFacts } from './process-facts.ts';
+import { processFacts } from './process-facts.ts';
+import type { RequestSums } from './request-counters.ts';
+
+/** Milliseconds that an answer waits for what others must tell. Prometheus itself waits ten seconds for all of it. */
+const patience = 3_000;
+
+/** Where the values come from at the moment of a scrape. */
+export interface MetricSources {
+  readonly sums: () => RequestSums;
+  readonly ready: () => boolean;
+  /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
+  readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
+  readonly buckets: () => Promise<number>;
+  /** Rejects where the key service cannot be used. Absent where none is configured. */
+  readonly checkKeyService?: () => Promise<void>;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly dataFolder: string;
+  /** `HOST:PORT` by which dashboards tell servers apart. */
+  readonly server: () => string;
+}
+
+/** The values. What could not be found out in time is absent, so that nobody takes a 0 for a fact. */
+export interface MetricValues {
+  readonly requests: RequestSums;
+  readonly healthy: boolean;
+  readonly space: { readonly free: number; readonly total: number } | undefined;
+  readonly buckets: number | undefined;
+  /** Undefined where there is no key service. */
+  readonly keyServiceOnline: boolean | undefined;
+  readonly process: ProcessFacts;
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly now: number;
+  readonly dataFolder: string;
+  readonly server: string;
+}
+
+export async function readSources(sources: MetricSources, now: number): Promise<MetricValues> {
+  const healthy = sources.ready();
+  const { checkKeyService } = sources;
+  const [space, buckets, keyService, process] = await Promise.all([
+    inTime(sources.space()),
+    // Before it is ready, reading the records may wait for the key service.
+    healthy ? inTime(sources.buckets()) : undefined,
+    checkKeyService && inTime(checkKeyService().then(() => true)),
+    processFacts(),
+  ]);
+  return {
+    requests: sources.sums(),
+    healthy,
+    space,
+    buckets,
+    keyServiceOnline: checkKeyService && keyService === true,
+    process,
+    version: sources.version,
+    startedAt: sources.startedAt,
+    now,
+    dataFolder: sources.dataFolder,
+    server: sources.server(),
+  };
+}
+
+/** Undefined for what fails or takes too long. */
+async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), patience);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { MetricValues } from './metric-sources.ts';
+import { metricsText } from './metrics-text.ts';
+import { RequestCounters, requestCounterMemory } from './request-counters.ts';
+
+const counters = new RequestCounters(requestCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject']);
+for (const [operation, outcome, seconds] of [
+  ['GetObject', 200, 0.003],
+  ['GetObject', 404, 0.2],
+  ['CreateMultipartUpload', 500, 20],
+] as const) {
+  const place = counters.placeOf(operation) ?? -1;
+  counters.began(place);
+  counters.ended(place, outcome, seconds);
+}
+counters.moved(100, 200);
+
+const values: MetricValues = {
+  requests: counters.sums(),
+  healthy: true,
+  space: { free: 30, total: 100 },
+  buckets: 2,
+  keyServiceOnline: false,
+  process: { cpuSeconds: 1.5, residentBytes: 4096, openFiles: 7 },
+  version: '1.2.3',
+  startedAt: 1_000_000,
+  now: 1_060_000,
+  dataFolder: '/data',
+  server: 'coffer-0:9000',
+};
+
+async function lines(group: 'cluster' | 'node' | 'bucket' | 'resource', more: Partial<MetricValues> = {}) {
+  const { text } = await metricsText({ ...values, ...more }, group);
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+const names = async (...args: Parameters<typeof lines>) =>
+  new Set((await lines(...args)).map((line) => line.replace(/[ {].*/, '')));
+
+const sample = (suffix: string, labels: string) =>
+  `minio_s3_ttfb_seconds_distribution_${suffix}{${labels}server="coffer-0:9000"}`;
+
+const hasOneOfEach = (group: ReadonlySet<string>) =>
+  ['minio_cluster_bucket_total', 'minio_s3_requests_total', 'minio_node_drive_used_bytes'].map((name) =>
+    group.has(name),
+  );
+
+describe('the text of the metrics', () => {
+  it('is in the format that every Prometheus reads', async () => {
+    const { contentType } = await metricsText(values, 'cluster');
+    expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+  it('has requests by operation, under the names of MinIO', async () => {
+    expect(await lines('cluster')).toEqual(
+      expect.arrayContaining([
+        'minio_s3_requests_total{api="getobject",server="coffer-0:9000"} 2',
+        'minio_s3_requests_total{api="newmultipartupload",server="coffer-0:9000"} 1',
+        'minio_s3_requests_errors_total{api="getobject",server="coffer-0:9000"} 1',
+        'minio_s3_requests_4xx_errors_total{api="getobject",server="coffer-0:9000"} 1',
+        'minio_s3_requests_5xx_errors_total{api="getobject",server="coffer-0:9000"} 0',
+        'minio_s3_requests_5xx_errors_total{api="newmultipartupload",server="coffer-0:9000"} 1',
+        'minio_s3_requests_inflight_total{api="getobject",server="coffer-0:9000"} 0',
+        'minio_s3_traffic_received_bytes{server="coffer-0:9000"} 100',
+        'minio_s3_traffic_sent_bytes{server="coffer-0:9000"} 200',
+      ]),
+    );
+  });
+  it('does not mention what was never asked for', async () => {
+    expect((await lines('cluster')).join('\n')).not.toContain('putobject');
+  });
+  it('says that the times to the first byte are a histogram', async () => {
+    expect((await metricsText(values, 'node')).text).toContain('# TYPE minio_s3_ttfb_seconds_distribution histogram\n');
+  });
+  it('has times to the first byte as a histogram', async () => {
+    expect(await lines('node')).toEqual(
+      expect.arrayContaining([
+        `${sample('bucket', 'api="getobject",le="0.005",')} 1`,
+        `${sample('bucket', 'api="getobject",le="0.1",')} 1`,
+        `${sample('bucket', 'api="getobject",le="0.25",')} 2`,
+        `${sample('bucket', 'api="getobject",le="+Inf",')} 2`,
+        `${sample('sum', 'api="getobject",')} 0.203`,
+        `${sample('count', 'api="getobject",')} 2`,
+        `${sample('bucket', 'api="newmultipartupload",le="10",')} 0`,
+        `${sample('bucket', 'api="newmultipartupload",le="+Inf",')} 1`,
+      ]),
+    );
+  });
+  it('has them as the dashboards of MinIO look for them', async () => {
+    expect(await lines('node')).toContain(
+      'minio_s3_requests_ttfb_seconds_distribution{api="getobject",le="0.250",server="coffer-0:9000"} 2',
+    );
+  });
+  it('leaves out what is not known', async () => {
+    const unknown = await names('cluster', { space: undefined, buckets: undefined, keyServiceOnline: undefined });
+    expect([...unknown].filter((name) => /capacity|drive|bucket_total|kms|limit|_io_/.test(name))).toEqual([]);
+  });
+  it('tells of a key service that does not answer, and of a server that is not ready', async () => {
+    expect(await lines('cluster', { healthy: false })).toEqual(
+      expect.arrayContaining([
+        'minio_cluster_kms_online{server="coffer-0:9000"} 0',
+        'minio_cluster_health_status{server="coffer-0:9000"} 0',
+      ]),
+    );
+  });
+  it('is divided as MinIO divides it', async () => {
+    const [cluster, node, resource] = await Promise.all([names('cluster'), names('node'), names('resource')]);
+    expect([hasOneOfEach(cluster), hasOneOfEach(node), hasOneOfEach(resource)]).toEqual([
+      [true, true, true],
+      [false, true, true],
+      [false, false, true],
+    ]);
+  });
+  it('has nothing by bucket', async () => {
+    expect(await lines('bucket')).toEqual([]);
+  });
+});
