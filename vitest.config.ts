@@ -6,7 +6,17 @@ import type { TestSpecification } from 'vitest/node';
  * `npm test` runs what needs only Node: unit tests beside their files and the rooms' common tests in `test/`. Each heavier tier
  * is a project of its own with the same layout, started by `.ci/run`.
  */
-const tiers = ['keycloak', 'minio-client', 'boto3', 'browser', 'api-server', 'power-cut', 'container', 'cluster'];
+const tiers = [
+  'keycloak',
+  'minio-client',
+  'boto3',
+  'browser',
+  'api-server',
+  'power-cut',
+  'fleet',
+  'container',
+  'cluster',
+];
 const tier = process.env['COFFER_TEST_TIER'];
 
 class ByName extends BaseSequencer {

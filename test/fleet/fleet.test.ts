@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KubernetesDouble } from '../doubles/kubernetes/kubernetes-double.ts';
-import { allCurrent, fleet, quiet } from './fleet.ts';
-import { identityProvider } from './manifests.ts';
-import { OperatorChild } from './operator-child.ts';
-import { permitted } from './permitted.ts';
-import { goodProvider } from './provider-answers.ts';
-import { eventsOf } from './read-cluster.ts';
-import { watchDisruptions } from './watch-disruptions.ts';
-import { watchHonesty, type Honesty } from './watch-honesty.ts';
+import { allCurrent, fleet, quiet } from '../operator/fleet.ts';
+import { identityProvider } from '../operator/manifests.ts';
+import { OperatorChild } from '../operator/operator-child.ts';
+import { permitted } from '../operator/permitted.ts';
+import { goodProvider } from '../operator/provider-answers.ts';
+import { eventsOf } from '../operator/read-cluster.ts';
+import { watchDisruptions } from '../operator/watch-disruptions.ts';
+import { watchHonesty, type Honesty } from '../operator/watch-honesty.ts';
 
 const size = 200;
 const limit = 5;
