@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
 import { createLogger, logLevels, type LogLevel } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
+import { certificateTimes } from './certificates/certificate-times.ts';
 
 interface CommandOptions {
   readonly namespace?: readonly string[];
@@ -94,6 +95,7 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
     addresses: { health: options.healthAddress, metrics: options.metricsAddress },
     maxConcurrentRollouts: options.maxConcurrentRollouts,
     image: options.image,
+    certificateTimes: certificateTimes(environment),
     log,
     leadershipLost: (message) => {
       log.fatal(`no longer the leader: ${message}`);
