@@ -22,7 +22,7 @@ export interface KubeClientOptions {
   readonly userAgent?: string;
   /** Milliseconds for a whole call that is no watch: 30 s without it. */
   readonly timeoutMs?: number;
-  /** Milliseconds without a byte after which a watch is dead: 90 s without it, since servers send a bookmark each minute. */
+  /** Milliseconds without a byte after which a watch is dead: 150 s without it, since the first bookmark may take two minutes. */
   readonly watchInactivityMs?: number;
 }
 
@@ -44,7 +44,7 @@ export class KubeClient implements KubeApi {
     this.#fieldManager = options.fieldManager ?? 'coffer-operator';
     this.#http = new HttpTransport(connection, options.userAgent ?? this.#fieldManager);
     this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#watchInactivityMs = options.watchInactivityMs ?? 90_000;
+    this.#watchInactivityMs = options.watchInactivityMs ?? 150_000;
   }
 
   async get(type: ResourceType, namespace: string | undefined, name: string): Promise<KubeObject | undefined> {
