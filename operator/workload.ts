@@ -150,8 +150,11 @@ export interface MonitoringOptions {
   readonly path: string;
   readonly intervalSeconds?: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Secret with the bearer token, where the path asks for one. */
-  readonly bearerTokenSecret?: { readonly name: string; readonly key: string };
+  /**
+   * The Secret with the server's root credentials, and its keys: the runtime signs with them the token that the path asks for, which
+   * is good for the metrics alone. Undefined where the path asks for none.
+   */
+  readonly tokenFrom?: { readonly secret: string; readonly userKey: string; readonly passwordKey: string };
 }
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -59,6 +59,7 @@ export async function writeWorkload(
     defaultImage: options.defaultImage,
     operatorNamespace: options.operatorNamespace,
     resolve: (text) => resolveText(text, workload, symbols),
+    secret: (name, key) => symbols.secret(name, key),
     files: fileSecretNames(workload.name, files, fingerprint),
     fingerprint,
   };

@@ -61,7 +61,7 @@ export function ingressOptions(port: string, spec: z.output<typeof ingress>): In
 
 export function monitoringOptions(
   spec: z.output<typeof monitoring> | undefined,
-  at: { readonly port: string; readonly path: string },
+  at: Pick<MonitoringOptions, 'port' | 'path' | 'tokenFrom'>,
 ): MonitoringOptions | undefined {
   if (spec === undefined) return undefined;
   const { interval, labels } = spec.serviceMonitor;

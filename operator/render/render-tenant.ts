@@ -92,7 +92,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     liveness: { kind: 'http', port: 's3', path: '/minio/health/live', tls: spec.tls !== undefined },
     dependsOn: parts.kms === undefined ? [] : [workloadName({ kind: 'KMSConfig', name: parts.kms.metadata.name })],
     replicas: spec.replicas,
-    kubernetes: tenantKubernetes(tenant),
+    kubernetes: tenantKubernetes(tenant, parts.rootSecret),
     inputs: [
       ...specInputs(tenantSpec, spec, owner, tenantReason, context),
       ...restartRequest(tenant, context),

@@ -44,6 +44,30 @@ describe('the NetworkPolicy of a tenant', () => {
   });
 });
 
+describe('the token for Prometheus', () => {
+  const monitoring = { serviceMonitor: {} };
+  const optionsOf = (more: object) => server(tenant({ monitoring, ...more })).kubernetes.monitoring;
+  it('is made from the root credentials', () => {
+    expect(optionsOf({})?.tokenFrom).toEqual({
+      secret: 'demo-root-credentials',
+      userKey: 'rootUser',
+      passwordKey: 'rootPassword',
+    });
+  });
+  it('is not made where everybody may read the metrics', () => {
+    const settings = [{ name: 'SVC_PROMETHEUS_AUTH_TYPE', value: 'public' }];
+    expect(optionsOf({ settings })).toEqual({ port: 's3', path: '/minio/v2/metrics/cluster', labels: {} });
+  });
+  it('needs no restart', () => {
+    expect(
+      restartReasons(server(tenant({})).inputs, server(tenant({ monitoring })).inputs, {
+        kind: 'Tenant',
+        name: 'demo',
+      }),
+    ).toEqual([]);
+  });
+});
+
 describe('stores that servers share', () => {
   it('need no volume of their own', () => {
     const of = server(tenant({ replicas: 3, storage: sharedStores['s3'] }));

@@ -4,8 +4,8 @@ import { drainMs, ingressOptions, monitoringOptions, podOptions, serviceOptions 
 
 const ports = ['s3', 'console'] as const;
 
-/** What a Tenant asks of Kubernetes beside running its server. */
-export function tenantKubernetes({ spec }: Tenant): KubernetesOptions {
+/** What a Tenant asks of Kubernetes beside running its server. `rootSecret`: the Secret with its root credentials. */
+export function tenantKubernetes({ spec }: Tenant, rootSecret: string): KubernetesOptions {
   return {
     pod: podOptions(spec),
     reclaimPolicy: spec.reclaimPolicy,
@@ -21,9 +21,20 @@ export function tenantKubernetes({ spec }: Tenant): KubernetesOptions {
       return ingress === undefined ? [] : [ingressOptions(port, ingress)];
     }),
     networkPolicy: networkPolicy(spec.networkPolicy),
-    monitoring: monitoringOptions(spec.monitoring, { port: 's3', path: '/minio/v2/metrics/cluster' }),
+    monitoring: monitoringOptions(spec.monitoring, {
+      port: 's3',
+      path: '/minio/v2/metrics/cluster',
+      ...(metricsArePublic(spec)
+        ? {}
+        : { tokenFrom: { secret: rootSecret, userKey: 'rootUser', passwordKey: 'rootPassword' } }),
+    }),
     drainMs: drainMs(spec.replicas),
   };
+}
+
+/** Where the setting comes from a ConfigMap there is a token, which does no harm. */
+function metricsArePublic({ settings = [] }: Tenant['spec']): boolean {
+  return settings.some(({ name, value }) => name === 'SVC_PROMETHEUS_AUTH_TYPE' && value === 'public');
 }
 
 /** The runtime lets the operator itself in besides. */

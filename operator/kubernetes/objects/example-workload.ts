@@ -102,7 +102,7 @@ export function fullServer(): Workload {
         path: '/minio/v2/metrics/cluster',
         intervalSeconds: 30,
         labels: { release: 'prometheus' },
-        bearerTokenSecret: { name: 'metrics', key: 'token' },
+        tokenFrom: { secret: 'root', userKey: 'rootUser', passwordKey: 'rootPassword' },
       },
       drainMs: 5_000,
     },
@@ -122,6 +122,7 @@ export const exampleContext: ObjectContext = {
   defaultImage: 'coffer:1',
   operatorNamespace: 'coffer-system',
   resolve: ({ parts }) => parts.map((part) => (typeof part === 'string' ? part : `{${part.kind}}`)).join(''),
+  secret: (name, key) => `value of ${key} of ${name}`,
   fingerprint: (value) => `digest of ${value.length} characters`,
   files: { fixed: 'demo-files-0123456789ab', reloading: 'demo-reloading-files' },
 };

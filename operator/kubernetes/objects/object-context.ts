@@ -11,6 +11,8 @@ export interface ObjectContext {
   readonly operatorNamespace: string | undefined;
   /** Text with its symbols resolved. */
   readonly resolve: (text: Text) => string;
+  /** The value of a key of a Secret that the workload names. Errors where there is none. */
+  readonly secret: (name: string, key: string) => string;
   readonly files: FileSecretNames;
   /** Keyed digest. */
   readonly fingerprint: (value: string) => string;

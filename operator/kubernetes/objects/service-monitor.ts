@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/kube-api.ts';
 import type { Workload } from '../../workload.ts';
 import { headlessLabel, podSelector, workloadLabel, workloadMeta } from './labels.ts';
+import { metricsTokenRef } from './metrics-token.ts';
 import type { ObjectContext } from './object-context.ts';
 
 /** For the Prometheus operator. It scrapes pods by the headless Service alone, or each would be scraped once for every Service. */
@@ -22,12 +23,12 @@ export function serviceMonitor(workload: Workload, context: ObjectContext): read
             port: options.port,
             path: options.path,
             scheme: tls ? 'https' : 'http',
-            // The certificate may be of a name outside the cluster, and figures are no secret.
+            // The certificate may be of a name outside the cluster, and the token is good for the figures alone, which are no secret.
             ...(tls ? { tlsConfig: { insecureSkipVerify: true } } : {}),
             ...(options.intervalSeconds === undefined ? {} : { interval: `${options.intervalSeconds}s` }),
-            ...(options.bearerTokenSecret === undefined
+            ...(options.tokenFrom === undefined
               ? {}
-              : { authorization: { credentials: { ...options.bearerTokenSecret } } }),
+              : { authorization: { credentials: metricsTokenRef(workload.name) } }),
           },
         ],
       },

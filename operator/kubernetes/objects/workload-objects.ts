@@ -4,6 +4,7 @@ import { disruptionBudget } from './disruption-budget.ts';
 import { fileSecrets, type ResolvedFile } from './file-secrets.ts';
 import { ingresses } from './ingresses.ts';
 import { networkPolicy } from './network-policy.ts';
+import { metricsToken } from './metrics-token.ts';
 import type { ObjectContext } from './object-context.ts';
 import { serviceMonitor } from './service-monitor.ts';
 import { services } from './services.ts';
@@ -32,6 +33,7 @@ export function workloadObjects(
     statefulSet(workload, context, kept),
     ...disruptionBudget(workload, context),
     ...ingresses(workload, context),
+    ...metricsToken(workload, context),
     ...serviceMonitor(workload, context),
   ];
 }
