@@ -56,6 +56,15 @@ describe('stock mc', () => {
     expect(result.stdout + result.stderr).toMatch(/signature/i);
   });
 
+  it('makes a token with which Prometheus reads the metrics', async () => {
+    const configuration = await mc('admin', 'prometheus', 'generate', 'coffer');
+    const token = /bearer_token: (\S+)/.exec(configuration)?.[1];
+    const path = /metrics_path: (\S+)/.exec(configuration)?.[1];
+    const answer = await fetch(`${server.s3}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(path).toBe('/minio/v2/metrics/cluster');
+    expect(answer.status, await answer.text()).toBe(200);
+  });
+
   it('makes a bucket and lists it', async () => {
     await mc('mb', 'coffer/first');
     expect(await mc('ls', 'coffer')).toContain('first/');

@@ -9,8 +9,11 @@ const tokenOf = (password: string) => {
     ...exampleContext,
     secret: (_name, key) => (key === 'rootUser' ? 'root' : password),
   });
-  return Buffer.from((secret?.['data'] as { token: string }).token, 'base64').toString();
+  return Buffer.from((secret!['data'] as { token: string }).token, 'base64').toString();
 };
+
+const monitored = (monitoring: ReturnType<typeof fullServer>['kubernetes']['monitoring']) =>
+  exampleServer({ kubernetes: { ...plainOptions, monitoring } });
 
 describe('the token for Prometheus', () => {
   it('is what the server accepts of the root user', async () => {
@@ -24,8 +27,6 @@ describe('the token for Prometheus', () => {
     expect(scrapeToken('root', 'root-password')).toBe(scrapeToken('root', 'root-password'));
   });
   it('is not made where nobody asks for it', () => {
-    const monitored = (monitoring: ReturnType<typeof fullServer>['kubernetes']['monitoring']) =>
-      exampleServer({ kubernetes: { ...plainOptions, monitoring } });
     expect(metricsToken(monitored(undefined), exampleContext)).toEqual([]);
     expect(metricsToken(monitored({ port: 's3', path: '/metrics', labels: {} }), exampleContext)).toEqual([]);
   });
