@@ -1,5 +1,6 @@
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
 import { keptSecretName, type AcceptanceStore } from '../reconcile/accepted-providers.ts';
+import { ForeignObject } from '../reconcile/foreign-object.ts';
 import { encodeData, secretData } from './certificates/secret-data.ts';
 import { managedBy, ownedLabels, ownerLabel } from './objects/labels.ts';
 
@@ -34,14 +35,15 @@ export class AcceptedStore implements AcceptanceStore {
     return found;
   }
 
-  /** Writes nothing when that is kept already. Errors with a `KubeError`, and where the provider is gone or the Secret somebody else's. */
+  /** Writes nothing when that is kept already. Errors with `KubeError` and `ForeignObject`, and where the provider is gone. */
   async save(provider: string, text: string): Promise<void> {
     const { api, secrets, namespace, owner } = this.#options;
     const name = keptSecretName(provider);
     const live = secrets.get(namespace, name) ?? (await api.get(secrets.type, namespace, name));
     if (live !== undefined && !isOurs(live)) {
-      throw new Error(
-        `the Secret ${name} was not made by the operator, which needs its name for what IdentityProvider ${provider} had accepted`,
+      throw new ForeignObject(
+        `Secret ${name} was not made by the operator, which keeps the accepted version of IdentityProvider ${provider} ` +
+          'under that name: give one of the two another name, or delete the Secret if nothing needs it',
       );
     }
     if (secretData(live)[dataKey] === text) return;

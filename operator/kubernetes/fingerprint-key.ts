@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Cache, KubeApi } from '../kube/kube-api.ts';
+import { ForeignObject } from '../reconcile/foreign-object.ts';
 import { encodeData, secretData } from './certificates/secret-data.ts';
 import { madeSecret } from './made-secret.ts';
 import { managedBy } from './objects/labels.ts';
@@ -10,7 +11,7 @@ const dataKey = 'key';
 /**
  * The key of the namespace's fingerprints, from the Secret `coffer-fingerprint-key`, made once. A fingerprint made with it tells that
  * a value changed, and nothing of the value. It belongs to no resource: with another key every fingerprint is another one, and
- * everything would be restarted. Errors with a `KubeError`, and where the Secret holds no key.
+ * everything would be restarted. Errors with a `KubeError`, and with `ForeignObject` where the Secret holds no key.
  */
 export async function fingerprintKey(
   options: { readonly api: KubeApi; readonly secrets: Cache },
@@ -30,8 +31,9 @@ export async function fingerprintKey(
   }));
   const key = secretData(secret)[dataKey];
   if (key === undefined || !/^[0-9a-f]{64}$/.test(key)) {
-    throw new Error(
-      `the Secret ${fingerprintKeySecret} of namespace ${namespace} holds no key: delete it, and all is restarted`,
+    throw new ForeignObject(
+      `Secret ${fingerprintKeySecret} holds no key of the operator, which needs its name: ` +
+        'delete it if nothing else needs it; servers and key services of the namespace then restart once',
     );
   }
   return Buffer.from(key, 'hex');

@@ -1,5 +1,6 @@
 import type { Secret } from '../api/object.ts';
 import { KubeError, type Cache, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
+import { ForeignObject } from '../reconcile/foreign-object.ts';
 import { workloadName } from '../render/render-context.ts';
 import { isRenewed } from '../render/renewed-file.ts';
 import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../runtime.ts';
@@ -8,7 +9,7 @@ import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 import { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
 import { statefulSetView } from './live-workload.ts';
-import { ForeignObject, ObjectWriter, StillBeingDeleted } from './object-writer.ts';
+import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
 import { askHealth, storeHealthBy, type AskHealth } from './store-health.ts';
 import { podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';

@@ -1,4 +1,5 @@
 import type { Cache, KubeApi, KubeObject } from '../kube/kube-api.ts';
+import { ForeignObject } from '../reconcile/foreign-object.ts';
 import { canonical } from '../render/restart-inputs.ts';
 import { atSentPlaces, hasAll, same } from './difference.ts';
 import { appliedAnnotation } from './objects/labels.ts';
@@ -12,11 +13,6 @@ export interface ObjectWriterOptions {
 }
 
 const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
-
-/** An object of the same name belongs to somebody else; the message is for people. */
-export class ForeignObject extends Error {
-  override readonly name = 'ForeignObject';
-}
 
 /** Something that is on its way out has to be gone first; the change of its cache brings the next attempt. */
 export class StillBeingDeleted extends Error {

@@ -3,9 +3,11 @@ import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { affectedBy } from '../reconcile/affected-by.ts';
 import type { BucketController } from '../reconcile/bucket-controller.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
+import { ForeignObject, tellConflict } from '../reconcile/foreign-object.ts';
 import type { RolloutCounters } from '../reconcile/reconciler-options.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../reconcile/rollout-limit.ts';
+import { StatusWriter } from '../reconcile/status-writer.ts';
 import type { ResourceKind, ResourceReference } from '../workload.ts';
 import { AcceptedStore } from './accepted-store.ts';
 import { KubernetesBucketFinalizer } from './bucket-finalizer.ts';
@@ -92,8 +94,10 @@ export class Space {
   async reconcile(about: ResourceReference): Promise<void> {
     this.#passes += 1;
     try {
-      const parts = await this.#open();
-      await this.#status.during(about, () => parts.reconciler.reconcile(about));
+      await this.#status.during(about, async () => {
+        const parts = await this.#openOr(about);
+        await parts?.reconciler.reconcile(about);
+      });
     } finally {
       this.#passes -= 1;
     }
@@ -144,6 +148,23 @@ export class Space {
 
   #enqueue(about: ResourceReference, afterMs?: number): void {
     this.#around.enqueue(this.namespace, about, afterMs);
+  }
+
+  /** Undefined where something of somebody else's keeps the namespace from being begun, which its resources say. */
+  async #openOr(about: ResourceReference): Promise<Parts | undefined> {
+    try {
+      return await this.#open();
+    } catch (error) {
+      if (!(error instanceof ForeignObject)) throw error;
+      const options = {
+        status: this.#status,
+        event: (event: OperatorEvent) => this.#around.event(event, this.#resources.object(event.about)),
+        enqueue: (other: ResourceReference, afterMs?: number) => this.#enqueue(other, afterMs),
+        now: () => this.#around.now(),
+      };
+      await tellConflict(about, error, { status: new StatusWriter(options), options });
+      return undefined;
+    }
   }
 
   /** Made with the first pass: it may have to write, and to try that again. */

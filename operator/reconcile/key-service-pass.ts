@@ -1,11 +1,14 @@
-import type { KMSConfig } from '../api/object.ts';
+import type { KMSConfig, Tenant } from '../api/object.ts';
 import { certificateNeeds } from '../render/certificates.ts';
 import { workloadName } from '../render/render-context.ts';
 import { overlappingTenants, renderKeyService } from '../render/render-key-service.ts';
+import type { Runtime } from '../runtime.ts';
+import type { CertificateNeed, IssuedCertificate } from '../workload.ts';
 import { tenantsOfKeyService } from './affected-by.ts';
 import { attempt } from './attempt-render.ts';
 import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-findings.ts';
 import { workloadFindings } from './findings.ts';
+import { ForeignObject } from './foreign-object.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
 import { objectKey } from './object-key.ts';
 import type { Passes } from './passes.ts';
@@ -23,7 +26,11 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const needs = certificateNeeds(users, new Map([[name, kms]])).filter(
     (need) => need.owner.kind === 'KMSConfig' || need.authority === name,
   );
-  const issued = await runtime.ensureCertificates(needs);
+  const own = needs.filter(({ owner }) => owner.kind === 'KMSConfig');
+  const issued = new Map([
+    ...(await runtime.ensureCertificates(own)),
+    ...(await certificatesOfTenants(needs, users, runtime)),
+  ]);
   const { secrets, configMaps } = resources;
   const rendered = attempt(() =>
     renderKeyService(kms, users, { secrets, configMaps, certificates: issued, fingerprint }),
@@ -35,7 +42,6 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
       : await passes.rollouts.advance(rendered.desired, secrets, { paused, unsettled: undefined });
   const { running, step } = progress;
 
-  const own = needs.filter(({ owner }) => owner.kind === 'KMSConfig');
   const certificates = certificatesOf(own, issued, []);
   const hibernated = rendered.desired?.kubernetes.hibernated === true;
   const invalid = resources.invalid.get(objectKey(about));
@@ -69,6 +75,24 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
 }
 
 const missingCertificateMs = 30_000;
+
+/** What is in the way of one tenant is for its own pass to say, and must not keep the others from their keys. */
+async function certificatesOfTenants(
+  needs: readonly CertificateNeed[],
+  users: readonly Tenant[],
+  runtime: Runtime,
+): Promise<readonly (readonly [string, IssuedCertificate])[]> {
+  const found: (readonly [string, IssuedCertificate])[] = [];
+  for (const { metadata } of users) {
+    const theirs = needs.filter(({ owner }) => owner.kind === 'Tenant' && owner.name === metadata.name);
+    try {
+      found.push(...(await runtime.ensureCertificates(theirs)));
+    } catch (error) {
+      if (!(error instanceof ForeignObject)) throw error;
+    }
+  }
+  return found;
+}
 
 function isPaused({ spec }: KMSConfig): boolean {
   return 'paused' in spec && spec.paused === true;

@@ -1,11 +1,16 @@
 import type { IdentityProvider } from '../api/object.ts';
 import { configMapValue, RenderProblem, secretValue } from '../render/render-context.ts';
 import { canonical } from '../render/restart-inputs.ts';
+import type { Acceptance } from './accepted-providers.ts';
+import type { ProviderCheck } from './check-provider.ts';
+import { conflictAgainMs, ForeignObject } from './foreign-object.ts';
 import type { KnownProvider } from './known-provider.ts';
 import { ProviderChecks } from './provider-checks.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import type { Problem } from './findings.ts';
 import type { Resources } from './resources.ts';
+
+type GoodCheck = Extract<ProviderCheck, { kind: 'good' }>;
 
 /** What is known of the identity providers of a namespace: checks, and the versions that passed. */
 export class Providers {
@@ -31,13 +36,26 @@ export class Providers {
     if ('reason' in contents) return { provider, digest: '', current: false, state: { kind: 'broken', ...contents } };
     const { clientSecret, complete } = contents;
     const digest = fingerprint(canonical([complete.spec, clientSecret]));
-    const checked = this.#checks.state(complete, clientSecret, digest);
-    if (checked.kind === 'good') await accepted.accept({ provider: complete, clientSecret, digest, check: checked });
+    const found = this.#checks.state(complete, clientSecret, digest);
+    const checked =
+      found.kind === 'good' ? await this.#accept({ provider: complete, clientSecret, digest }, found) : found;
     const kept = accepted.get(name);
     const current = kept?.digest === digest;
     // What passed before an operator started again counts until its first check has ended: conditions do not flap.
     const state = checked.kind === 'pending' && current && kept.check !== undefined ? kept.check : checked;
     return { provider, state, digest, current };
+  }
+
+  /** A version that cannot be kept, since something of somebody else's is in the way, is none that servers may use. */
+  async #accept(version: Acceptance, check: GoodCheck): Promise<ProviderCheck> {
+    try {
+      await this.#options.accepted.accept({ ...version, check });
+      return check;
+    } catch (error) {
+      if (!(error instanceof ForeignObject)) throw error;
+      this.#options.enqueue({ kind: 'IdentityProvider', name: version.provider.metadata.name }, conflictAgainMs);
+      return { kind: 'broken', reason: 'Conflict', message: error.message };
+    }
   }
 
   /** Of those that exist, by name. */

@@ -2,6 +2,7 @@ import { workloadName } from '../render/render-context.ts';
 import type { ResourceReference } from '../workload.ts';
 import { bucketPass } from './bucket-pass.ts';
 import { notReady, stalled } from './conditions.ts';
+import { ForeignObject, tellConflict } from './foreign-object.ts';
 import { keyServicePass } from './key-service-pass.ts';
 import { objectKey, parseObjectKey } from './object-key.ts';
 import type { Passes } from './passes.ts';
@@ -56,6 +57,16 @@ export class Reconciler {
   }
 
   async reconcile(about: ResourceReference): Promise<void> {
+    try {
+      await this.#pass(about);
+    } catch (error) {
+      // Trying again and again would tell nobody: only a person can make room.
+      if (!(error instanceof ForeignObject)) throw error;
+      await tellConflict(about, error, this.#passes);
+    }
+  }
+
+  async #pass(about: ResourceReference): Promise<void> {
     const resources = this.#options.resources();
     // What is being deleted is taken down by the garbage collector: whatever were made now would be in its way.
     if (about.kind !== 'Bucket' && resources.deleting.has(objectKey(about))) return;

@@ -13,11 +13,13 @@ const blockers: readonly string[] = [
   'ProviderInvalid',
 ] satisfies BlockerReason[];
 
+export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'now'>;
+
 /** Lays what a pass found over the conditions before, and tells people what is new. */
 export class StatusWriter {
-  readonly #options: ReconcilerOptions;
+  readonly #options: StatusWriterOptions;
 
-  constructor(options: ReconcilerOptions) {
+  constructor(options: StatusWriterOptions) {
     this.#options = options;
   }
 

@@ -1,0 +1,31 @@
+import { workloadName } from '../render/render-context.ts';
+import type { ResourceReference } from '../workload.ts';
+import { notReady, stalled, type ResourceStatus } from './conditions.ts';
+import type { ReconcilerOptions } from './reconciler-options.ts';
+import type { StatusWriter } from './status-writer.ts';
+import { workloadStatus } from './workload-status.ts';
+
+/** Something of a name that the operator needs belongs to somebody else; the message is for people, and says what to do. */
+export class ForeignObject extends Error {
+  override readonly name = 'ForeignObject';
+}
+
+/** Milliseconds: what is in the way is not the operator's own, so that nothing may tell when it goes. */
+export const conflictAgainMs = 30_000;
+
+/** Says of a resource what is in its way, beside what was known of it before, and looks again later. */
+export async function tellConflict(
+  about: ResourceReference,
+  { message }: ForeignObject,
+  { status, options }: { readonly status: StatusWriter; readonly options: ConflictOptions },
+): Promise<void> {
+  const { rollout: _, ...known }: Partial<ResourceStatus> = options.status.get(about) ?? {};
+  const hasWorkload = about.kind === 'Tenant' || about.kind === 'KMSConfig';
+  const running = hasWorkload ? await options.runtime?.observeOne(workloadName(about)) : undefined;
+  const seen = running === undefined ? {} : workloadStatus(running, running.wanted, undefined, about);
+  await status.put(about, [notReady('Conflict', message), stalled('Conflict', message)], { ...known, ...seen });
+  options.enqueue(about, conflictAgainMs);
+}
+
+/** Without a runtime where what is in the way keeps the whole namespace from being begun. */
+type ConflictOptions = Pick<ReconcilerOptions, 'status' | 'enqueue'> & Partial<Pick<ReconcilerOptions, 'runtime'>>;
