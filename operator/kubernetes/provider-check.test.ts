@@ -11,7 +11,10 @@ import type { KubeObject } from '../kube/kube-api.ts';
 import { ResourceCache } from '../kube/resource-cache.ts';
 import { resourceTypes } from '../kube/resource-types.ts';
 import type { ProviderCheck } from '../reconcile/check-provider.ts';
+import type { PodOptions } from '../workload.ts';
 import { checkProviderProgram } from './check-provider-program.ts';
+import { fullServer, plainOptions } from './objects/example-workload.ts';
+import { podSelector } from './objects/labels.ts';
 import { PodProviderCheck } from './provider-check.ts';
 import { readAnswer, writeAnswer, writeRequest } from './provider-check-message.ts';
 
@@ -35,6 +38,7 @@ describe('a check by a pod', () => {
   const open = async (
     answer: { readonly exitCode: number; readonly message: string } | undefined,
     timeoutMs = 30_000,
+    pod?: PodOptions,
   ) => {
     double = await KubernetesDouble.start({
       simulatePods: answer !== undefined,
@@ -62,6 +66,7 @@ describe('a check by a pod', () => {
       namespace: 'default',
       owner: () => ({ apiVersion: 'v1', kind: 'ConfigMap', name: 'staff', uid, controller: true }),
       image: 'coffer:1',
+      pod: () => pod,
       timeoutMs,
       random: () => 0.5,
     });
@@ -111,6 +116,29 @@ describe('a check by a pod', () => {
       'coffer.dev/network': 'server',
     });
     expect(JSON.stringify(seen?.pod['spec'])).toContain('"runAsNonRoot":true');
+  });
+
+  it('runs the pod as servers of the tenant run', async () => {
+    await open({ exitCode: 0, message: writeAnswer(good) }, undefined, fullServer().kubernetes.pod);
+    await check.check(provider, 'x');
+    expect(seen?.pod.metadata.labels).toMatchObject({ team: 'a' });
+    expect(seen?.pod['spec']).toMatchObject({
+      imagePullSecrets: [{ name: 'pull' }],
+      serviceAccountName: 'storage',
+      tolerations: [{ key: 'storage', operator: 'Exists' }],
+      nodeSelector: { disk: 'ssd' },
+      runtimeClassName: 'gvisor',
+      securityContext: { fsGroup: 2000 },
+    });
+    expect(JSON.stringify(seen?.pod)).not.toMatch(/affinity|1Gi/i);
+  });
+
+  it('never looks like a server to a Service, whatever labels a tenant gives its pods', async () => {
+    const labels = { ...podSelector('demo'), team: 'a' };
+    await open({ exitCode: 0, message: writeAnswer(good) }, undefined, { ...plainOptions.pod, labels });
+    await check.check(provider, 'x');
+    expect(seen?.pod.metadata.labels).toHaveProperty('team');
+    expect(seen?.pod.metadata.labels).not.toMatchObject(podSelector('demo'));
   });
 
   it('says what keeps the pod from running', async () => {

@@ -17,6 +17,7 @@ import type { CacheName, ClusterCaches } from './cluster-caches.ts';
 import { fingerprintKey, fingerprintWith } from './fingerprint-key.ts';
 import { KubernetesRuntime, type RuntimeLog } from './kubernetes-runtime.ts';
 import { NamespaceResources } from './namespace-resources.ts';
+import { checkPodOptions } from './check-pod-options.ts';
 import { PodProviderCheck } from './provider-check.ts';
 import { rootCredentials } from './root-credentials.ts';
 import type { AskHealth } from './store-health.ts';
@@ -199,7 +200,15 @@ export class Space {
       random,
       log,
     });
-    const check = new PodProviderCheck({ api, pods: caches.get('pods'), namespace, owner, image, random });
+    const check = new PodProviderCheck({
+      api,
+      pods: caches.get('pods'),
+      namespace,
+      owner,
+      image,
+      pod: ({ metadata }) => checkPodOptions(metadata.name, this.#resources.resources()),
+      random,
+    });
     const reconciler = new Reconciler({
       namespace,
       resources: () => this.#resources.resources(),

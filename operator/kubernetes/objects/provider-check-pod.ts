@@ -2,7 +2,7 @@ import type { IdentityProvider } from '../../api/object.ts';
 import type { KubeObject, OwnerReference } from '../../kube/kube-api.ts';
 import type { PodOptions } from '../../workload.ts';
 import { imageCommand } from '../image-command.ts';
-import { networkLabel, ownedLabels } from './labels.ts';
+import { networkLabel, ownedLabels, podSelector } from './labels.ts';
 import { pullSecrets } from './pod-template.ts';
 import { containerSecurityContext, podSecurityContext } from './security-context.ts';
 
@@ -43,7 +43,11 @@ export function providerCheckObjects(
       apiVersion: 'v1',
       kind: 'Pod',
       // The network label of servers: who lets them out lets the check out.
-      metadata: { ...metadata, labels: { ...pod?.labels, ...labels, [networkLabel]: 'server' } },
+      metadata: {
+        ...metadata,
+        labels: { ...labelsOf(pod), ...labels, [networkLabel]: 'server' },
+        ...(pod === undefined ? {} : { annotations: pod.annotations }),
+      },
       spec: {
         restartPolicy: 'Never',
         activeDeadlineSeconds: deadlineSeconds,
@@ -51,14 +55,17 @@ export function providerCheckObjects(
         automountServiceAccountToken: false,
         enableServiceLinks: false,
         securityContext: podSecurityContext(pod?.podSecurityContext),
+        ...(pod?.serviceAccountName === undefined ? {} : { serviceAccountName: pod.serviceAccountName }),
         ...pullSecrets(pod?.imagePullSecrets ?? []),
         ...(pod?.nodeSelector === undefined ? {} : { nodeSelector: pod.nodeSelector }),
         ...(pod?.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
+        ...(pod?.priorityClassName === undefined ? {} : { priorityClassName: pod.priorityClassName }),
         ...(pod?.runtimeClassName === undefined ? {} : { runtimeClassName: pod.runtimeClassName }),
         containers: [
           {
             name: 'provider-check',
             image,
+            ...(pod?.imagePullPolicy === undefined ? {} : { imagePullPolicy: pod.imagePullPolicy }),
             command: [...imageCommand('coffer-operator')],
             args: ['check-provider', '--request', `${folder}/${requestKey}`],
             securityContext: containerSecurityContext(pod?.containerSecurityContext),
@@ -78,4 +85,13 @@ export function providerCheckObjects(
       },
     },
   };
+}
+
+/**
+ * What network policies of users select servers by. Never what a StatefulSet or a Service of the operator finds its pods by, or the
+ * check would be sent requests of clients.
+ */
+function labelsOf(pod: PodOptions | undefined): Readonly<Record<string, string>> {
+  const selecting = podSelector('');
+  return Object.fromEntries(Object.entries(pod?.labels ?? {}).filter(([label]) => !(label in selecting)));
 }
