@@ -68,8 +68,16 @@ function service(
     apiVersion: 'v1',
     kind: 'Service',
     metadata: workloadMeta(workload, context, name),
-    spec: { ...fields, selector: podSelector(workload.name), ports: entries },
+    spec: { ...whenNotReady(workload), ...fields, selector: podSelector(workload.name), ports: entries },
   };
+}
+
+/**
+ * There is no other instance that requests could go to: a lone one tells itself what it is waiting for, and is reached the moment it
+ * listens, not when probe, endpoints and proxies have heard of it.
+ */
+function whenNotReady({ replicas }: Workload): Readonly<Record<string, Json>> {
+  return { publishNotReadyAddresses: replicas === 1 };
 }
 
 function servicePort({ name, port }: Port) {

@@ -6,6 +6,7 @@ import { docker, image } from '../../container/docker.ts';
 import { runCommand } from '../../harness/run-command.ts';
 import { tool } from '../../harness/tools.ts';
 import { Kubectl } from './kubectl.ts';
+import { buildStandIn, standIn } from './stand-in.ts';
 import { provisionVolumes } from './volumes.ts';
 
 const scripts = fileURLToPath(new URL('..', import.meta.url));
@@ -37,7 +38,10 @@ export async function startCluster(): Promise<Cluster> {
       await mkdir(state, { recursive: true });
       await script('up', [dirname(tool('kubernetes/kube-apiserver', 'kubernetes')), state]);
     }
-    await importImage(state);
+    // Each under a second name too: that of a next version.
+    await importImage(state, image, nextImage);
+    await buildStandIn();
+    await importImage(state, standIn.first, standIn.second);
     const stopVolumes = await provisionVolumes(kubectl, join(state, 'volumes'));
     return {
       kubectl,
@@ -58,15 +62,15 @@ async function script(name: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`test/cluster/${name} exited with ${code}: ${stderr}`);
 }
 
-/** From the Docker engine that built it to the node, which pulls nothing. Under a second name too: that of a next version. */
-async function importImage(state: string): Promise<void> {
-  const archive = join(state, 'coffer.tar');
-  const saved = await docker(['save', '--output', archive, image]);
+/** From the Docker engine that built it to the node, which pulls nothing. */
+async function importImage(state: string, name: string, secondName: string): Promise<void> {
+  const archive = join(state, 'image.tar');
+  const saved = await docker(['save', '--output', archive, name]);
   if (saved.code !== 0) throw new Error(`docker save failed: ${saved.stderr}`);
   const ctr = ['--address', join(state, 'containerd.sock'), '--namespace', 'k8s.io', 'images'];
   for (const args of [
     [...ctr, 'import', archive],
-    [...ctr, 'tag', '--force', image, nextImage],
+    [...ctr, 'tag', '--force', name, secondName],
   ]) {
     const { code, stderr } = await runCommand('ctr', args, { timeoutMs: 120_000 });
     if (code !== 0) throw new Error(`ctr ${args.join(' ')} exited with ${code}: ${stderr}`);

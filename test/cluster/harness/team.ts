@@ -4,6 +4,7 @@ import { keycloakAt } from '../../keycloak/start-keycloak.ts';
 import { Kubectl } from './kubectl.ts';
 import type { KubernetesObject } from './kubectl.ts';
 import { image } from '../../container/docker.ts';
+import { setClientSecret } from './keycloak-client-secret.ts';
 import { until } from './until.ts';
 
 export const kubectl = new Kubectl(inject('kubeconfig'));
@@ -31,6 +32,8 @@ export class Team {
 
   /** Everything, as one commit would bring it. */
   async commitAll(): Promise<void> {
+    // Whatever a test before this one left at the provider.
+    await setClientSecret(inject('keycloakUrl'), keycloak.clientId, keycloak.clientSecret);
     await this.createNamespace();
     await kubectl.apply(
       this.clientSecret(keycloak.clientSecret),
