@@ -50,7 +50,7 @@ const isReady = ({ metadata, status }: KubernetesObject): boolean =>
 async function failuresWhile(url: string, change: () => Promise<void>): Promise<readonly string[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const failures: string[] = [];
-  let over = false;
+  const over = new AbortController();
   const ask = () =>
     new Promise<void>((resolve) => {
       const failed = (why: string) => {
@@ -65,7 +65,7 @@ async function failuresWhile(url: string, change: () => Promise<void>): Promise<
       }).on('error', ({ message }) => failed(message));
     });
   const clients = Array.from({ length: 4 }, async () => {
-    while (!over) {
+    while (!over.signal.aborted) {
       await ask();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -73,7 +73,7 @@ async function failuresWhile(url: string, change: () => Promise<void>): Promise<
   try {
     await change();
   } finally {
-    over = true;
+    over.abort();
     await Promise.all(clients);
     agent.destroy();
   }

@@ -98,7 +98,7 @@ describe('subresources', () => {
     ['PUT', '/k', 'acl='],
     ['PUT', '/k', 'tagging='],
     ['DELETE', '/k', 'tagging='],
-    ['DELETE', '', 'policy='],
+    ['DELETE', '', 'lifecycle='],
     ['POST', '/k', 'select=&select-type=2'],
     ['POST', '', undefined],
   ])('%s %s?%s is not implemented, and changes nothing', async (method, path, query) => {

@@ -43,17 +43,19 @@ describe('the objects', () => {
   });
 });
 
+function publishedWhenNotReady(workload: Workload): readonly (boolean | undefined)[] {
+  return objectsOf(workload)
+    .filter(({ kind, metadata }) => kind === 'Service' && !metadata.name.endsWith('-headless'))
+    .map((object) => (object['spec'] as { publishNotReadyAddresses?: boolean }).publishNotReadyAddresses);
+}
+
 describe('a lone instance', () => {
   it('has no disruption budget: it would keep its node from being drained', () => {
     expect(find(objectsOf(exampleServer()), 'PodDisruptionBudget')).toBeUndefined();
   });
   it('is reached before it is ready: no other can answer meanwhile', () => {
-    const published = (workload: Workload) =>
-      objectsOf(workload)
-        .filter(({ kind, metadata }) => kind === 'Service' && !metadata.name.endsWith('-headless'))
-        .map((object) => (object['spec'] as { publishNotReadyAddresses?: boolean }).publishNotReadyAddresses);
-    expect(published(exampleServer())).toEqual([true]);
-    expect(published(exampleServer({ replicas: 3 }))).toEqual([false]);
+    expect(publishedWhenNotReady(exampleServer())).toEqual([true]);
+    expect(publishedWhenNotReady(exampleServer({ replicas: 3 }))).toEqual([false]);
   });
   it('does not sleep before it stops', () => {
     expect(JSON.stringify(template(exampleServer()))).not.toContain('preStop');
