@@ -6,6 +6,7 @@ import { inject } from 'vitest';
 import { runCommand } from '../harness/run-command.ts';
 import { helm, operatorNamespace, release } from './harness/operator.ts';
 import { keycloak, kubectl, Team } from './harness/team.ts';
+import { until } from './harness/until.ts';
 
 const team = new Team('team-one');
 const region = 'us-east-1';
@@ -104,7 +105,16 @@ describe('an operator installed by helm, and three resources applied', () => {
       };
       return items.map(({ kind, metadata }) => `${kind}/${metadata.name} ${metadata.resourceVersion}`);
     };
-    const before = await versions();
+    // What the tests before this one set in motion has its time to end.
+    const before = await until(
+      'writes of earlier changes to end',
+      async () => {
+        const first = await versions();
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+        return (await versions()).join() === first.join() ? first : undefined;
+      },
+      { timeoutMs: 60_000 },
+    );
     // Something else happens meanwhile: the operator looks at everything of the namespace again.
     await kubectl.apply({
       apiVersion: 'v1',
@@ -113,6 +123,7 @@ describe('an operator installed by helm, and three resources applied', () => {
     });
     await kubectl.run(['annotate', 'tenant/demo', 'example.com/note=1', '--namespace', team.namespace]);
     await team.untilSettled();
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     const after = await versions();
     const changed = after.filter((line) => !before.includes(line)).map((line) => line.split(' ')[0]);
     expect(changed).toEqual(['Tenant/demo']);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { setClientSecret } from './harness/keycloak-client-secret.ts';
-import { operatorNamespace, operatorSelector } from './harness/operator.ts';
+import { operatorNamespace } from './harness/operator.ts';
 import { image } from '../container/docker.ts';
 import { nextImage } from './harness/start-cluster.ts';
 import { keycloak, kubectl, Team } from './harness/team.ts';
@@ -159,15 +159,10 @@ describe('with clients that write and read without pause', () => {
         const now = await team.podUids(server);
         return now.some((uid) => before.includes(uid)) ? undefined : true;
       });
-      await kubectl.run([
-        'delete',
-        'pods',
-        '--namespace',
-        operatorNamespace,
-        '--selector',
-        operatorSelector,
-        '--wait=false',
-      ]);
+      // The one that acts; the other takes over.
+      const lease = await kubectl.get('lease', 'coffer-operator', operatorNamespace);
+      const leader = String(lease?.spec?.['holderIdentity']);
+      await kubectl.run(['delete', 'pod', leader, '--namespace', operatorNamespace, '--wait=false']);
       await kubectl.run([
         'rollout',
         'status',

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeAddress } from './harness/start-cluster.ts';
 import { keycloak, kubectl, Team } from './harness/team.ts';
+import { until } from './harness/until.ts';
 
 const team = new Team('team-two');
 const server = 'demo-server';
@@ -88,7 +89,10 @@ describe('an IdentityProvider with', () => {
   });
 
   it('was checked from the tenants network: no check pod is left', async () => {
-    expect(await kubectl.list('pods', team.namespace, 'app.kubernetes.io/component=provider-check')).toEqual([]);
+    await until('the last check pod to be gone', async () => {
+      const pods = await kubectl.list('pods', team.namespace, 'app.kubernetes.io/component=provider-check');
+      return pods.length === 0 ? true : undefined;
+    });
     expect((await team.events()).join('\n')).not.toContain('test-client-secret');
   });
 });

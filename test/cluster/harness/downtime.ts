@@ -17,7 +17,8 @@ const everyMs = 25;
 
 /**
  * Counts, without any retry, when nobody answers: every 25 ms a request over a connection of its own, whether the ones before are
- * answered or not. A good answer is one below 500 within three seconds. An outage is from the first request without one to the next
+ * answered or not. A good answer is one below 500 within ten seconds: a first packet
+ * that this machine's address translation loses comes again after one, three and seven, and that is no outage of a server. An outage is from the first request without one to the next
  * with one.
  */
 export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
@@ -51,7 +52,7 @@ function outagesOf(samples: readonly Sample[]): readonly number[] {
 
 function answers(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent: false, timeout: 3000 }, (answer) => {
+    const asked = request(url, { agent: false, timeout: 10_000 }, (answer) => {
       answer.resume();
       answer.on('close', () => resolve((answer.statusCode ?? 500) < 500));
     });
