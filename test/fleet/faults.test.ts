@@ -28,9 +28,10 @@ function upgrade(): void {
   stage.put(keyService('keys', { image: 'coffer:2' }), tenantOfSeveral('demo', 3, { ...encrypted, image: 'coffer:2' }));
 }
 
-async function upgraded(): Promise<void> {
+async function upgraded(timeoutMs?: number): Promise<void> {
   const images = (): readonly unknown[] => [...stage.images(), ...stage.images('keys-key-service')];
-  await stage.until(() => images().length === 4 && images().every((image) => image === 'coffer:2'), 'all is new');
+  const allNew = () => images().length === 4 && images().every((image) => image === 'coffer:2');
+  await stage.until(allNew, 'all is new', timeoutMs);
   await stage.current(keys, demo);
 }
 
@@ -87,7 +88,8 @@ describe('a rollout', () => {
     expect(await stage.watchRestarts()).toBeGreaterThan(before);
     stage.double.requests.reset();
     await stage.double.comeBack();
-    await upgraded();
+    // Watches that found nobody for so long ask again within half a minute.
+    await upgraded(90_000);
     await stage.quiet();
     expect(disruptions.mostAtOnce).toBe(1);
     expect(stage.double.requests.requests).toBeLessThan(mostRequests);

@@ -85,9 +85,9 @@ export class Stage {
     return this.until(told, `an event ${reason} about ${resource.kind} ${resource.name}`);
   }
 
-  async until(holds: () => boolean, what: string): Promise<void> {
+  async until(holds: () => boolean, what: string, timeoutMs?: number): Promise<void> {
     try {
-      await this.double.until(holds, what);
+      await this.double.until(holds, what, timeoutMs);
     } catch (error) {
       throw new Error(`${String(error)}\n${this.#scene()}`, { cause: error });
     }
