@@ -21,6 +21,7 @@ const several = (spec: Readonly<Record<string, unknown>>): object =>
     },
     identityProviders: [],
     kmsConfigRef: undefined,
+    resources: { requests: { cpu: '50m', memory: '64Mi' } },
     ...spec,
   });
 

@@ -81,7 +81,7 @@ export class Team {
           imagePullPolicy: 'Never',
           storage: { size: '1Gi' },
           // A pod that asks for nothing starves on a node of two cores while others start.
-          resources: { requests: { cpu: '500m', memory: '256Mi' } },
+          resources: { requests: { cpu: '200m', memory: '256Mi' } },
           identityProviders: [{ name: 'primary-iam' }],
           kmsConfigRef: { name: 'keys' },
           ...spec,
