@@ -17,6 +17,8 @@ const leafLifeMs = 365 * day;
 export class CertificateStore {
   readonly #state: StateFolder;
   readonly #now: () => Date;
+  /** What looks whether something is there and makes it where it is not, one after the other: passes run side by side. */
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(state: StateFolder, now: () => Date) {
     this.#state = state;
@@ -24,7 +26,22 @@ export class CertificateStore {
   }
 
   /** Makes what is missing, and again what has a third of its life left or lacks a name. Keys stay, and so do identities. */
-  async ensure(need: CertificateNeed): Promise<IssuedCertificate> {
+  ensure(need: CertificateNeed): Promise<IssuedCertificate> {
+    return this.#inTurn(() => this.#ensure(need));
+  }
+
+  /** The PEM of a part of a certificate that was ensured. */
+  part(need: CertificateNeed, part: CertificatePart): Promise<string> {
+    return this.#inTurn(() => this.#part(need, part));
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(task);
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #ensure(need: CertificateNeed): Promise<IssuedCertificate> {
     const authority = await this.#authority(need.authority);
     const names = namesOf(need);
     const kept = await this.#read('certificates', need.name);
@@ -43,8 +60,7 @@ export class CertificateStore {
     return issued(made, authority);
   }
 
-  /** The PEM of a part of a certificate that was ensured. */
-  async part(need: CertificateNeed, part: CertificatePart): Promise<string> {
+  async #part(need: CertificateNeed, part: CertificatePart): Promise<string> {
     if (part === 'ca') return (await this.#authority(need.authority)).certPem;
     const kept = await this.#read('certificates', need.name);
     if (kept === undefined) throw new Error(`the certificate ${need.name} was never made`);

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,6 +91,16 @@ describe('certificates', () => {
     const first = await new CertificateStore(state, () => new Date()).ensure(need);
     const second = await new CertificateStore(state, () => new Date()).ensure(need);
     expect(second).toEqual(first);
+  });
+  it('of one authority are signed by the same one, also when two resources ask at the same time', async () => {
+    const store = new CertificateStore(state, () => new Date());
+    const needs = ['a', 'b', 'c', 'd'].map((name) => ({ ...need, name }));
+    const authorities = (await Promise.all(needs.map((one) => store.ensure(one)))).map(({ ca }) => ca);
+    expect(new Set(authorities).size).toBe(1);
+    for (const one of needs) {
+      const certificate = new X509Certificate(await store.part(one, 'certificate'));
+      expect(certificate.checkIssued(new X509Certificate(await store.part(one, 'ca')))).toBe(true);
+    }
   });
   it('are renewed in the last third of their life for the same key, so that the identity stays', async () => {
     const first = await new CertificateStore(state, () => new Date()).ensure(need);

@@ -38,6 +38,8 @@ const absentProvider = {
   configUrl: 'http://127.0.0.1:9/realms/none/.well-known/openid-configuration',
   clientId: 'none',
 };
+/** Milliseconds. A start takes three seconds on two idle cores. */
+const startsWithinMs = 50_000;
 const rootUser = 'tenant-root';
 const rootPassword = 'tenant-root-password';
 
@@ -108,7 +110,10 @@ export async function startTenant(options: TenantOptions = {}): Promise<RunningT
       void exited.then(fail);
     });
   }
+  // Sooner than a hook's own deadline, which would not tell what the tenant said.
+  const late = setTimeout(() => child.kill('SIGKILL'), startsWithinMs);
   await untilSays('Coffer is ready');
+  clearTimeout(late);
   return {
     s3: `http://${host}:${ports.s3}`,
     console: `http://${host}:${ports.console}`,

@@ -3,14 +3,21 @@ import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { startServer, untilReady } from '../harness/start-server.ts';
 
-/** A GET over a pool of kept connections: the status, or the code of the error. */
+/**
+ * A GET over a pool of kept connections: the status, or the code of the error. A connection that the kernel queued in the instant in
+ * which the listener closes is reset before anything was read of it, which no program can prevent: it counts as refused.
+ */
 function ask(url: string, agent: Agent): Promise<number | string> {
   return new Promise((resolve) => {
-    get(url, { agent }, (answer: IncomingMessage) => {
+    const request = get(url, { agent }, (answer: IncomingMessage) => {
       answer.resume();
       answer.on('end', () => resolve(answer.statusCode ?? 0));
       answer.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    }).on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const neverTaken = error.code === 'ECONNRESET' && !request.reusedSocket;
+      resolve(neverTaken ? 'ECONNREFUSED' : (error.code ?? error.message));
+    });
   });
 }
 
