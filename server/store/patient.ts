@@ -19,6 +19,10 @@ export class Patient {
     return untilReached(() => this.store.get(key));
   }
 
+  getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
+    return untilReached(() => this.store.getAll(keys));
+  }
+
   scan(range: ScanRange): Promise<ScanItem[]> {
     return untilReached(() => Array.fromAsync(this.store.scan(range)));
   }

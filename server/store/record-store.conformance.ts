@@ -59,6 +59,34 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
         expect(first?.value.toString()).toBe('first');
       });
 
+      it('are read several at once, in the order asked for, the absent ones and those asked for twice too', async () => {
+        await patient.put(key('a'), '1');
+        await patient.put(key('b'), '2');
+        const entries = await patient.getAll([key('b'), key('none'), key('a'), key('b')]);
+        expect(entries.map((entry) => entry?.value.toString())).toEqual(['2', undefined, '1', '2']);
+        expect(entries[0]).toEqual(await patient.get(key('b')));
+        expect(await patient.getAll([])).toEqual([]);
+      });
+
+      it('that change in one commit are never read half changed', async () => {
+        const keys = [key('left'), key('right')];
+        const put = (value: string) =>
+          patient.commit(() => ({ put: keys.map((one) => ({ key: one, value: Buffer.from(value) })) }));
+        await put('0');
+        let writing = true;
+        const writer = (async () => {
+          for (let round = 1; round <= 50; round += 1) await put(String(round));
+          writing = false;
+        })();
+        while (writing) {
+          // Reading may be done within the turn: the writer needs one too.
+          await new Promise((resolve) => setImmediate(resolve));
+          const [left, right] = (await patient.getAll(keys)).map((entry) => entry?.value.toString());
+          expect(left).toBe(right);
+        }
+        await writer;
+      });
+
       it('take the value as it was when the commit was made', async () => {
         const value = Buffer.from('before');
         const committing = patient.store

@@ -13,6 +13,9 @@
 export interface RecordStore {
   get(key: Key): Promise<Entry | undefined>;
 
+  /** The entries of several keys as they were at one moment, in the order asked for: one round trip where the engine is elsewhere. */
+  getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]>;
+
   /** Entries in the order of their keys. Not a snapshot: a long scan may see changes made after it began. */
   scan(range: ScanRange): AsyncIterable<ScanItem>;
 

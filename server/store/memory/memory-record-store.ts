@@ -43,6 +43,14 @@ export class MemoryRecordStore implements RecordStore {
     return stored === undefined ? undefined : entry(latin1(key), stored);
   }
 
+  async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
+    await this.#begin();
+    return keys.map((key) => {
+      const stored = this.#disk.records.get(latin1(key));
+      return stored === undefined ? undefined : entry(latin1(key), stored);
+    });
+  }
+
   async *scan(range: ScanRange): AsyncIterable<ScanItem> {
     if (range.reverse === true && range.collapse !== undefined)
       throw new RangeError('a collapsing scan only goes forwards');

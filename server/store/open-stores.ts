@@ -1,0 +1,23 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { BlobStore } from './blob-store.ts';
+import { openFilesBlobStore } from './files/files-blob-store.ts';
+import { openLmdbRecordStore } from './lmdb/lmdb-record-store.ts';
+import type { RecordStore } from './record-store.ts';
+import type { BlobsAddress, RecordsAddress } from './store-address.ts';
+
+export interface StoreOptions {
+  readonly log: Logger;
+}
+
+/** The engine is loaded only where it is used: a start on one machine does not pay for the others. */
+export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
+  if (address.kind === 'lmdb') return openLmdbRecordStore({ folder: address.folder });
+  const { openPostgresRecordStore } = await import('./postgres/postgres-record-store.ts');
+  return openPostgresRecordStore({ ...address, log: options.log });
+}
+
+export async function openBlobStore(address: BlobsAddress, options: StoreOptions): Promise<BlobStore> {
+  if (address.kind === 'files') return openFilesBlobStore(address.folder);
+  const { openS3BlobStore } = await import('./s3/s3-blob-store.ts');
+  return openS3BlobStore({ ...address, log: options.log });
+}
