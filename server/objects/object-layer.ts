@@ -121,8 +121,7 @@ export interface ExpectedDigests {
 export interface PutObject {
   readonly bucket: string;
   readonly key: string;
-  /** Already decoded (no aws-chunked framing) and verified against the signature; errors reject the put. */
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: BodySource;
   /** Plaintext bytes. A body of another length is `IncompleteBody`. */
   readonly size: number;
   readonly digests: ExpectedDigests;
@@ -151,6 +150,17 @@ export interface ReadableObject {
   readonly info: ObjectInfo;
   /** Plaintext bytes from `start` inclusive to `end` exclusive. */
   readonly open: (range: { readonly start: number; readonly end: number }) => Readable;
+  /** The same where the bytes are in memory already, to be called instead of `open`. Throws what the stream would fail with. */
+  readonly bytes?: (range: { readonly start: number; readonly end: number }) => Buffer;
+}
+
+/**
+ * A body on its way in: already decoded (no aws-chunked framing) and verified against the signature; a failure of either rejects.
+ * It is read once, by iteration or by `whole`.
+ */
+export interface BodySource extends AsyncIterable<Buffer> {
+  /** All of it at once, without a promise for each piece: for bodies that are kept in memory anyway. */
+  readonly whole?: () => Promise<Buffer>;
 }
 
 export interface CopySource {
@@ -198,7 +208,7 @@ export interface PutPart {
   readonly uploadId: string;
   /** 1 to 10,000. */
   readonly partNumber: number;
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: BodySource;
   readonly size: number;
   readonly digests: ExpectedDigests;
 }
