@@ -231,7 +231,6 @@ export type RestartReason =
   | 'PodTemplateChanged'
   | 'ConfigMapChanged'
   | 'SecretChanged'
-  | 'CertificateIdentityChanged'
   | 'RestartRequested';
 
 /** A certificate that workloads need. The runtime makes and keeps it, and tells its identity before anything is rendered. */

@@ -43,37 +43,13 @@ export function validate(manifest: unknown, previous?: CofferObject, options: Va
   }
   switch (head.data.kind) {
     case 'Tenant':
-      return validateKind(
-        tenantKind,
-        'Tenant',
-        manifest,
-        previous?.kind === 'Tenant' ? previous.spec : undefined,
-        options,
-      );
+      return validateKind(tenantKind, manifest, previous, options);
     case 'IdentityProvider':
-      return validateKind(
-        identityProviderKind,
-        'IdentityProvider',
-        manifest,
-        previous?.kind === 'IdentityProvider' ? previous.spec : undefined,
-        options,
-      );
+      return validateKind(identityProviderKind, manifest, previous, options);
     case 'KMSConfig':
-      return validateKind(
-        kmsConfigKind,
-        'KMSConfig',
-        manifest,
-        previous?.kind === 'KMSConfig' ? previous.spec : undefined,
-        options,
-      );
+      return validateKind(kmsConfigKind, manifest, previous, options);
     case 'Bucket':
-      return validateKind(
-        bucketKind,
-        'Bucket',
-        manifest,
-        previous?.kind === 'Bucket' ? previous.spec : undefined,
-        options,
-      );
+      return validateKind(bucketKind, manifest, previous, options);
     default:
       return unknownKind(head.data.apiVersion, head.data.kind);
   }
@@ -81,14 +57,13 @@ export function validate(manifest: unknown, previous?: CofferObject, options: Va
 
 function validateKind<Spec>(
   kind: Kind<Spec>,
-  name: CofferObject['kind'],
   manifest: unknown,
-  old: Spec | undefined,
+  previous: CofferObject | undefined,
   { unknownFields = 'refuse' }: ValidateOptions,
 ): Validated {
   const schema = z.strictObject({
     apiVersion: z.literal(apiVersion),
-    kind: z.literal(name),
+    kind: z.literal(kind.kind),
     metadata: metadata.extend({ name: metadata.shape.name.max(kind.maxNameLength) }),
     spec: kind.spec,
     status: z.unknown().optional(),
@@ -98,9 +73,14 @@ function validateKind<Spec>(
     strict.success || unknownFields === 'refuse' ? strict : schema.safeParse(withoutUnknown(manifest, strict.error));
   if (!whole.success) return invalid(problemsOf(whole.error));
   const { spec } = whole.data;
+  // One schema's output is one kind's spec.
+  const old = previous?.kind === kind.kind ? (previous.spec as unknown as Spec) : undefined;
   const broken = brokenRules(kind.rules, spec, old);
   if (broken.length > 0) return invalid(broken);
-  return { kind: 'object', object: { kind: name, metadata: whole.data.metadata, spec } as unknown as CofferObject };
+  return {
+    kind: 'object',
+    object: { kind: kind.kind, metadata: whole.data.metadata, spec } as unknown as CofferObject,
+  };
 }
 
 /** A copy without the fields that the error calls unknown. */

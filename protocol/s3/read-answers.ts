@@ -116,11 +116,6 @@ export function readDeleteFailures(body: string | Buffer): readonly DeleteFailur
   }));
 }
 
-/** The region of a bucket; S3 leaves it empty for us-east-1. */
-export function readBucketLocation(body: string | Buffer): string {
-  return readXml(body, { maxBytes, root: 'LocationConstraint' }).text.trim() || 'us-east-1';
-}
-
 function readCommonPrefixes(root: XmlNode, name: (text: string) => string): string[] {
   return childrenOf(root, 'CommonPrefixes').map((prefix) => name(requiredText(prefix, 'Prefix')));
 }

@@ -54,7 +54,3 @@ export async function newVisitor(
     },
   };
 }
-
-export async function pictureFolder(): Promise<string> {
-  return folder;
-}
