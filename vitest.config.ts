@@ -13,6 +13,7 @@ const tiers = [
   'browser',
   'api-server',
   'power-cut',
+  'postgres',
   'fleet',
   'container',
   'cluster',
