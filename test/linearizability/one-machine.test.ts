@@ -1,0 +1,52 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { s3Client } from '../harness/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { checkRounds } from './run-clients.ts';
+import { s3Register } from './s3-register.ts';
+
+/** `.ci/soak linearizability` asks for 1,000,000. */
+const operations = Number(process.env['COFFER_OPERATIONS'] ?? 10_000);
+const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+const CLIENTS = 16;
+const Bucket = 'registers';
+
+describe('objects of one server with several threads', () => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await startServer({ env: { SVC_THREADS: '4' } });
+    await untilReady(server);
+    await s3Client(server).send(new CreateBucketCommand({ Bucket }));
+  });
+
+  afterAll(async () => {
+    await server.stop();
+  });
+
+  it(
+    `are linearizable in ${operations} operations of ${CLIENTS} clients, seed ${seed}`,
+    async () => {
+      const registers = Array.from({ length: CLIENTS }, () =>
+        s3Register({ ...server, endpoint: server.s3, bucket: Bucket }),
+      );
+      const checked = await checkRounds({
+        registers,
+        operations,
+        seed,
+        keysAtATime: 4,
+        onRound: (so) => console.log(`${so.operations} operations, ${so.overlapping} overlapping`),
+      });
+      for (const register of registers) register.close();
+      console.log(
+        `one machine: ${checked.operations} operations, ${checked.overlapping} overlapping, ${checked.refused} refused by their ` +
+          `condition, ${checked.unknown} unknown, ${checked.violations.length} violations, seed ${seed}`,
+      );
+      expect(checked.violations).toEqual([]);
+      // Clients that never met would show nothing, and nor would those who were never told.
+      expect(checked.overlapping).toBeGreaterThan(operations / 2);
+      expect(checked.unknown).toBeLessThan(operations / 100);
+    },
+    60_000 + operations * 5,
+  );
+});
