@@ -4,7 +4,7 @@ import { parseEnvFile } from './env-file.ts';
 import { group } from './group.ts';
 import { providerSuffixes, readProvider } from './openid-settings.ts';
 import { SettingReader, SettingsError } from './setting-source.ts';
-import type { KeyServiceSettings, ServerSettings } from './server-settings.ts';
+import type { KeyServiceSettings, ServerSettings, StoreSettings } from './server-settings.ts';
 import type { Size } from './parse-value.ts';
 
 export { SettingsError } from './setting-source.ts';
@@ -59,7 +59,7 @@ export function loadSettings({
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
-    stores: { ...server.optional('records', 'STORE_RECORDS'), ...server.optional('blobs', 'STORE_BLOBS') },
+    stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
     ...(stsDurationMs === undefined ? {} : { stsDurationMs }),
@@ -111,6 +111,21 @@ function readTls(reader: SettingReader): { certFile: string; keyFile: string } |
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   reader.problems.push('SVC_TLS_CERT_FILE and SVC_TLS_KEY_FILE belong together: set both, or neither');
   return undefined;
+}
+
+function readStores(reader: SettingReader): StoreSettings {
+  const read = group(reader, 'SVC_STORE_');
+  return {
+    ...read.optional('records', 'RECORDS'),
+    ...read.optional('recordsPassword', 'RECORDS_PASSWORD'),
+    ...read.optional('blobs', 'BLOBS'),
+    s3: {
+      ...read.optional('endpoint', 'BLOBS_S3_ENDPOINT'),
+      region: read.text('BLOBS_S3_REGION') ?? 'us-east-1',
+      ...read.optional('accessKey', 'BLOBS_S3_ACCESS_KEY'),
+      ...read.optional('secretKey', 'BLOBS_S3_SECRET_KEY'),
+    },
+  };
 }
 
 function readKeyService(reader: SettingReader): KeyServiceSettings | undefined {

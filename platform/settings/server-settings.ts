@@ -17,8 +17,7 @@ export interface ServerSettings {
   readonly metricsAuthorization: 'jwt' | 'public';
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
-  /** Where records and blobs are kept, as written; in the data folder without it. The records' address may hold a password. */
-  readonly stores: { readonly records?: string; readonly blobs?: string };
+  readonly stores: StoreSettings;
   readonly storageReserve: Size;
   /** Milliseconds between not being ready any more and the end of accepting. */
   readonly shutdownDelayMs: number;
@@ -30,6 +29,21 @@ export interface ServerSettings {
   readonly openid: readonly OpenIdProviderSettings[];
   /** Things a person should know that do not stop the server, e.g. variables that no setting has. */
   readonly warnings: readonly string[];
+}
+
+/** Where records and blobs are kept, as written; in the data folder without it. */
+export interface StoreSettings {
+  /** May hold a password. */
+  readonly records?: string;
+  readonly recordsPassword?: string;
+  readonly blobs?: string;
+  /** Companions of `blobs` where it is a bucket. */
+  readonly s3: {
+    readonly endpoint?: string;
+    readonly region: string;
+    readonly accessKey?: string;
+    readonly secretKey?: string;
+  };
 }
 
 export interface KeyServiceSettings {

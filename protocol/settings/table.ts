@@ -114,9 +114,13 @@ export const settings = [
       pattern: /^(postgres(ql)?:\/\/\S+|lmdb:.*)$/,
       expects: 'postgres://USER:PASSWORD@HOST/DATABASE, or lmdb:FOLDER',
     },
-    'Where records are kept: the address of a PostgreSQL database; in the data folder without it. Several servers need it.',
+    'Where records are kept: a PostgreSQL database, which several servers can share, or records/ in a folder of one server; in the data folder without it.',
     { secret: true, aliases: [] },
   ),
+  server('SVC_STORE_RECORDS_PASSWORD', text, 'Password at that database, where the address has none.', {
+    secret: true,
+    aliases: [],
+  }),
   server(
     'SVC_STORE_BLOBS',
     {
