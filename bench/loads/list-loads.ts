@@ -1,0 +1,73 @@
+import { ask, askWell } from '../generator/ask.ts';
+import type { RingRequest } from '../generator/request-ring.ts';
+import { bucket, type Load, type Round } from './load.ts';
+import { Objects, sendAll } from './objects.ts';
+import { bodiesOf } from './sizes.ts';
+
+const inFolder = 1_000;
+const prefix = 'list';
+
+/** 100,000 objects in 100 folders: a folder is one whole page. */
+function folders(round: Round): number {
+  return round.quick ? 10 : 100;
+}
+
+/** All of one folder: a thousand keys. Encoded and sorted, as signatures want it. */
+function listFolder(folder: number): RingRequest {
+  return list(`${prefix}/${String(folder).padStart(4, '0')}/`);
+}
+
+function list(under: string): RingRequest {
+  return {
+    method: 'GET',
+    path: `/${bucket}`,
+    query: `delimiter=%2F&list-type=2&prefix=${encodeURIComponent(under)}`,
+    length: 0,
+  };
+}
+
+async function fill(round: Round): Promise<void> {
+  const objects = new Objects(prefix, folders(round) * inFolder, bodiesOf(256));
+  const last = await ask(round.endpoint, objects.head(objects.count - 1));
+  if (last.status === 200) return;
+  await sendAll(
+    round.endpoint,
+    objects.all((number) => objects.put(number)),
+  );
+}
+
+/** Throws where a listing has another number of entries. */
+async function expectEntries(round: Round, request: RingRequest, element: string, expected: number): Promise<void> {
+  const { body } = await askWell(round.endpoint, request);
+  const entries = body.toString('latin1').split(`<${element}>`).length - 1;
+  if (entries !== expected) {
+    throw new Error(`${request.path}?${request.query} lists ${entries} <${element}>, not ${expected}`);
+  }
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** A page of 1,000 keys with delimiter, from a bucket of 100,000 and more. */
+const listKeys: Load = {
+  name: 'list',
+  help: 'LIST with delimiter of one folder of 1,000 objects, of 100 folders in turn',
+  async prepare(round) {
+    await fill(round);
+    await expectEntries(round, listFolder(0), 'Contents', inFolder);
+    const requests = Array.from({ length: folders(round) }, (_, folder) => listFolder(folder));
+    return { requests, repeat: true, verify: nothing, clear: nothing };
+  },
+};
+
+/** The 100 folders, each standing for a thousand objects that are not to be waded through. */
+const listFolders: Load = {
+  name: 'list-folders',
+  help: 'LIST with delimiter above 100,000 objects: 100 common prefixes',
+  async prepare(round) {
+    await fill(round);
+    await expectEntries(round, list(`${prefix}/`), 'CommonPrefixes', folders(round));
+    return { requests: [list(`${prefix}/`)], repeat: true, verify: nothing, clear: nothing };
+  },
+};
+
+export const listLoads: readonly Load[] = [listKeys, listFolders];
