@@ -26,7 +26,7 @@ export async function makeObjectKey(
 
 /** The key again. Throws `KeySourceError`, and `DamagedCiphertext` when the record was put together from others. */
 export async function recoverObjectKey(
-  environment: Environment,
+  environment: Pick<Environment, 'keys'>,
   sealed: SealedKeys,
   place: ObjectPlace,
 ): Promise<Buffer> {

@@ -47,7 +47,7 @@ export async function openBody(
     if (bytes === undefined) return undefined;
     return (range) => readableBuffer(() => readInline(bytes, { size, protection: body, objectKey, what }, range));
   }
-  const parts = await readManifest(environment, bucket, key, id);
+  const parts = await readManifest(environment, bucket, key, record);
   return parts && ((range) => readable(readParts(environment, parts, { objectKey, what }, range)));
 }
 

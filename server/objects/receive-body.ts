@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -43,14 +44,25 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     const plaintext = await collect(measured, incoming.size);
     const result = digests.finish();
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
-    return { digests: result, protection: protectionOf(salt, result), stored: { kind: 'inline', bytes } };
+    return {
+      digests: result,
+      protection: protectionOf(salt, result, () => crc32(bytes)),
+      stored: { kind: 'inline', bytes },
+    };
   }
 
   const blob = newBlobId(environment.clock(), random);
-  await environment.blobs.write(blob, key === undefined ? measured : encryptStream(measured, key, incoming.size));
+  let stored = 0;
+  async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
+    for await (const chunk of encryptStream(measured, streamingKey, incoming.size)) {
+      stored = crc32(chunk, stored);
+      yield chunk;
+    }
+  }
+  await environment.blobs.write(blob, key === undefined ? measured : ciphertext(key));
   try {
     const result = digests.finish();
-    return { digests: result, protection: protectionOf(salt, result), stored: { kind: 'blob', blob } };
+    return { digests: result, protection: protectionOf(salt, result, () => stored), stored: { kind: 'blob', blob } };
   } catch (error) {
     await discardBlob(environment, blob);
     throw error;
@@ -66,8 +78,8 @@ export async function discardBlob(environment: Environment, blob: BlobId): Promi
   }
 }
 
-function protectionOf(salt: Buffer | undefined, digests: BodyDigests): Protection {
-  return salt === undefined ? { crc: digests.crc ?? 0 } : { salt: salt.toString('base64') };
+function protectionOf(salt: Buffer | undefined, digests: BodyDigests, stored: () => number): Protection {
+  return salt === undefined ? { crc: digests.crc ?? 0 } : { salt: salt.toString('base64'), stored: stored() };
 }
 
 async function* measure(incoming: IncomingBody, digests: DigestsInProgress): AsyncGenerator<Buffer> {

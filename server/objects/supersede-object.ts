@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts';
 import type { StoredObject } from './find-object.ts';
 import { decodeBody } from './records/body-record.ts';
 import { decodeManifest, type ManifestPart } from './records/manifest.ts';
-import type { Body } from './records/object-record.ts';
+import type { Body, ObjectRecord } from './records/object-record.ts';
 import { encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 
@@ -25,7 +25,7 @@ export async function supersedeObject(
 ): Promise<BatchParts> {
   const objectKey = recordKeys.object(bucket, key);
   if (current === undefined) return { expect: [{ kind: 'absent', key: objectKey }], put: [], delete: [] };
-  const { body, id } = current.record;
+  const { body } = current.record;
   const removed: Key[] = by === undefined ? [objectKey] : [];
   let blobs: readonly BlobId[] = [];
   if (body.kind === 'inline') {
@@ -34,7 +34,7 @@ export async function supersedeObject(
     blobs = [body.blob];
   } else {
     if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key));
-    const parts = await readManifest(environment, bucket, key, id);
+    const parts = await readManifest(environment, bucket, key, current.record);
     if (parts === undefined) throw new ChangedMeanwhile();
     blobs = parts.map((part) => part.blob);
   }
@@ -60,9 +60,9 @@ export async function readManifest(
   environment: Environment,
   bucket: string,
   key: string,
-  id: string,
+  { id, body }: ObjectRecord,
 ): Promise<readonly ManifestPart[] | undefined> {
   const entry = await environment.records.get(recordKeys.manifest(bucket, key));
   const bytes = entry && decodeBody(entry.value, id);
-  return bytes && decodeManifest(bytes);
+  return bytes && decodeManifest(bytes, body.kind === 'parts' ? body.crc : undefined);
 }

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket } from '../bucket-guard.ts';
 import { type Change, commitChange } from '../commit-change.ts';
@@ -44,13 +45,14 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
   const parts = chooseParts(request.parts, uploaded);
   const checksum = checksumOfParts(upload.record.checksum, parts);
   compareChecksum(request.checksum, checksum);
+  const manifest = manifestOf(parts);
   const record: ObjectRecord = {
     id: uploadId,
     modified: environment.clock(),
     size: parts.reduce((sum, part) => sum + part.record.size, 0),
     etag: etagOfParts(parts),
     headers: upload.record.headers,
-    body: { kind: 'parts', count: parts.length },
+    body: { kind: 'parts', count: parts.length, crc: crc32(manifest) },
     ...(upload.record.sealed && { sealed: upload.record.sealed }),
     ...(checksum && { checksum }),
   };
@@ -72,7 +74,7 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
         ...superseded.put,
         ...ended.put,
         { key: recordKeys.object(bucket, key), value: encodeRecord(record) },
-        { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifestOf(parts)) },
+        { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifest) },
       ],
       delete: [...superseded.delete, ...ended.delete, ...parts.map((part) => part.key)],
     },

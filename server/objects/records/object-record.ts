@@ -20,10 +20,14 @@ export interface ObjectRecord {
 export type Body =
   | ({ readonly kind: 'inline' } & Protection)
   | ({ readonly kind: 'blob'; readonly blob: BlobId } & Protection)
-  | { readonly kind: 'parts'; readonly count: number };
+  /** `crc` is the CRC-32 of the manifest; older records have none. */
+  | { readonly kind: 'parts'; readonly count: number; readonly crc?: number };
 
-/** How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32. */
-export type Protection = { readonly salt: string } | { readonly crc: number };
+/**
+ * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32.
+ * `stored` is the CRC-32 of the ciphertext, so that a scrub needs no key; older records have none.
+ */
+export type Protection = { readonly salt: string; readonly stored?: number } | { readonly crc: number };
 
 /** The sealed keys of an encrypted object; bytes are base64. */
 export interface SealedKeys {
