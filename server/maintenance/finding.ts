@@ -14,6 +14,15 @@ export type Finding =
       readonly blob?: BlobId;
       readonly message: string;
     }
+  /** The blob of an object or part that no owner record keeps: it is there, and the sweeper would remove it. */
+  | {
+      readonly kind: 'unowned-blob';
+      readonly bucket: string;
+      readonly key: string;
+      readonly uploadId?: string;
+      readonly blob: BlobId;
+      readonly message: string;
+    }
   /** A blob older than the grace period that nothing refers to and that no sweeper knows of. */
   | { readonly kind: 'orphan-blob'; readonly blob: BlobId; readonly message: string }
   /** A record that nothing refers to, or that refers to nothing: it takes space, no data is lost. */

@@ -1,0 +1,16 @@
+import type { KeySource } from '../encryption/key-source.ts';
+import type { BlobStore } from '../store/blob-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+
+/** What every part of a verification works with. */
+export interface Check {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  /** Where it is given, encrypted bodies are opened; else they are held against the checksum of their ciphertext. */
+  readonly keys: KeySource | undefined;
+  /** Whether bodies in blobs are read. Inline ones always are: their record is read anyway. */
+  readonly bodies: boolean;
+  /** Told of bytes that were read, before more are asked for: here a scrub waits for its turn. */
+  readonly paced: (bytes: number) => Promise<void> | void;
+  readonly signal: AbortSignal | undefined;
+}
