@@ -13,18 +13,23 @@ export async function makeDurableFolder(path: string): Promise<void> {
 /** Writes a whole small file so that after a power cut there is either the old one or the new one. Mode 0600. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const beside = `${path}.new`;
-  const file = await open(beside, 'w', 0o600);
+  await writeNewFile(beside, text);
+  await rename(beside, path);
+  await syncFolder(dirname(path));
+}
+
+/** Writes a file whose name is not durable yet. Mode 0600. */
+export async function writeNewFile(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(beside, path);
-  await syncFolder(dirname(path));
 }
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
     await folder.sync();
