@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ export interface StartOptions {
   readonly args?: readonly string[];
   /** Data folder; a temporary one, removed by `stop`, when absent. */
   readonly folder?: string;
+  /** Told of the process at once, long before it listens. */
+  readonly onSpawned?: (child: ChildProcess) => void;
 }
 
 export interface RunningServer {
@@ -52,6 +54,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     ['--disable-warning=ExperimentalWarning', program, folder, ...ports, ...(options.args ?? [])],
     { env, stdio: ['ignore', 'pipe', 'pipe'] },
   );
+  options.onSpawned?.(child);
   const log: string[] = [];
   const waiting = new Set<{ readonly text: string; readonly found: (line: string) => void }>();
   for (const stream of [child.stdout, child.stderr]) {

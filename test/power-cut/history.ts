@@ -1,4 +1,4 @@
-import type { Content, Witness } from '../crash/witness.ts';
+import { type Content, IN_DOUBT, type Witness } from '../crash/witness.ts';
 
 interface ChangeOfKey {
   readonly content: Content;
@@ -40,6 +40,11 @@ export class History implements Witness {
     const changes = this.#changes.get(key);
     // A refusal may also come before the change was asked for, of an upload's part for example.
     if (changes?.at(-1)?.answered === undefined) changes?.pop();
+  }
+
+  known(name: string): Content | typeof IN_DOUBT {
+    const last = this.#changes.get(name)?.at(-1);
+    return last !== undefined && last.answered === undefined ? IN_DOUBT : last?.content;
   }
 
   sight(sighting: Sighting): void {

@@ -8,9 +8,7 @@ import type { ObjectLayer } from '../../server/objects/object-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { contentOf } from '../crash/witness.ts';
-import { BUCKET } from '../crash/writers.ts';
+import { BUCKET_THERE, contentOf } from '../crash/witness.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
 export type Shown = Readonly<Record<string, string>>;
@@ -36,28 +34,20 @@ async function inspect(path: string): Promise<Shown> {
 
 async function everything(objects: ObjectLayer): Promise<Shown> {
   const shown: Record<string, string> = {};
-  let after: string | undefined = '';
-  while (after !== undefined) {
-    const page = await pageAfter(objects, after);
-    for (const { key } of page?.objects ?? []) shown[key] = await contentShown(objects, key);
-    after = page?.next;
+  for (const { name: bucket } of await objects.listBuckets()) {
+    shown[`${bucket}/`] = BUCKET_THERE;
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const page = await objects.listObjects({ bucket, prefix: '', delimiter: '', after, limit: 100 });
+      for (const { key } of page.objects) shown[`${bucket}/${key}`] = await contentShown(objects, bucket, key);
+      after = page.next;
+    }
   }
   return shown;
 }
 
-async function pageAfter(objects: ObjectLayer, after: string) {
+async function contentShown(objects: ObjectLayer, bucket: string, key: string): Promise<string> {
   try {
-    return await objects.listObjects({ bucket: BUCKET, prefix: '', delimiter: '', after, limit: 100 });
-  } catch (error) {
-    // The power was cut before the bucket was made.
-    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
-    throw error;
-  }
-}
-
-async function contentShown(objects: ObjectLayer, key: string): Promise<string> {
-  try {
-    const object = await objects.getObject(BUCKET, key);
+    const object = await objects.getObject(bucket, key);
     return contentOf(
       Buffer.concat((await Array.fromAsync(object.open({ start: 0, end: object.info.size }))) as Buffer[]),
     );

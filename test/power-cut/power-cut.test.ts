@@ -70,7 +70,8 @@ describe(`a server whose power is cut while clients write, seed ${seed}`, () => 
       try {
         await untilReady(server);
         const s3 = clientOf(server);
-        for (const key of history.keys) expect(history.allowed(key, cut.at)).toContain(await contentShown(s3, key));
+        for (const key of history.keys.filter((name) => !name.endsWith('/')))
+          expect(history.allowed(key, cut.at)).toContain(await contentShown(s3, key));
       } finally {
         await server.kill();
       }

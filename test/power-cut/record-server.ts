@@ -1,4 +1,4 @@
-import { CreateBucketCommand, GetObjectCommand, NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, GetObjectCommand, NoSuchBucket, NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { clientOf } from '../crash/s3-client.ts';
 import { SeededRandom } from '../crash/seeded-random.ts';
-import { contentOf } from '../crash/witness.ts';
+import { BUCKET_THERE, contentOf, placeOf } from '../crash/witness.ts';
 import { BUCKET, writeUntilGone } from '../crash/writers.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
 import { History } from './history.ts';
@@ -55,13 +55,15 @@ export async function recordServer(options: {
   try {
     await untilReady(server);
     const s3 = clientOf(server);
+    history.begin(`${BUCKET}/`, BUCKET_THERE);
     await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
+    history.acknowledge(`${BUCKET}/`);
     const stop = new AbortController();
     const random = new SeededRandom(options.seed);
     const own = () => new SeededRandom(random.between(0, 2 ** 30));
     const clients = [
       ...Array.from({ length: WRITERS }, (_, index) =>
-        writeUntilGone(s3, `writer-${index}`, own(), history, stop.signal),
+        writeUntilGone({ s3, bucket: BUCKET, writer: `writer-${index}`, random: own(), witness: history }, stop.signal),
       ),
       ...Array.from({ length: READERS }, () => readUntilGone(clientOf(server), own(), history, length, stop.signal)),
     ];
@@ -83,20 +85,20 @@ async function readUntilGone(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const keys = history.keysOnTheirWay;
+    const keys = history.keysOnTheirWay.filter((name) => !name.endsWith('/'));
     const key = keys[random.between(0, keys.length - 1)];
     if (key === undefined) {
       await sleep(1);
       continue;
     }
     try {
-      const { Body } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: key }));
+      const { Body } = await s3.send(new GetObjectCommand(placeOf(key)));
       // The head of the answer is here: from now on the object has been seen.
       const seen = length();
       const bytes = await Body?.transformToByteArray();
       if (bytes !== undefined) history.sight({ key, content: contentOf(bytes), seen });
     } catch (error) {
-      if (!(error instanceof NoSuchKey)) return;
+      if (!(error instanceof NoSuchKey || error instanceof NoSuchBucket)) return;
     }
   }
 }

@@ -1,0 +1,59 @@
+import { isLoss, type Finding } from '../../server/maintenance/finding.ts';
+import { verifyStores } from '../../server/maintenance/verify-stores.ts';
+import { drainRemovals, sweepOrphans } from '../../server/objects/sweeper.ts';
+import type { BlobStore } from '../../server/store/blob-store.ts';
+import { openDataFolder } from '../../server/store/data-folder.ts';
+import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import type { RecordStore } from '../../server/store/record-store.ts';
+
+export interface Verified {
+  /** Findings that an end in the middle of anything does not explain. */
+  readonly complaints: readonly string[];
+  /** Blobs without an owner: bodies that had come, or were coming, when the server ended before the commit that would own them. */
+  readonly orphans: number;
+}
+
+/**
+ * What `verify` finds in the data folder of a server that does not run, with no grace. An end in the middle of an upload may leave a
+ * blob that nothing owns; nothing else is explained by it.
+ */
+export function verifyFolder(path: string): Promise<Verified> {
+  return withStores(path, verified);
+}
+
+/** The same after the sweeper took away what it would take away in a day: then nothing at all may be found. */
+export function verifySweptFolder(path: string): Promise<Verified> {
+  return withStores(path, async (records, blobs) => {
+    const now = Date.now() + 1_000;
+    await drainRemovals({ records, blobs, now, delay: 0 });
+    await sweepOrphans({ records, blobs, now, grace: 0 });
+    const { complaints, orphans } = await verified(records, blobs);
+    return { complaints: orphans === 0 ? complaints : [...complaints, `${orphans} orphans were not swept`], orphans };
+  });
+}
+
+async function verified(records: RecordStore, blobs: BlobStore): Promise<Verified> {
+  const complaints: string[] = [];
+  let orphans = 0;
+  for await (const finding of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {
+    if (finding.kind === 'orphan-blob') orphans += 1;
+    else complaints.push(described(finding));
+  }
+  return { complaints, orphans };
+}
+
+function described(finding: Finding): string {
+  return `verify: ${finding.kind}${isLoss(finding) ? ' (a loss)' : ''}: ${finding.message}`;
+}
+
+async function withStores<T>(path: string, work: (records: RecordStore, blobs: BlobStore) => Promise<T>): Promise<T> {
+  const folder = await openDataFolder(path);
+  const records = openLmdbRecordStore({ folder: folder.recordsFolder });
+  try {
+    return await work(records, openFilesBlobStore(folder.blobsFolder));
+  } finally {
+    await records.close();
+    await folder.close();
+  }
+}
