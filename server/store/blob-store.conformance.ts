@@ -6,6 +6,8 @@ export interface BlobEngine {
   /** A store over nothing. */
   open(): Promise<BlobStore>;
   clean?(): Promise<void>;
+  /** Bytes after which a blob that is being written takes room in the store, and must be listed; none by default. */
+  readonly listedAfter?: number;
 }
 
 /** What `blob-store.ts` says an implementer owes; durability is tried by each engine in its own way. */
@@ -152,6 +154,7 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
         const writing = store.write(
           id,
           (async function* () {
+            if (engine.listedAfter !== undefined) yield Buffer.alloc(engine.listedAfter);
             halfway.resolve();
             await gate.promise;
             yield Buffer.from('x');

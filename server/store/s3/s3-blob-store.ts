@@ -1,10 +1,111 @@
+import type { Readable } from 'node:stream';
+import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
-import type { BlobStore } from '../blob-store.ts';
-import { StoreUnavailable } from '../record-store.ts';
-import type { BlobsAddress } from '../store-address.ts';
+import type { BlobId, BlobStore } from '../blob-store.ts';
+import { blobObjectKey } from './blob-object-key.ts';
+import { checkBucket } from './check-bucket.ts';
+import { type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
+import { type Patience, usualPatience } from './patience.ts';
+import { readBlob } from './read-blob.ts';
+import { type S3Address, S3CallFailed, S3Connection } from './s3-connection.ts';
+import { Slots } from './slots.ts';
+import { writeBlob } from './write-blob.ts';
 
-export type S3BlobOptions = Omit<Extract<BlobsAddress, { kind: 's3' }>, 'kind'> & { readonly log: Logger };
+export interface S3BlobOptions extends S3Address {
+  readonly log: Logger;
+  /** For tests. */
+  readonly patience?: Patience;
+  /** Bytes of each part of a multipart upload but the last, and the most that goes in one request. */
+  readonly partBytes?: number;
+}
 
-export function openS3BlobStore(_options: S3BlobOptions): Promise<BlobStore> {
-  return Promise.reject(new StoreUnavailable('unreachable', 'not built yet'));
+/** 10,000 of them, as many as an upload may have, are 78 GiB; AWS takes none below 5 MiB. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** With the parts above: 64 MiB on their way, beside the one that each upload may always have. */
+const SLOTS = 8;
+
+/**
+ * Blobs as objects of a bucket of another S3. Tries at once whether all that the store needs is there and allowed.
+ *
+ * Throws `StoreUnavailable`, whose message says where, what that S3 answered and what to do.
+ */
+export async function openS3BlobStore({ log, patience, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
+  const connection = new S3Connection(address, patience ?? usualPatience);
+  const store = new S3BlobStore(connection, partBytes ?? PART_BYTES);
+  try {
+    await checkBucket(connection, store, log);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return store;
+}
+
+class S3BlobStore implements BlobStore {
+  readonly #connection: S3Connection;
+  readonly #partBytes: number;
+  readonly #slots = new Slots(SLOTS);
+  /** Blobs that `list` saw as uploads: there are few, and only they need more than one request to be removed. */
+  readonly #halfWritten = new Set<BlobId>();
+
+  constructor(connection: S3Connection, partBytes: number) {
+    this.#connection = connection;
+    this.#partBytes = partBytes;
+  }
+
+  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
+    return writeBlob(this.#connection, id, body, { partBytes: this.#partBytes, slots: this.#slots });
+  }
+
+  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
+    return readBlob(this.#connection, id, range);
+  }
+
+  async remove(id: BlobId): Promise<void> {
+    const target = { Bucket: this.#connection.address.bucket, Key: blobObjectKey(this.#connection.address.prefix, id) };
+    // Uploads first: completed in between, one would leave an object.
+    if (this.#halfWritten.has(id)) await this.#abortUploads(target);
+    await this.#unlessAbsent(
+      this.#connection.call(`remove blob ${id}`, (client, options) =>
+        client.send(new DeleteObjectCommand(target), options),
+      ),
+    );
+    this.#halfWritten.delete(id);
+  }
+
+  /** Uploads before objects: one that is completed in between is seen twice, and never not at all. */
+  async *list(): AsyncIterable<ListedBlob> {
+    for await (const blob of listUploads(this.#connection)) {
+      this.#halfWritten.add(blob.id);
+      yield blob;
+    }
+    yield* listObjects(this.#connection);
+  }
+
+  /** A bucket does not tell. */
+  space(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async #abortUploads(target: { readonly Bucket: string; readonly Key: string }): Promise<void> {
+    const { Uploads = [] } = await this.#connection.call('list uploads', (client, options) =>
+      client.send(new ListMultipartUploadsCommand({ Bucket: target.Bucket, Prefix: target.Key }), options),
+    );
+    for (const { Key, UploadId } of Uploads) {
+      if (Key !== target.Key) continue;
+      await this.#unlessAbsent(
+        this.#connection.call('abort an upload', (client, options) =>
+          client.send(new AbortMultipartUploadCommand({ ...target, UploadId }), options),
+        ),
+      );
+    }
+  }
+
+  async #unlessAbsent(removal: Promise<unknown>): Promise<void> {
+    try {
+      await removal;
+    } catch (error) {
+      if (!(error instanceof S3CallFailed && error.failure.kind === 'absent')) throw error;
+    }
+  }
 }

@@ -1,0 +1,140 @@
+import { Readable } from 'node:stream';
+import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
+import { blobObjectKey } from './blob-object-key.ts';
+import { Attempts } from './patience.ts';
+import { S3CallFailed, type S3Connection } from './s3-connection.ts';
+import { s3Failure } from './s3-failure.ts';
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is read ahead of a slow reader. */
+const READ_AHEAD = 256 * 1024;
+
+/** The bytes of a blob's object from `start` to `end`, exclusive. A connection that breaks is taken up again at the right byte. */
+export function readBlob(connection: S3Connection, id: BlobId, range: Range): Readable {
+  const key = blobObjectKey(connection.address.prefix, id);
+  return Readable.from(pieces(connection, key, id, range), { objectMode: false, highWaterMark: READ_AHEAD });
+}
+
+async function* pieces(connection: S3Connection, key: string, id: BlobId, range: Range): AsyncIterable<Buffer> {
+  if (range.start >= range.end) {
+    await mustExist(connection, key, id);
+    return;
+  }
+  const attempts = new Attempts(connection.patience);
+  let at = range.start;
+  let etag: string | undefined;
+  for (;;) {
+    const answer = await ask(connection, key, id, { start: at, end: range.end }, etag);
+    etag = answer.ETag;
+    try {
+      for await (const chunk of arriving(answer.Body as Readable, connection.patience.silence)) {
+        const bytes = chunk.length > range.end - at ? chunk.subarray(0, range.end - at) : chunk;
+        at += bytes.length;
+        attempts.progressed();
+        bodyBytesPassed(bytes.length);
+        yield bytes;
+      }
+      if (at === range.end) return;
+    } catch (error) {
+      if (s3Failure(error)?.kind !== 'passing') throw error;
+    }
+    // Cut short: without an error by a proxy, or with one.
+    if (!(await attempts.another())) throw brokenOff(connection, id, at);
+  }
+}
+
+async function ask(
+  connection: S3Connection,
+  key: string,
+  id: BlobId,
+  { start, end }: Range,
+  etag: string | undefined,
+): Promise<GetObjectCommandOutput> {
+  const request = {
+    Bucket: connection.address.bucket,
+    Key: key,
+    Range: `bytes=${start}-${end - 1}`,
+    ...(etag === undefined ? {} : { IfMatch: etag }),
+  };
+  try {
+    const answer = await connection.call(`read blob ${id}`, (client, options) =>
+      client.send(new GetObjectCommand(request), options),
+    );
+    try {
+      checkRange(answer, id, { start, end });
+    } catch (error) {
+      (answer.Body as Readable | undefined)?.destroy();
+      throw error;
+    }
+    return answer;
+  } catch (error) {
+    throw translated(error, id, end);
+  }
+}
+
+/** Whoever is given other bytes than those that were asked for must not pass them on. */
+function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id: BlobId, { start, end }: Range): void {
+  const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '');
+  const whole = ContentRange === undefined && start === 0 ? ContentLength : undefined;
+  const size = match === null ? whole : Number(match[3]);
+  if (size !== undefined && size < end) throw new BlobTruncated(id, end);
+  if (whole !== undefined || (match !== null && Number(match[1]) === start && Number(match[2]) === end - 1)) return;
+  throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, the blobs' S3 gave ${ContentRange ?? 'all'}`);
+}
+
+function translated(error: unknown, id: BlobId, end: number): unknown {
+  if (!(error instanceof S3CallFailed)) return error;
+  switch (error.failure.kind) {
+    case 'absent':
+      return new BlobMissing(id);
+    case 'range':
+      return new BlobTruncated(id, end);
+    case 'condition':
+      return new Error(`blob ${id} was replaced in the blobs' S3 while it was read`, { cause: error });
+    case 'full':
+    case 'passing':
+    case 'refused':
+      return error;
+  }
+}
+
+async function mustExist(connection: S3Connection, key: string, id: BlobId): Promise<void> {
+  try {
+    await connection.call(`look for blob ${id}`, (client, options) =>
+      client.send(new HeadObjectCommand({ Bucket: connection.address.bucket, Key: key }), options),
+    );
+  } catch (error) {
+    throw translated(error, id, 0);
+  }
+}
+
+/** Gives up on a server that sends nothing for so long while we wait; a reader who is slow himself may take his time. */
+async function* arriving(body: Readable, silenceMs: number): AsyncIterable<Buffer> {
+  let waiting = true;
+  const timer = setTimeout(() => {
+    if (waiting) body.destroy(Object.assign(new Error('silence'), { name: 'TimeoutError' }));
+  }, silenceMs);
+  try {
+    for await (const chunk of body) {
+      waiting = false;
+      yield chunk as Buffer;
+      waiting = true;
+      timer.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+    body.destroy();
+  }
+}
+
+function brokenOff(connection: S3Connection, id: BlobId, at: number): S3CallFailed {
+  const { bucket, endpoint = 'AWS' } = connection.address;
+  const message = `reading blob ${id} from the blobs' S3 (bucket ${bucket} at ${endpoint}) breaks off at byte ${at} again and again`;
+  return new S3CallFailed({ kind: 'passing', code: 'cut', afterMs: 0 }, true, message, {});
+}

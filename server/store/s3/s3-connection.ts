@@ -1,0 +1,127 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { S3Client } from '@aws-sdk/client-s3';
+import { StoreUnavailable } from '../record-store.ts';
+import type { BlobsAddress } from '../store-address.ts';
+import { Attempts, type Patience } from './patience.ts';
+import { type S3Failure, s3Failure } from './s3-failure.ts';
+
+export type S3Address = Omit<Extract<BlobsAddress, { kind: 's3' }>, 'kind'>;
+
+export interface CallOptions {
+  readonly abortSignal?: AbortSignal;
+  readonly requestTimeout: number;
+}
+
+/** Another S3 did not do what it was asked to; `failure` says why, the message also where and what to do. */
+export class S3CallFailed extends StoreUnavailable {
+  readonly failure: S3Failure;
+  /** Whether an earlier attempt may have taken effect though it was not answered. */
+  readonly repeated: boolean;
+  constructor(failure: S3Failure, repeated: boolean, message: string, options: ErrorOptions) {
+    super(failure.kind === 'full' ? 'full' : 'unreachable', message, options);
+    this.failure = failure;
+    this.repeated = repeated;
+  }
+}
+
+/** Calls of one bucket of another S3, each repeated while what goes wrong may pass. */
+export class S3Connection {
+  readonly address: S3Address;
+  readonly patience: Patience;
+  readonly #client: S3Client;
+  // As many connections as requests ask for: what bounds those is the server's own limit. Reads by slow clients hold theirs.
+  readonly #agents = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })] as const;
+
+  readonly #times = new WeakMap<object, number>();
+
+  constructor(address: S3Address, patience: Patience) {
+    this.address = address;
+    this.patience = patience;
+    const [httpAgent, httpsAgent] = this.#agents;
+    this.#client = new S3Client({
+      ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint, forcePathStyle: true }),
+      region: address.region,
+      credentials: { accessKeyId: address.accessKey, secretAccessKey: address.secretKey },
+      // Attempts are counted here, where it is known which of them may be repeated and what a lost answer means.
+      maxAttempts: 1,
+      // Every body is a buffer and signed with its SHA-256, which every S3 compares: docs/decisions/0011-blobs-elsewhere.md.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      // It costs a round trip for each part.
+      expectContinueHeader: false,
+      useFipsEndpoint: false,
+      useDualstackEndpoint: false,
+      requestHandler: { httpAgent, httpsAgent, connectionTimeout: patience.answer, throwOnRequestTimeout: true },
+    });
+    this.#client.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        const time = Date.parse(dateOf(result.response));
+        if (!Number.isNaN(time) && result.output !== undefined) this.#times.set(result.output, time);
+        return result;
+      },
+      { step: 'deserialize', priority: 'high', name: 'rememberTime' },
+    );
+  }
+
+  /** When an answer was given by the other server's clock, in milliseconds since 1970. */
+  timeOf(answer: object): number {
+    return this.#times.get(answer) ?? Date.now();
+  }
+
+  close(): void {
+    this.#client.destroy();
+    for (const agent of this.#agents) agent.destroy();
+  }
+
+  /**
+   * Does one thing, again while what fails may pass and there is time. `doing` completes "could not …" in the error's message.
+   *
+   * Throws `S3CallFailed`.
+   */
+  async call<T>(
+    doing: string,
+    attempt: (client: S3Client, options: CallOptions) => Promise<T>,
+    options: { readonly timeout?: number; readonly abortSignal?: AbortSignal; readonly once?: boolean } = {},
+  ): Promise<T> {
+    const { timeout = this.patience.answer, abortSignal, once = false } = options;
+    const attempts = new Attempts(this.patience);
+    for (let repeated = false; ; repeated = true) {
+      try {
+        return await attempt(this.#client, {
+          requestTimeout: timeout,
+          ...(abortSignal === undefined ? {} : { abortSignal }),
+        });
+      } catch (error) {
+        abortSignal?.throwIfAborted();
+        const failure = s3Failure(error);
+        if (failure === undefined) throw error;
+        if (failure.kind === 'passing') this.#forgetIdleConnections();
+        const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
+        if (!again) throw new S3CallFailed(failure, repeated, this.#sentence(doing, failure), { cause: error });
+      }
+    }
+  }
+
+  /** Where a server went away without a word, the other connections to it are as dead as the one that showed it. */
+  #forgetIdleConnections(): void {
+    for (const agent of this.#agents) {
+      for (const sockets of Object.values(agent.freeSockets)) {
+        for (const socket of sockets ?? []) socket.destroy();
+      }
+    }
+  }
+
+  #sentence(doing: string, failure: S3Failure): string {
+    const { endpoint, region, bucket } = this.address;
+    const where = `bucket ${bucket} at ${endpoint ?? `AWS in ${region}`}`;
+    const what = 'advice' in failure ? `: ${failure.advice}` : '';
+    return `could not ${doing} in the blobs' S3 (${where}): ${failure.code}${what}`;
+  }
+}
+
+function dateOf(response: unknown): string {
+  const { headers }: { headers?: Readonly<Record<string, string>> } = response ?? {};
+  return headers?.['date'] ?? '';
+}

@@ -1,0 +1,91 @@
+/** What an attempt at another S3 came to, in the terms of the one who has to decide what next. */
+export type S3Failure =
+  /** No such object, or no such upload. */
+  | { readonly kind: 'absent'; readonly code: string }
+  /** `If-Match` or `If-None-Match` did not hold. */
+  | { readonly kind: 'condition'; readonly code: string }
+  /** The object has no byte in the range. */
+  | { readonly kind: 'range'; readonly code: string }
+  | { readonly kind: 'full'; readonly code: string; readonly advice: string }
+  /** May go well the next time, after `afterMs` where the server said so. */
+  | { readonly kind: 'passing'; readonly code: string; readonly afterMs: number }
+  /** Stays so until somebody changes something. */
+  | { readonly kind: 'refused'; readonly code: string; readonly advice: string };
+
+const full = new Set(['XMinioStorageFull', 'InsufficientStorage', 'QuotaExceeded', 'XMinioAdminBucketQuotaExceeded']);
+
+/** Refusals by name that are no answer to what was asked: a damaged or late body, a clock that the client sets right, a race. */
+const passing = new Set([
+  'BadDigest',
+  'ConditionalRequestConflict',
+  'IncompleteBody',
+  'InternalError',
+  'OperationAborted',
+  'RequestTimeTooSkewed',
+  'RequestTimeout',
+  'ServiceUnavailable',
+  'SlowDown',
+  'SlowDownRead',
+  'SlowDownWrite',
+  'TooManyRequests',
+  'XAmzContentSHA256Mismatch',
+]);
+
+const advice: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'make the bucket, or correct its name',
+  AccessDenied:
+    'allow the access key s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads',
+  AllAccessDisabled: 'the bucket is closed to everybody; ask who runs that S3',
+  InvalidAccessKeyId: 'that S3 does not know the access key; correct it',
+  SignatureDoesNotMatch: 'the secret key is not the one of the access key, or a proxy changes the request; correct it',
+  AuthorizationHeaderMalformed: 'the region is wrong; write the one of the bucket',
+  PermanentRedirect: 'the bucket is in another region or at another endpoint; correct it',
+  IllegalLocationConstraintException: 'the region is wrong; write the one of the bucket',
+  InvalidBucketName: 'that S3 takes no bucket of such a name; correct it',
+  MethodNotAllowed: 'what answers there is no S3; correct the endpoint',
+};
+
+const trust = 'its certificate is not trusted; give the server the certificate authority that signed it';
+const ask = 'see what that S3 logged';
+
+/** Reads an error of the SDK or of a socket; `undefined` for one that is neither: a mistake of ours, to be thrown on as it is. */
+export function s3Failure(error: unknown): S3Failure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const status = statusOf(error);
+  if (status === undefined) return withoutAnswer(error);
+  const code = error.name === 'Error' || error.name === 'SyntaxError' ? `HTTP ${status}` : error.name;
+  if (full.has(code) || status === 507)
+    return { kind: 'full', code, advice: 'free space or raise the quota of that bucket' };
+  if (status >= 500 && status !== 501) return { kind: 'passing', code, afterMs: retryAfter(error) };
+  if (status === 429 || passing.has(code)) return { kind: 'passing', code, afterMs: retryAfter(error) };
+  if (status === 412) return { kind: 'condition', code };
+  if (status === 416) return { kind: 'range', code };
+  if (status === 404 && code !== 'NoSuchBucket') return { kind: 'absent', code };
+  return { kind: 'refused', code, advice: advice[code] ?? ask };
+}
+
+function withoutAnswer(error: Error): S3Failure | undefined {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (error.name === 'TimeoutError') return { kind: 'passing', code: 'no answer in time', afterMs: 0 };
+  if (code === undefined) return undefined;
+  if (/CERT|^ERR_TLS|^ERR_SSL/.test(code)) return { kind: 'refused', code, advice: trust };
+  // What Node says of its own arguments: asking again would not help.
+  if (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return undefined;
+  return { kind: 'passing', code, afterMs: 0 };
+}
+
+/** What the SDK adds to its errors. */
+interface Answered extends Error {
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
+}
+
+function statusOf({ $metadata, $response }: Answered): number | undefined {
+  return $metadata?.httpStatusCode ?? $response?.statusCode;
+}
+
+/** Seconds; the other form, a date, is not worth trusting two clocks for. */
+function retryAfter({ $response }: Answered): number {
+  const seconds = Number($response?.headers?.['retry-after']);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+}
