@@ -14,6 +14,7 @@ const tiers = [
   'api-server',
   'power-cut',
   'postgres',
+  's3-blobs',
   'fleet',
   'container',
   'cluster',

@@ -28,6 +28,14 @@ function since(): () => readonly string[] {
   return () => s3.requests.slice(before);
 }
 
+function write(bytes: Buffer): Promise<{ readonly size: number }> {
+  return store.write(id, inPieces(bytes, 65_536));
+}
+
+function object(): Buffer | undefined {
+  return s3.bucket.objects.get(`tenant/${id.slice(-2)}/${id}`)?.bytes;
+}
+
 function readAll(): Promise<Buffer> {
   return read(store, id, 0, large.length);
 }
@@ -48,9 +56,6 @@ describe('the S3 blob store', () => {
     id = someBlobId();
   });
   afterEach(() => s3.close());
-
-  const write = (bytes: Buffer) => store.write(id, inPieces(bytes, 65_536));
-  const object = () => s3.bucket.objects.get(`tenant/${id.slice(-2)}/${id}`)?.bytes;
 
   describe('writes', () => {
     it('what fits into a part in one request, under two characters of its id', async () => {
