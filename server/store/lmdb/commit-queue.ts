@@ -3,7 +3,8 @@ import { decodeCounter, encodeCounter } from '../counter.ts';
 import type { Batch, CommitId, Key, Outcome, StoreUnavailable } from '../record-store.ts';
 import { causeOf } from './lmdb-errors.ts';
 import { RecentCommits } from './recent-commits.ts';
-import { decodeStored, revisionOf, roomFor, setRevision } from './stored-value.ts';
+import { readRecord, readRevision } from './read-record.ts';
+import { roomFor, setRevision } from './stored-value.ts';
 
 /** Bytes of values that share one transaction: more would make its pages spill and the others wait. */
 const GROUP_BYTES = 16 * 1024 * 1024;
@@ -43,8 +44,11 @@ export class CommitQueue {
   commit(batch: Batch): Promise<Outcome> {
     const settle = Promise.withResolvers<Outcome>();
     this.#recent.begin(batch.id, settle.promise);
-    const puts = (batch.put ?? []).map(({ key, value }) => ({ key, stored: roomFor(value) }));
-    const bytes = puts.reduce((sum, { stored }) => sum + stored.length, 0);
+    let bytes = 0;
+    const puts = (batch.put ?? []).map(({ key, value }) => {
+      bytes += value.length;
+      return { key, stored: roomFor(value) };
+    });
     this.#waiting.push({ batch, puts, bytes, settle });
     this.#schedule();
     return settle.promise;
@@ -141,8 +145,7 @@ export class CommitQueue {
 
   #conflictOf(batch: Batch): Key | undefined {
     for (const expectation of batch.expect ?? []) {
-      const stored = this.#records.getBinary(expectation.key);
-      const revision = stored === undefined ? undefined : revisionOf(stored);
+      const revision = readRevision(this.#records, expectation.key);
       const expected = expectation.kind === 'absent' ? undefined : expectation.revision;
       if (revision !== expected) return expectation.key;
     }
@@ -151,8 +154,7 @@ export class CommitQueue {
 
   #addedOf(batch: Batch): Added[] {
     return (batch.add ?? []).map(({ key, delta }) => {
-      const stored = this.#records.getBinary(key);
-      const value = decodeCounter(stored === undefined ? undefined : decodeStored(stored).value);
+      const value = decodeCounter(readRecord(this.#records, key)?.value);
       return { key, stored: roomFor(encodeCounter(value + delta)) };
     });
   }

@@ -4,7 +4,7 @@ import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../record-store.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { decodeStored } from './stored-value.ts';
+import { readRecord } from './read-record.ts';
 import { readPage } from './scan-page.ts';
 import { unavailable } from './lmdb-errors.ts';
 
@@ -67,8 +67,7 @@ class LmdbRecordStore implements RecordStore {
   async get(key: Key): Promise<Entry | undefined> {
     checkKey(key);
     this.#freshSnapshot();
-    const stored = this.#records.getBinary(key);
-    return stored === undefined ? undefined : { key, ...decodeStored(stored) };
+    return readRecord(this.#records, key);
   }
 
   // Async as `get` is; nothing else runs in this thread between the first read and the last, so that they share a snapshot.
@@ -76,10 +75,7 @@ class LmdbRecordStore implements RecordStore {
   async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
     for (const key of keys) checkKey(key);
     this.#freshSnapshot();
-    return keys.map((key) => {
-      const stored = this.#records.getBinary(key);
-      return stored === undefined ? undefined : { key, ...decodeStored(stored) };
-    });
+    return keys.map((key) => readRecord(this.#records, key));
   }
 
   async *scan(range: ScanRange): AsyncIterable<ScanItem> {

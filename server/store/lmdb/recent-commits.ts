@@ -1,17 +1,21 @@
 import type { CommitId } from '../record-store.ts';
 
-/** So many settled commits are remembered; nobody has to ask for one that was answered. */
-const REMEMBERED = 65_536;
+/** So many settled commits at least are remembered, and at most twice as many; nobody has to ask for one that was answered. */
+const REMEMBERED = 32_768;
 
 /** Which commits of this handle are on their way, which took effect and which never may. */
 export class RecentCommits {
   readonly #onTheirWay = new Map<CommitId, Promise<unknown>>();
-  /** True for committed, false for refused for ever. Insertion order is age. */
-  readonly #settled = new Map<CommitId, boolean>();
+  /**
+   * True for committed, false for refused for ever; the older half is dropped as a whole. Taking the oldest out of one map, commit by
+   * commit, walks over the holes that the ones before it left.
+   */
+  #settled = new Map<CommitId, boolean>();
+  #older = new Map<CommitId, boolean>();
 
   /** Throws for an id used before, and for one whose `outcome` was already answered `not-committed`. */
   begin(id: CommitId, arrival: Promise<unknown>): void {
-    if (this.#onTheirWay.has(id) || this.#settled.has(id)) {
+    if (this.#onTheirWay.has(id) || this.#outcomeOf(id) !== undefined) {
       throw new Error(`commit ${id} was made or ruled out before: ids are used once`);
     }
     this.#onTheirWay.set(id, arrival);
@@ -35,17 +39,20 @@ export class RecentCommits {
 
   /** From now on this is the commit's outcome. */
   settle(id: CommitId): 'committed' | 'not-committed' {
-    const known = this.#settled.get(id);
+    const known = this.#outcomeOf(id);
     if (known === true) return 'committed';
     if (known === undefined) this.#remember(id, false);
     return 'not-committed';
   }
 
+  #outcomeOf(id: CommitId): boolean | undefined {
+    return this.#settled.get(id) ?? this.#older.get(id);
+  }
+
   #remember(id: CommitId, committed: boolean): void {
     this.#settled.set(id, committed);
-    for (const oldest of this.#settled.keys()) {
-      if (this.#settled.size <= REMEMBERED) return;
-      this.#settled.delete(oldest);
-    }
+    if (this.#settled.size < REMEMBERED) return;
+    this.#older = this.#settled;
+    this.#settled = new Map();
   }
 }

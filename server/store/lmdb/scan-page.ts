@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { groupOf } from '../collapse.ts';
 import { after, endOf, KEY_LIMIT } from '../keys.ts';
 import type { Key, ScanItem, ScanRange } from '../record-store.ts';
-import { decodeStored } from './stored-value.ts';
+import { viewStored } from './stored-value.ts';
 
 /** A page is read in one go on one snapshot, so neither a scan's reader grows old nor does one scan hold up the thread. */
 const PAGE_ITEMS = 256;
@@ -28,7 +28,7 @@ function readEntries(records: Database<Buffer, Buffer>, range: ScanRange, limit:
   const items: ScanItem[] = [];
   let bytes = 0;
   for (const { key, value } of rangeOf(records, range, Math.min(limit, PAGE_ITEMS))) {
-    items.push({ kind: 'entry', key, ...decodeStored(value) });
+    items.push({ kind: 'entry', key, ...viewStored(value) });
     bytes += value.length;
     if (items.length === PAGE_ITEMS || bytes >= PAGE_BYTES) return { items, next: reverse ? key : after(key) };
   }
@@ -56,9 +56,7 @@ function readGroups(records: Database<Buffer, Buffer>, range: ScanRange, limit: 
       steps = 0;
       group = range.collapse && groupOf(key, range.collapse);
       bytes += value.length;
-      items.push(
-        group === undefined ? { kind: 'entry', key, ...decodeStored(value) } : { kind: 'group', prefix: group },
-      );
+      items.push(group === undefined ? { kind: 'entry', key, ...viewStored(value) } : { kind: 'group', prefix: group });
     }
   }
   return { items, next: undefined };

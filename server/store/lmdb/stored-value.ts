@@ -1,5 +1,6 @@
 /** A record as LMDB keeps it: 8 bytes of revision, big-endian, then the value. */
 const REVISION_BYTES = 8;
+const HIGH = 2 ** 32;
 
 /** Copies the value, with room for the revision, which is known only inside the transaction. */
 export function roomFor(value: Buffer): Buffer {
@@ -9,18 +10,35 @@ export function roomFor(value: Buffer): Buffer {
 }
 
 export function setRevision(stored: Buffer, revision: number): Buffer {
-  stored.writeBigUInt64BE(BigInt(revision));
+  // Two halves: a BigInt for each record written or read would be garbage.
+  stored.writeUInt32BE(Math.floor(revision / HIGH), 0);
+  stored.writeUInt32BE(revision % HIGH, 4);
   return stored;
 }
 
 export function revisionOf(stored: Buffer): number {
-  return Number(stored.readBigUInt64BE());
+  return stored.readUInt32BE(0) * HIGH + stored.readUInt32BE(4);
 }
 
-export function decodeStored(stored: Buffer): { readonly value: Buffer; readonly revision: number } {
-  // lmdb-js gives some buffers a `length` of its own making; a view made from the memory has the true one.
-  return {
-    value: Buffer.from(stored.buffer, stored.byteOffset + REVISION_BYTES, stored.length - REVISION_BYTES),
-    revision: revisionOf(stored),
-  };
+/**
+ * Copies the value out of `stored`, whose memory lmdb-js uses again and whose `length` may be of its own making: `size` is what of it
+ * belongs to the record.
+ */
+export function decodeStored(stored: Uint8Array, size: number): { readonly value: Buffer; readonly revision: number } {
+  const bytes = asBuffer(stored, size);
+  // Out of the pool: memory of its own for each small record cost more than reading it.
+  const value = Buffer.allocUnsafe(size - REVISION_BYTES);
+  bytes.copy(value, 0, REVISION_BYTES, size);
+  return { value, revision: revisionOf(bytes) };
+}
+
+/** The same where `stored` is memory of its own. */
+export function viewStored(stored: Buffer): { readonly value: Buffer; readonly revision: number } {
+  const value = Buffer.from(stored.buffer, stored.byteOffset + REVISION_BYTES, stored.byteLength - REVISION_BYTES);
+  return { value, revision: revisionOf(stored) };
+}
+
+/** Large values come as a view of LMDB's map. */
+export function asBuffer(stored: Uint8Array, size: number): Buffer {
+  return Buffer.isBuffer(stored) ? stored : Buffer.from(stored.buffer, stored.byteOffset, size);
 }
