@@ -95,10 +95,13 @@ function ofObject(entry: Entry | undefined, id: string): Buffer | Wrong {
   }
 }
 
+function wrong(message: string): Wrong {
+  return { kind: 'damaged-body', message };
+}
+
 function partsOf(entry: Entry | undefined, record: ObjectRecord): readonly ManifestPart[] | Wrong {
   const bytes = ofObject(entry, record.id);
   if (!Buffer.isBuffer(bytes)) return bytes;
-  const wrong = (message: string): Wrong => ({ kind: 'damaged-body', message });
   let parts: readonly ManifestPart[];
   try {
     parts = decodeManifest(bytes, record.body.kind === 'parts' ? record.body.crc : undefined);
