@@ -1,0 +1,171 @@
+import { commitOnce } from '../store/commit-once.ts';
+import type { Batch, Entry, Expectation, Key, RecordStore, Revision } from '../store/record-store.ts';
+import type { Hold, Lease } from './lease.ts';
+import { LeaseLost } from './lease.ts';
+import { decodeTerm, encodeTerm } from './lease-record.ts';
+import { liveKeys } from './live-keys.ts';
+
+/** Milliseconds. */
+export interface LeaseTimes {
+  /** Without a sign of life from the holder for so long, another takes over. */
+  readonly ttl: number;
+  /** Between renewals; several may fail. */
+  readonly every: number;
+  /** So much earlier than others may take over, the holder stops: clocks do not run at quite the same speed. */
+  readonly margin: number;
+}
+
+export const leaseTimes: LeaseTimes = { ttl: 15_000, every: 3_000, margin: 3_000 };
+
+export interface ReplicaLeaseOptions {
+  readonly records: Pick<RecordStore, 'getAll' | 'commit' | 'outcome'>;
+  /** What the lease is for. */
+  readonly name: string;
+  /** Of this process, and no other ever. */
+  readonly replica: string;
+  readonly random: (size: number) => Buffer;
+  /** Monotonic milliseconds. No time is ever compared with another machine's. */
+  readonly clock: () => number;
+  readonly times?: LeaseTimes;
+  readonly onChange?: (hold: Hold | undefined) => void;
+}
+
+/**
+ * A lease among the replicas of a record store. Its holder renews it by changing a record, the beat; another one takes over when it has
+ * seen no change for long enough on its own clock. Who holds it is a second record, the term, which changes with each holder: what the
+ * holder commits expects the term as it was, and that alone makes the lease safe. The clocks only save vain work.
+ */
+export class ReplicaLease implements Lease {
+  readonly #options: ReplicaLeaseOptions;
+  readonly #times: LeaseTimes;
+  readonly #term: Key;
+  readonly #beat: Key;
+  /** The state of the records that was seen last, and when first. */
+  #seen: { readonly state: string; readonly since: number } | undefined;
+  #held: { readonly hold: Hold; readonly ended: AbortController; until: number } | undefined;
+  #expiry: NodeJS.Timeout | undefined;
+  #beats = 0;
+  #stepping: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: ReplicaLeaseOptions) {
+    this.#options = options;
+    this.#times = options.times ?? leaseTimes;
+    this.#term = liveKeys.term(options.name);
+    this.#beat = liveKeys.beat(options.name);
+  }
+
+  hold(): Hold | undefined {
+    if (this.#held !== undefined && this.#options.clock() >= this.#held.until) this.#end();
+    return this.#held?.hold;
+  }
+
+  /**
+   * Renews the lease or takes it where it is free: to be called every `times.every` milliseconds. Throws what the store throws; the lease
+   * then runs out by itself.
+   */
+  step(): Promise<void> {
+    this.#stepping ??= this.#stepNow().finally(() => {
+      this.#stepping = undefined;
+    });
+    return this.#stepping;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // Whatever it ends with, it was the last.
+    await this.#stepping?.catch(() => undefined);
+    const hold = this.hold();
+    if (hold === undefined) return;
+    const { generation, fence } = hold;
+    this.#end();
+    await this.#commit({ expect: fence, put: [{ key: this.#term, value: encodeTerm({ generation }) }] });
+  }
+
+  async #stepNow(): Promise<void> {
+    const hold = this.hold();
+    if (hold === undefined) await this.#takeIfFree();
+    else await this.#renew(hold);
+  }
+
+  async #renew({ fence }: Hold): Promise<void> {
+    const began = this.#options.clock();
+    const renewed = await this.#commit({ expect: fence, put: [this.#newBeat()] });
+    if (!renewed) this.#end();
+    else if (this.#held !== undefined) this.#holdUntil(began);
+  }
+
+  async #takeIfFree(): Promise<void> {
+    const began = this.#options.clock();
+    const [term, beat] = await this.#read();
+    const { generation, holder } = term === undefined ? { generation: 0 } : decodeTerm(term.value);
+    // Its own former term ran out and nobody took over, or the answer to taking it was lost.
+    const isOwn = holder === this.#options.replica;
+    if (!(holder === undefined || isOwn || this.#unchangedForLong(term, beat)) || this.#closed) return;
+    const next = { generation: generation + 1, holder: this.#options.replica };
+    const taken = await this.#commit({
+      expect: [expectation(this.#term, term), expectation(this.#beat, beat)],
+      put: [{ key: this.#term, value: encodeTerm(next) }, this.#newBeat()],
+    });
+    if (!taken) return;
+    const [own] = await this.#read();
+    if (own !== undefined && isTerm(own, next)) this.#begin(next.generation, own.revision, began);
+  }
+
+  #unchangedForLong(term: Entry | undefined, beat: Entry | undefined): boolean {
+    const now = this.#options.clock();
+    const state = `${term?.revision} ${beat?.revision}`;
+    if (this.#seen?.state !== state) this.#seen = { state, since: now };
+    return now - this.#seen.since >= this.#times.ttl;
+  }
+
+  #begin(generation: number, revision: Revision, began: number): void {
+    const ended = new AbortController();
+    const fence = [{ kind: 'revision' as const, key: this.#term, revision }];
+    this.#held = { hold: { generation, fence, signal: ended.signal }, ended, until: 0 };
+    this.#holdUntil(began);
+    // `until` may be past already, when the store took long.
+    if (this.hold() !== undefined) this.#options.onChange?.(this.#held.hold);
+  }
+
+  /** From the moment at which the renewal was asked for: others count from when they see it, which is later. */
+  #holdUntil(renewed: number): void {
+    if (this.#held === undefined) return;
+    this.#held.until = renewed + this.#times.ttl - this.#times.margin;
+    clearTimeout(this.#expiry);
+    const left = Math.max(0, this.#held.until - this.#options.clock());
+    this.#expiry = setTimeout(() => void this.hold(), left).unref();
+  }
+
+  #end(): void {
+    clearTimeout(this.#expiry);
+    const held = this.#held;
+    this.#held = undefined;
+    this.#seen = undefined;
+    held?.ended.abort(new LeaseLost());
+    if (held !== undefined) this.#options.onChange?.(undefined);
+  }
+
+  async #read(): Promise<readonly [Entry | undefined, Entry | undefined]> {
+    const [term, beat] = await this.#options.records.getAll([this.#term, this.#beat]);
+    return [term, beat];
+  }
+
+  async #commit(batch: Omit<Batch, 'id'>): Promise<boolean> {
+    return (await commitOnce(this.#options.records, batch, this.#options.random)).kind === 'committed';
+  }
+
+  #newBeat() {
+    this.#beats += 1;
+    return { key: this.#beat, value: Buffer.from(`${this.#options.replica} ${this.#beats}`) };
+  }
+}
+
+function expectation(key: Key, entry: Entry | undefined): Expectation {
+  return entry === undefined ? { kind: 'absent', key } : { kind: 'revision', key, revision: entry.revision };
+}
+
+function isTerm({ value }: Entry, { generation, holder }: { generation: number; holder: string }): boolean {
+  const found = decodeTerm(value);
+  return found.generation === generation && found.holder === holder;
+}

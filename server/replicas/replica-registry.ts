@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { commitOnce } from '../store/commit-once.ts';
+import { within } from '../store/keys.ts';
+import type { Batch, Key, RecordStore, Revision } from '../store/record-store.ts';
+import { liveKeys } from './live-keys.ts';
+
+const schema = z.object({
+  id: z.string(),
+  /** `HOST:PORT` of S3. */
+  endpoint: z.string(),
+  version: z.string(),
+  /** Milliseconds since 1970, by the replica's own clock. */
+  startedAt: z.number(),
+  /** Whether the replica has reached the key service. */
+  keyService: z.boolean(),
+});
+
+/** What a server tells the others about itself. */
+export type ReplicaFacts = z.infer<typeof schema>;
+
+export interface RegistryOptions {
+  readonly records: Pick<RecordStore, 'scan' | 'commit' | 'outcome'>;
+  /** Asked anew each time. */
+  readonly own: () => ReplicaFacts;
+  readonly random: (size: number) => Buffer;
+  /** Monotonic milliseconds. No time is ever compared with another machine's. */
+  readonly clock: () => number;
+}
+
+/** Milliseconds. A replica that has not changed its record for so long counts as gone; one gone for long is forgotten. */
+export const registryTimes = { every: 3_000, gone: 12_000, forgotten: 10 * 60_000 } as const;
+
+/** The servers over one record store that are there now: each changes a record of its own every few seconds. */
+export class ReplicaRegistry {
+  readonly #options: RegistryOptions;
+  readonly #id: string;
+  readonly #seen = new Map<
+    string,
+    { readonly revision: Revision; readonly since: number; readonly facts: ReplicaFacts }
+  >();
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+    this.#id = options.own().id;
+  }
+
+  /** Tells of itself and looks at the others: to be called every `registryTimes.every` milliseconds. Throws what the store throws. */
+  async step(): Promise<void> {
+    const own = this.#options.own();
+    await this.#commit({ put: [{ key: liveKeys.replica(this.#id), value: Buffer.from(JSON.stringify(own)) }] });
+    await this.#look();
+  }
+
+  /**
+   * Those that are there, this one among them, by their id. One that was never seen to change counts as there until it has had the time:
+   * so long, a server that starts takes one that died for a live one, and never the other way round.
+   */
+  live(): readonly ReplicaFacts[] {
+    const now = this.#options.clock();
+    const others = [...this.#seen.values()].filter(
+      ({ since, facts }) => facts.id !== this.#id && now - since < registryTimes.gone,
+    );
+    return [this.#options.own(), ...others.map(({ facts }) => facts)].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** So that the others need not wait until it counts as gone. */
+  async close(): Promise<void> {
+    await this.#commit({ delete: [liveKeys.replica(this.#id)] });
+  }
+
+  async #look(): Promise<void> {
+    const there = new Set<string>();
+    const forgotten: { readonly key: Key; readonly revision: Revision }[] = [];
+    const now = this.#options.clock();
+    for await (const item of this.#options.records.scan(within('live', 'replica'))) {
+      if (item.kind !== 'entry') continue;
+      const { key, revision, value } = item;
+      const read = schema.safeParse(parsed(value));
+      // A newer server may tell other things.
+      if (!read.success) continue;
+      there.add(read.data.id);
+      const known = this.#seen.get(read.data.id);
+      if (known?.revision !== revision) this.#seen.set(read.data.id, { revision, since: now, facts: read.data });
+      else if (now - known.since >= registryTimes.forgotten) forgotten.push({ key, revision });
+    }
+    for (const id of this.#seen.keys()) if (!there.has(id)) this.#seen.delete(id);
+    for (const { key, revision } of forgotten) {
+      await this.#commit({ expect: [{ kind: 'revision', key, revision }], delete: [key] });
+    }
+  }
+
+  async #commit(batch: Omit<Batch, 'id'>): Promise<void> {
+    await commitOnce(this.#options.records, batch, this.#options.random);
+  }
+}
+
+function parsed(value: Buffer): unknown {
+  try {
+    return JSON.parse(value.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
