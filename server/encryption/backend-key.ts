@@ -8,7 +8,7 @@ import { SealedRecordsError } from './sealed-record-store.ts';
  * The data key of the sealed backend, itself sealed by the key service. That its record exists means that sealing is on, for good:
  * nothing ever deletes it.
  */
-const recordKey = key('k', 'backend');
+export const backendKeyRecord = key('k', 'backend');
 const FORMAT = 1;
 const context = { 'coffer:backend': 'records' };
 
@@ -20,13 +20,18 @@ export interface BackendKey {
   markEverythingSealed(): Promise<void>;
 }
 
-/** Opens the key, or makes it where a key service is configured for the first time. Throws `SealedRecordsError` and `KeySourceError`. */
+/**
+ * Opens the key; with `turnOn`, makes it where a key service is configured for the first time. Throws `SealedRecordsError` and
+ * `KeySourceError`.
+ */
 export async function openBackendKey(
   records: RecordStore,
   keys: KeySource,
   random: (size: number) => Buffer,
+  turnOn: boolean,
 ): Promise<BackendKey> {
-  const known = (await records.get(recordKey)) ?? (await turnSealingOn(records, keys, random));
+  const found = await records.get(backendKeyRecord);
+  const known = found ?? (turnOn ? await turnSealingOn(records, keys, random) : undefined);
   if (known === undefined)
     return { key: undefined, everythingSealed: false, markEverythingSealed: () => Promise.resolve() };
   const { sealed, everythingSealed } = decode(known.value);
@@ -34,9 +39,9 @@ export async function openBackendKey(
     key: await unseal(keys, sealed),
     everythingSealed,
     async markEverythingSealed() {
-      const expect = [{ kind: 'revision' as const, key: recordKey, revision: known.revision }];
+      const expect = [{ kind: 'revision' as const, key: backendKeyRecord, revision: known.revision }];
       // A conflict means that another thread marked it.
-      await commitOnce(records, { expect, put: [{ key: recordKey, value: encode(sealed, true) }] }, random);
+      await commitOnce(records, { expect, put: [{ key: backendKeyRecord, value: encode(sealed, true) }] }, random);
     },
   };
 }
@@ -55,9 +60,9 @@ async function turnSealingOn(
     throw error;
   }
   // Of several threads that start at once, one makes the key; all read it.
-  const expect = [{ kind: 'absent' as const, key: recordKey }];
-  await commitOnce(records, { expect, put: [{ key: recordKey, value: encode(sealed, false) }] }, random);
-  return records.get(recordKey);
+  const expect = [{ kind: 'absent' as const, key: backendKeyRecord }];
+  await commitOnce(records, { expect, put: [{ key: backendKeyRecord, value: encode(sealed, false) }] }, random);
+  return records.get(backendKeyRecord);
 }
 
 async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {

@@ -10,8 +10,13 @@ export interface SealedRecordStore {
   /**
    * Opens the backend's data key, turns sealing on where a key service is configured, and seals what is still plain. To be repeated
    * with backoff while it rejects with a `KeySourceError` of code `unavailable`; a `SealedRecordsError` says what a person must do.
+   *
+   * With `turnOn` false, sealing that is off stays off for now: another server, which shares the records, has no key service yet. It
+   * may be called again later. What another server or thread turns on is noticed by itself.
    */
-  start(): Promise<void>;
+  start(options?: { readonly turnOn: boolean }): Promise<void>;
+  /** Whether values are sealed; false before `start`. */
+  readonly sealing: boolean;
 
   get(key: Key): Promise<SealedEntry | undefined>;
   /** In the order of the keys; `collapse` is not offered. */

@@ -187,3 +187,58 @@ describe('sealed records', () => {
     expect(() => store.put(key('o', 'bucket', 'x'), secret)).toThrow('sealedKey()');
   });
 });
+
+describe('sealing among several servers', () => {
+  const deferred = async (records: RecordStore, keys: KeySource) => {
+    const store = sealedRecords({ records, keys });
+    await store.start({ turnOn: false });
+    return store;
+  };
+
+  it('stays off while it may not be turned on', async () => {
+    const records = new MemoryRecordStore();
+    const store = await deferred(records, encrypted());
+    await store.put(session, secret);
+    expect(store.sealing).toBe(false);
+    expect((await stored(records)).includes('secret')).toBe(true);
+  });
+
+  it('is turned on by one server, and noticed by another when it writes', async () => {
+    const records = new MemoryRecordStore();
+    const keys = encrypted();
+    const [one, other] = [await deferred(records, keys), await deferred(records, keys)];
+    await one.put(session, secret);
+    await one.start({ turnOn: true });
+    expect(await other.put(sealedKey('session', 'two'), secret, { kind: 'absent' })).toBe('committed');
+    const id = '0'.repeat(32);
+    expect(await other.commit({ id, put: [{ key: sealedKey('session', 'three'), value: secret }] })).toMatchObject({
+      kind: 'committed',
+    });
+    expect(other.sealing).toBe(true);
+    expect((await stored(records)).includes('secret')).toBe(false);
+    expect((await one.get(sealedKey('session', 'two')))?.value).toEqual(secret);
+  });
+
+  it('is noticed by a server that reads', async () => {
+    const records = new MemoryRecordStore();
+    const keys = encrypted();
+    const [one, other] = [await deferred(records, keys), await deferred(records, keys)];
+    await one.start({ turnOn: true });
+    await one.put(session, secret);
+    expect((await other.get(session))?.value).toEqual(secret);
+  });
+
+  it('leaves nothing plain, whoever writes while it is turned on', async () => {
+    for (let seed = 0; seed < 20; seed += 1) {
+      const records = new MemoryRecordStore({ faults: new Faults({ latencyTurns: 5, lostAfter: 0.1, seed }) });
+      const keys = encrypted();
+      const [one, other] = [await deferred(records, keys), await deferred(records, keys)];
+      const writes = Array.from({ length: 10 }, (_, index) => other.put(sealedKey('identity', String(index)), secret));
+      await Promise.all([one.start({ turnOn: true }), ...writes]);
+      expect((await stored(records)).includes('secret')).toBe(false);
+      for (let index = 0; index < 10; index += 1) {
+        expect((await one.get(sealedKey('identity', String(index))))?.value).toEqual(secret);
+      }
+    }
+  });
+});

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { commitOnce } from '../store/commit-once.ts';
 import { key, type KeyPart, within } from '../store/keys.ts';
-import type { Key, RecordStore } from '../store/record-store.ts';
-import { openBackendKey } from './backend-key.ts';
+import type { Key, Outcome, RecordStore } from '../store/record-store.ts';
+import { backendKeyRecord, openBackendKey } from './backend-key.ts';
 import type { KeySource } from './key-source.ts';
 import {
   type SealedBatch,
@@ -47,17 +47,21 @@ class SealedRecords implements SealedRecordStore {
     this.#random = options.random ?? randomBytes;
   }
 
-  async start(): Promise<void> {
-    const opened = await openBackendKey(this.#records, this.#keys, this.#random);
+  get sealing(): boolean {
+    return this.#backend?.key !== undefined;
+  }
+
+  async start({ turnOn } = { turnOn: true }): Promise<void> {
+    const opened = await openBackendKey(this.#records, this.#keys, this.#random, turnOn);
     if (opened.key === undefined) {
       this.#backend = { key: undefined, plainAllowed: true };
       return;
     }
-    if (!opened.everythingSealed) {
+    if (!opened.everythingSealed && turnOn) {
       await this.#sealWhatIsPlain(opened.key);
       await opened.markEverythingSealed();
     }
-    this.#backend = { key: opened.key, plainAllowed: false };
+    this.#backend = { key: opened.key, plainAllowed: !(opened.everythingSealed || turnOn) };
   }
 
   async get(key: Key): Promise<SealedEntry | undefined> {
@@ -68,22 +72,23 @@ class SealedRecords implements SealedRecordStore {
 
   async *scan(range: Parameters<SealedRecordStore['scan']>[0]): AsyncIterable<SealedEntry> {
     checkRange(range);
-    for await (const item of this.#records.scan(range)) if (item.kind === 'entry') yield this.#open(item);
+    for await (const item of this.#records.scan(range)) if (item.kind === 'entry') yield await this.#open(item);
   }
 
   put(key: Key, value: Buffer, expectation?: SealedExpectation): Promise<'committed' | 'conflict'> {
-    return this.#change(key, expectation, { put: [{ key, value: this.#seal(key, value) }] });
+    checkKey(key);
+    return this.#change(key, expectation, { put: [{ key, value }] });
   }
 
   delete(key: Key, expectation?: SealedExpectation): Promise<'committed' | 'conflict'> {
+    checkKey(key);
     return this.#change(key, expectation, { delete: [key] });
   }
 
-  commit(batch: SealedBatch) {
+  async commit(batch: SealedBatch): Promise<Outcome> {
     for (const { key } of batch.expect ?? []) checkKey(key);
     for (const key of batch.delete ?? []) checkKey(key);
-    const put = (batch.put ?? []).map(({ key, value }) => ({ key, value: this.#seal(key, value) }));
-    return this.#records.commit({ ...batch, put });
+    return this.#sealing(batch, (sealed) => this.#records.commit(sealed));
   }
 
   outcome(id: string) {
@@ -95,10 +100,29 @@ class SealedRecords implements SealedRecordStore {
     expectation: SealedExpectation | undefined,
     change: Pick<SealedBatch, 'put' | 'delete'>,
   ): Promise<'committed' | 'conflict'> {
-    checkKey(key);
     const expect = expectation === undefined ? [] : [{ ...expectation, key }];
-    const outcome = await commitOnce(this.#records, { expect, ...change }, this.#random);
+    const outcome = await this.#sealing({ expect, ...change }, (sealed) =>
+      commitOnce(this.#records, sealed, this.#random),
+    );
     return outcome.kind === 'committed' ? 'committed' : 'conflict';
+  }
+
+  /**
+   * Commits a batch with its values sealed, if sealing is on. Plain values expect that it is off at that moment: another server or
+   * thread may have turned it on, and nothing plain may appear after it has sealed what there was.
+   */
+  async #sealing<B extends Omit<SealedBatch, 'id'>, O extends { readonly kind: string; readonly key?: Key }>(
+    batch: B,
+    commit: (sealed: B) => Promise<O>,
+  ): Promise<O> {
+    const { key } = this.#started();
+    const put = (batch.put ?? []).map((one) => ({ key: one.key, value: this.#seal(one.key, one.value) }));
+    if (key !== undefined || put.length === 0) return commit({ ...batch, put });
+    const expect = [...(batch.expect ?? []), { kind: 'absent' as const, key: backendKeyRecord }];
+    const outcome = await commit({ ...batch, put, expect });
+    if (outcome.kind !== 'conflict' || outcome.key?.equals(backendKeyRecord) !== true) return outcome;
+    await this.#openBackend();
+    return this.#sealing(batch, commit);
   }
 
   #started() {
@@ -112,7 +136,8 @@ class SealedRecords implements SealedRecordStore {
     return backend.key === undefined ? plainValue(value) : sealValue(value, key, backend.key, this.#random);
   }
 
-  #open(entry: SealedEntry): SealedEntry {
+  async #open(entry: SealedEntry): Promise<SealedEntry> {
+    if (this.#started().key === undefined && !isPlain(entry.value)) await this.#openBackend();
     const backend = this.#started();
     // Otherwise who can write the disk could plant an identity without knowing the key.
     if (!backend.plainAllowed && isPlain(entry.value)) {
@@ -122,6 +147,11 @@ class SealedRecords implements SealedRecordStore {
       );
     }
     return { key: entry.key, value: openValue(entry.value, entry.key, backend.key), revision: entry.revision };
+  }
+
+  /** Sealing was turned on by another server or thread. Plain values are taken until the next start: that one may be at it still. */
+  #openBackend(): Promise<void> {
+    return this.start({ turnOn: false });
   }
 
   /** Interrupted anywhere, it goes on at the next start: what is sealed already is left alone. */
