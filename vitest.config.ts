@@ -13,6 +13,7 @@ const tiers = [
   'browser',
   'api-server',
   'power-cut',
+  'disk',
   'postgres',
   's3-blobs',
   'fleet',

@@ -1,0 +1,182 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { complaintsAbout } from '../crash/compare.ts';
+import { ExpectedObjects } from '../crash/expected-objects.ts';
+import { ExpectedUploads } from '../crash/expected-uploads.ts';
+import { clientOf } from '../crash/s3-client.ts';
+import { SeededRandom } from '../crash/seeded-random.ts';
+import { verifyFolder, verifySweptFolder } from '../crash/verify-folder.ts';
+import { BUCKET_THERE } from '../crash/witness.ts';
+import { BUCKET, writeUntilGone } from '../crash/writers.ts';
+import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { compileIoFaults, type Fault, IoFaults } from './io-faults.ts';
+
+const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+const WRITERS = 6;
+
+let folder: string;
+let library: string;
+
+beforeAll(async () => {
+  // The shim compares paths as the kernel knows them.
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'coffer-faults-')));
+  library = compileIoFaults(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Outcome {
+  readonly hits: number;
+  /** Answers with 5xx. */
+  readonly trouble: readonly string[];
+  readonly acknowledged: number;
+  /** Of them, after the faults had ended, in the same process. */
+  readonly acknowledgedAfter: number;
+  readonly stoppedItself: boolean;
+  readonly log: readonly string[];
+  readonly complaints: readonly string[];
+}
+
+/** Writes under load, lets calls fail for a while, then ends the server and compares what a next one shows with what was answered. */
+async function writeWith(fault: Fault): Promise<Outcome> {
+  const random = new SeededRandom(seed);
+  const own = await mkdtemp(join(folder, 'case-'));
+  const dataFolder = join(own, 'data');
+  await mkdir(dataFolder);
+  const faults = new IoFaults({ folder: own, dataFolder, library });
+  const expected = new ExpectedObjects();
+  const uploads = new ExpectedUploads();
+  const server = await startServer({ folder: dataFolder, env: faults.env });
+  const trouble: string[] = [];
+  let stoppedItself = true;
+  let acknowledgedAfter = 0;
+  try {
+    await untilReady(server, 60_000);
+    const s3 = clientOf(server);
+    expected.begin(`${BUCKET}/`, BUCKET_THERE);
+    await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
+    expected.acknowledge(`${BUCKET}/`);
+    const stop = new AbortController();
+    const writers = Array.from({ length: WRITERS }, (_, index) =>
+      writeUntilGone(
+        {
+          s3,
+          writer: `writer-${index}`,
+          bucket: BUCKET,
+          random: new SeededRandom(random.between(0, 2 ** 30)),
+          witness: expected,
+          uploads,
+          onTrouble: (status, code) => trouble.push(`${status} ${code}`),
+        },
+        stop.signal,
+      ),
+    );
+    await sleep(700);
+    faults.begin(fault);
+    await sleep(1_500);
+    faults.end();
+    const then = expected.acknowledgements;
+    await sleep(700);
+    acknowledgedAfter = expected.acknowledgements - then;
+    stoppedItself = !(await answers(server));
+    await server.kill();
+    stop.abort();
+    await Promise.all(writers);
+    s3.destroy();
+  } finally {
+    await server.kill();
+  }
+  const complaints = [...(await verifyFolder(dataFolder)).complaints];
+  const next = await startServer({ folder: dataFolder });
+  try {
+    await untilReady(next, 60_000);
+    complaints.push(...(await complaintsAbout(clientOf(next), expected, uploads)));
+  } finally {
+    await next.stop();
+  }
+  complaints.push(...(await verifySweptFolder(dataFolder)).complaints);
+  const { hits } = faults;
+  faults.close();
+  const acknowledged = expected.acknowledgements;
+  return { hits, trouble, acknowledged, acknowledgedAfter, stoppedItself, log: server.log, complaints };
+}
+
+async function answers({ s3 }: RunningServer): Promise<boolean> {
+  try {
+    return (await fetch(`${s3}/minio/health/live`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** What the server's log says of failures. */
+function reasons(log: readonly string[]): string {
+  return log.filter((line) => /"level":"(?:warn|error|fatal)"/.test(line)).join('\n');
+}
+
+const EIO = /EIO|input\/output error/i;
+const ENOSPC = /ENOSPC|no space left|no space is left/i;
+
+describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => {
+  it.each<[string, Fault, RegExp]>([
+    ['a write of a blob', { ops: ['write'], in: 'blobs', error: 'EIO', every: 2 }, EIO],
+    ['a write of a blob for want of room', { ops: ['write'], in: 'blobs', error: 'ENOSPC', every: 2 }, ENOSPC],
+    ['the flush of a blob or of its folder', { ops: ['flush'], in: 'blobs', error: 'EIO', every: 3 }, EIO],
+    ['the renaming of a blob', { ops: ['rename'], in: 'blobs', error: 'EIO', every: 2 }, EIO],
+    ['the creation of a blob', { ops: ['create'], in: 'blobs', error: 'ENOSPC', every: 2 }, ENOSPC],
+    ['the reading of a blob', { ops: ['read'], in: 'blobs', error: 'EIO', every: 2 }, EIO],
+  ])('refuses what %s would have stored, says why, and goes on', async (_what, fault, why) => {
+    const outcome = await writeWith(fault);
+    expect(outcome.complaints).toEqual([]);
+    expect(outcome.hits).toBeGreaterThan(0);
+    expect(reasons(outcome.log)).toMatch(why);
+    expect(outcome.stoppedItself).toBe(false);
+    expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
+  });
+
+  it('writes the rest when a write of a blob takes only a part', async () => {
+    const outcome = await writeWith({ ops: ['write'], in: 'blobs', error: 'part', every: 1 });
+    expect(outcome.complaints).toEqual([]);
+    expect(outcome.hits).toBeGreaterThan(0);
+    expect(outcome.trouble).toEqual([]);
+  });
+
+  it('refuses what finds no room in the record file, says why, and goes on', async () => {
+    const outcome = await writeWith({ ops: ['write'], in: 'records', error: 'ENOSPC', every: 3, times: 3 });
+    expect(outcome.complaints).toEqual([]);
+    expect(outcome.hits).toBeGreaterThan(0);
+    expect(reasons(outcome.log)).toMatch(ENOSPC);
+    expect(outcome.stoppedItself).toBe(false);
+    expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
+  });
+
+  it.each<[string, Fault]>([
+    ['a write', { ops: ['write'], in: 'records', error: 'EIO', every: 5, times: 1 }],
+    ['a flush', { ops: ['flush'], in: 'records', error: 'EIO', every: 5, times: 1 }],
+    ['the flushed write of the last page', { ops: ['flushed write'], in: 'records', error: 'EIO', every: 5, times: 1 }],
+    [
+      'a write of which only a part is taken',
+      { ops: ['flushed write'], in: 'records', error: 'part', every: 5, times: 1 },
+    ],
+  ])('stops at once, and says why, when %s of the record file fails', async (_what, fault) => {
+    const outcome = await writeWith(fault);
+    expect(outcome.complaints).toEqual([]);
+    expect(outcome.hits).toBe(1);
+    expect(outcome.stoppedItself).toBe(true);
+    expect(reasons(outcome.log)).toMatch(EIO);
+  });
+
+  it('keeps what it answered while anything may fail', async () => {
+    const outcome = await writeWith({
+      ops: ['write', 'flushed write', 'flush', 'rename', 'read', 'create'],
+      in: 'both',
+      error: 'EIO',
+      every: 40,
+    });
+    expect(outcome.complaints).toEqual([]);
+    expect(outcome.hits).toBeGreaterThan(0);
+  });
+});
