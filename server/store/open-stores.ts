@@ -1,6 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openFilesBlobStore } from './files/files-blob-store.ts';
+import { fileSystemOf } from './files/shared-file-system.ts';
 import { openLmdbRecordStore } from './lmdb/lmdb-record-store.ts';
 import type { RecordStore } from './record-store.ts';
 import type { BlobsAddress, RecordsAddress } from './store-address.ts';
@@ -17,7 +18,9 @@ export async function openRecordStore(address: RecordsAddress, options: StoreOpt
 }
 
 export async function openBlobStore(address: BlobsAddress, options: StoreOptions): Promise<BlobStore> {
-  if (address.kind === 'files') return openFilesBlobStore(address.folder);
+  if (address.kind === 'files') {
+    return openFilesBlobStore(address.folder, { fs: await fileSystemOf(address.folder) });
+  }
   const { openS3BlobStore } = await import('./s3/s3-blob-store.ts');
   return openS3BlobStore({ ...address, log: options.log });
 }
