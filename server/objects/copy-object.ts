@@ -1,6 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Environment } from './environment.ts';
-import { getObject } from './get-object.ts';
+import { getIntactObject } from './intact-object.ts';
 import type { ByteRange, CopyObject, CopySource, ObjectHeaders, ObjectInfo, ReadableObject } from './object-layer.ts';
 import { putObject } from './put-object.ts';
 import { resolveRange } from './resolve-range.ts';
@@ -30,7 +30,7 @@ export async function copyObject(environment: Environment, request: CopyObject):
 /** The source of a copy: what would be 304 for a GET is 412 here. */
 export async function openSource(environment: Environment, source: CopySource): Promise<ReadableObject> {
   try {
-    return await getObject(environment, source.bucket, source.key, source.conditions);
+    return await getIntactObject(environment, source.bucket, source.key, source.conditions);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NotModified') {
       throw new S3Error('PreconditionFailed', undefined, { cause: error });

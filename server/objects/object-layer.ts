@@ -102,6 +102,8 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly checksum?: Checksum;
   /** Of a multipart object. */
   readonly parts?: number;
+  /** Of an object that is not served because its bytes are not those that were stored; only listings show it. Milliseconds since 1970. */
+  readonly damage?: { readonly found: number; readonly what: string };
 }
 
 /**

@@ -10,7 +10,7 @@ import { copyObject } from './copy-object.ts';
 import { deleteBucket } from './delete-bucket.ts';
 import { deleteObject } from './delete-object.ts';
 import type { Environment } from './environment.ts';
-import { getObject, headObject } from './get-object.ts';
+import { getIntactObject, headIntactObject } from './intact-object.ts';
 import { listObjects } from './list-objects.ts';
 import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
@@ -72,8 +72,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putBucketTags: operation(environment, putBucketTags),
     deleteBucketTags: operation(environment, deleteBucketTags),
     putObject: operation(environment, putObject),
-    headObject: operation(environment, headObject),
-    getObject: operation(environment, getObject),
+    headObject: operation(environment, headIntactObject),
+    getObject: operation(environment, getIntactObject),
     copyObject: operation(environment, copyObject),
     deleteObject: operation(environment, deleteObject),
     listObjects: operation(environment, listObjects),

@@ -6,7 +6,7 @@ import type { StoredObject } from './find-object.ts';
 import { decodeBody } from './records/body-record.ts';
 import { decodeManifest, type ManifestPart } from './records/manifest.ts';
 import type { Body, ObjectRecord } from './records/object-record.ts';
-import { encodeRecord } from './records/record-format.ts';
+import { encodeRecord, UnreadableRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 
 /** A batch under construction. */
@@ -34,16 +34,35 @@ export async function supersedeObject(
     blobs = [body.blob];
   } else {
     if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key));
-    const parts = await readManifest(environment, bucket, key, current.record);
-    if (parts === undefined) throw new ChangedMeanwhile();
-    blobs = parts.map((part) => part.blob);
+    blobs = await blobsOfManifest(environment, bucket, key, current.record);
   }
+  if (current.record.damage !== undefined) removed.push(recordKeys.damage(bucket, key));
   const { put, delete: owners } = queueRemoval(blobs, environment.clock());
   return {
     expect: [{ kind: 'revision', key: objectKey, revision: current.revision }],
     put,
     delete: [...removed, ...owners],
   };
+}
+
+/**
+ * A damaged object can be replaced and deleted although its manifest cannot be read any more: `verify` finds the blobs that it
+ * leaves behind.
+ */
+async function blobsOfManifest(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  record: ObjectRecord,
+): Promise<readonly BlobId[]> {
+  try {
+    const parts = await readManifest(environment, bucket, key, record);
+    if (parts !== undefined) return parts.map((part) => part.blob);
+  } catch (error) {
+    if (record.damage === undefined || !(error instanceof UnreadableRecord)) throw error;
+  }
+  if (record.damage === undefined) throw new ChangedMeanwhile();
+  return [];
 }
 
 /** Gives blobs up: in the same commit nothing may refer to them any more. */

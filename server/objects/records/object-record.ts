@@ -14,6 +14,8 @@ export interface ObjectRecord {
   readonly body: Body;
   readonly sealed?: SealedKeys;
   readonly checksum?: Checksum;
+  /** Found by a read or the scrub: the object is not served any more. */
+  readonly damage?: { readonly found: number; readonly what: string };
 }
 
 /** Where the bytes are. Of `inline` and `parts`, the record of their own begins with the object's id. */
@@ -54,6 +56,7 @@ export function objectInfo(bucket: string, key: string, record: ObjectRecord): O
     lastModified: new Date(record.modified),
     ...(record.sealed && { encryption: shownEncryption(record.sealed) }),
     ...(record.checksum && { checksum: record.checksum }),
+    ...(record.damage && { damage: record.damage }),
     ...(record.body.kind === 'parts' && { parts: record.body.count }),
   };
 }

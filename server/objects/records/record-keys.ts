@@ -17,6 +17,8 @@ export const recordKeys = {
   part: (uploadId: string, partNumber: number): Key => key('p', uploadId, String(partNumber).padStart(5, '0')),
   /** Parts that an aborted or completed upload left over. */
   leftovers: (uploadId: string): Key => key('q', uploadId),
+  /** That an object is damaged and not served; its own record says it too. */
+  damage: (bucket: string, objectKey: string): Key => key('d', bucket, objectKey),
   /** Who owns a blob. */
   owner: (blob: BlobId): Key => key('r', blob),
   /** A blob given up by the sweeper: its writer may no longer commit it. */

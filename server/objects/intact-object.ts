@@ -1,0 +1,73 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { BlobTruncated } from '../store/blob-store.ts';
+import type { Environment } from './environment.ts';
+import { getObject, headObject } from './get-object.ts';
+import type { ObjectInfo, ReadableObject, ReadConditions } from './object-layer.ts';
+import { DamagedBody } from './open-body.ts';
+import { quarantineRead } from './quarantine.ts';
+
+/** `headObject`, but refuses an object that was found damaged: whoever takes its size and ETag for a sign of life loses data. */
+export async function headIntactObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  conditions?: ReadConditions,
+): Promise<ObjectInfo> {
+  const info = await headObject(environment, bucket, key, conditions);
+  refuseDamaged(info);
+  return info;
+}
+
+/**
+ * `getObject`, but refuses an object that was found damaged, and marks one that this read finds damaged. One whose blob is missing is
+ * not marked by a read: a folder that is not mounted would leave a mark on everything.
+ */
+export async function getIntactObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  conditions?: ReadConditions,
+): Promise<ReadableObject> {
+  const { info, open, bytes } = await getObject(environment, bucket, key, conditions);
+  refuseDamaged(info);
+  const note = (error: unknown) => {
+    if (error instanceof DamagedBody || error instanceof BlobTruncated) void mark(environment, info, error);
+  };
+  return {
+    info,
+    open: (range) => open(range).once('error', note),
+    ...(bytes && {
+      bytes: (range) => {
+        try {
+          return bytes(range);
+        } catch (error) {
+          note(error);
+          throw error;
+        }
+      },
+    }),
+  };
+}
+
+function refuseDamaged({ bucket, key, damage }: ObjectInfo): void {
+  if (damage === undefined) return;
+  throw new S3Error(
+    'InternalError',
+    'The stored bytes of this object are damaged, and are not served. Upload it again, or restore it from a backup.',
+    {
+      cause: new Error(
+        `object ${bucket}/${key} is quarantined since ${new Date(damage.found).toISOString()}: ${damage.what}`,
+      ),
+    },
+  );
+}
+
+async function mark(environment: Environment, info: ObjectInfo, error: Error): Promise<void> {
+  const { records, clock, random } = environment;
+  const read = { etag: info.etag, modified: info.lastModified.getTime() };
+  try {
+    await quarantineRead(records, info, read, { found: clock(), what: error.message }, random);
+  } catch {
+    // The read failed and says why; the next one, or the scrub, finds the damage again.
+  }
+}
