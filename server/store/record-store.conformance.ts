@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidBatch, VALUE_LIMIT } from './batch.ts';
 import { decodeCounter } from './counter.ts';
 import { endOf, key, KEY_LIMIT, within } from './keys.ts';
+import { describeConcurrency } from './record-concurrency.conformance.ts';
 import { describeScans, everything, keysOf } from './record-scan.conformance.ts';
 import { commitId, Patient } from './patient.ts';
 import { type Key, type RecordStore, StoreUnavailable } from './record-store.ts';
@@ -9,6 +10,8 @@ import { type Key, type RecordStore, StoreUnavailable } from './record-store.ts'
 export interface RecordEngine {
   /** A store over nothing. */
   open(): Promise<RecordStore>;
+  /** Another store over the records of the last one opened, as a second replica has it. */
+  another?(): Promise<RecordStore>;
   /** Frees what `open` made, after the store was closed. */
   clean?(): Promise<void>;
 }
@@ -288,6 +291,8 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
     });
 
     describeScans(() => patient);
+
+    describeConcurrency(() => patient, engine.another);
 
     describe('lost acknowledgements', () => {
       it('tell a commit that took effect from one that did not, and never change their mind', async () => {

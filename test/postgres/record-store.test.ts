@@ -2,14 +2,20 @@ import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
 import { describeRecordStore } from '../../server/store/record-store.conformance.ts';
-import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
+import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
 
+const log = pino({ enabled: false });
 let server: TestPostgres;
 beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server.remove());
 
+let database: TestDatabase;
 describeRecordStore('postgres', {
-  open: async () => openPostgresRecordStore({ ...(await server.createDatabase()), log: pino({ enabled: false }) }),
+  open: async () => {
+    database = await server.createDatabase();
+    return openPostgresRecordStore({ ...database, log });
+  },
+  another: () => openPostgresRecordStore({ ...database, log }),
 });
