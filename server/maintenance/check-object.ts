@@ -55,7 +55,7 @@ async function checkStreams(
   { id, sealed }: ObjectRecord,
   streams: readonly ObjectStream[],
 ): Promise<Finding[]> {
-  const opened = await objectKeyOf(check, place, id, sealed);
+  const opened = check.opens(streams) ? await objectKeyOf(check, place, id, sealed) : {};
   if ('kind' in opened) return [{ kind: 'damaged-body', ...place, message: opened.message }];
   const findings: Finding[] = [];
   for (const stream of streams) {
@@ -128,5 +128,7 @@ function findingOf(
   place: Place & { readonly uploadId?: string; readonly blob?: BlobId },
   what: string,
 ): Finding {
-  return { kind: kind === 'missing' ? 'missing-body' : 'damaged-body', ...place, message: `${what} ${message}` };
+  const found = { ...place, message: `${what} ${message}` };
+  if (kind === 'missing') return { kind: 'missing-body', ...found };
+  return { kind: 'damaged-body', ...found, ...(kind === 'unreadable' && { unreadable: true }) };
 }

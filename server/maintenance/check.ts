@@ -1,6 +1,7 @@
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { StoredStream } from './check-stream.ts';
 
 /** What every part of a verification works with. */
 export interface Check {
@@ -8,6 +9,8 @@ export interface Check {
   readonly blobs: BlobStore;
   /** Where it is given, encrypted bodies are opened; else they are held against the checksum of their ciphertext. */
   readonly keys: KeySource | undefined;
+  /** Whether these are opened, for which the key service may be asked; where not, their checksums say enough. */
+  readonly opens: (streams: readonly StoredStream[]) => boolean;
   /** Whether bodies in blobs are read. Inline ones always are: their record is read anyway. */
   readonly bodies: boolean;
   /** Told of bytes that were read, before more are asked for: here a scrub waits for its turn. */

@@ -12,6 +12,8 @@ export type Finding =
       /** Of a multipart upload that is not complete. */
       readonly uploadId?: string;
       readonly blob?: BlobId;
+      /** The store could not give the bytes, which says nothing about them. */
+      readonly unreadable?: true;
       readonly message: string;
     }
   /** The blob of an object or part that no owner record keeps: it is there, and the sweeper would remove it. */

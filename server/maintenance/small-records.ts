@@ -1,7 +1,9 @@
 import { decodeRecord, UnreadableRecord } from '../objects/records/record-format.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
+import { decodeObject } from '../objects/records/object-record.ts';
 import { isBlobId } from '../store/blob-id.ts';
 import { decodeKey, within } from '../store/keys.ts';
+import type { Key, RecordStore } from '../store/record-store.ts';
 import type { Check } from './check.ts';
 import type { Finding } from './finding.ts';
 import { entries } from './object-records.ts';
@@ -9,7 +11,7 @@ import { shownKey } from './shown-key.ts';
 
 /** Buckets, what is queued for removal, what the sweeper gave up, uploads that ended: that they can be read and contradict nothing. */
 export async function* checkSmallRecords({ records, signal }: Check): AsyncGenerator<Finding> {
-  for (const kind of ['b', 'q', 'x', 't']) {
+  for (const kind of ['b', 'd', 'q', 'x', 't']) {
     for await (const { key, value } of entries(records, within(kind))) {
       signal?.throwIfAborted();
       const record = shownKey(key);
@@ -22,18 +24,38 @@ export async function* checkSmallRecords({ records, signal }: Check): AsyncGener
         if ((await records.get(key)) !== undefined) yield { kind: 'unreadable-record', record, message: error.message };
         continue;
       }
-      const blob = String(decodeKey(key)[1]);
-      if (kind !== 't' || !isBlobId(blob)) continue;
-      const [tombstone, owner] = await records.getAll([key, recordKeys.owner(blob)]);
-      if (tombstone !== undefined && owner !== undefined) {
-        yield { kind: 'stray-record', record, message: `blob ${blob} was given up by the sweeper, and has an owner` };
-      }
+      const contradiction = await contradictionOf(records, kind, key);
+      if (contradiction !== undefined) yield { kind: 'stray-record', record, message: contradiction };
     }
+  }
+}
+
+async function contradictionOf(records: RecordStore, kind: string, key: Key): Promise<string | undefined> {
+  const [first = '', second = ''] = decodeKey(key).slice(1).map(String);
+  if (kind === 't' && isBlobId(first)) {
+    const [tombstone, owner] = await records.getAll([key, recordKeys.owner(first)]);
+    if (tombstone === undefined || owner === undefined) return undefined;
+    return `blob ${first} was given up by the sweeper, and has an owner`;
+  }
+  if (kind !== 'd') return undefined;
+  const [mark, object] = await records.getAll([key, recordKeys.object(first, second)]);
+  if (mark === undefined || (object !== undefined && hasMark(object.value, first, second))) return undefined;
+  return `the record says that ${first}/${second} is damaged, and the object's own does not`;
+}
+
+/** What cannot be read is found elsewhere. */
+function hasMark(value: Buffer, bucket: string, key: string): boolean {
+  try {
+    return decodeObject(value, bucket, key).damage !== undefined;
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return true;
+    throw error;
   }
 }
 
 function isOfKind(kind: string, record: Record<string, unknown>): boolean {
   if (kind === 'b') return typeof record['created'] === 'number';
   if (kind === 'x') return typeof record['queued'] === 'number';
+  if (kind === 'd') return typeof record['found'] === 'number';
   return kind !== 't' || typeof record['given'] === 'number';
 }

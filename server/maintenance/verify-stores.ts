@@ -54,6 +54,7 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
     records,
     blobs,
     keys: options.keys,
+    opens: () => options.bodies ?? false,
     bodies: options.bodies ?? false,
     paced(bytes) {
       summary.bytes += bytes;

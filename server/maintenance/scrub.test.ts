@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../platform/logger.ts';
+import { quarantined } from '../objects/quarantine.ts';
+import { encodeRecord } from '../objects/records/record-format.ts';
+import { recordKeys } from '../objects/records/record-keys.ts';
+import { put, type TestLayer } from '../objects/testing.ts';
+import { pace } from './pace.ts';
+import { scrubRound, type ScrubOptions } from './scrub.ts';
+import { readScrubState } from './scrub-state.ts';
+import { blobOf, filledLayer, flipped, readBlob, recordOf, replaceBlob, valueOf, writeRecord } from './testing.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+
+function scrub({ records, blobs, keys }: TestLayer, options: Partial<ScrubOptions> = {}) {
+  return scrubRound({ records, blobs, keys, log, bytesPerSecond: 1e12, ...options });
+}
+
+async function marks({ records }: TestLayer): Promise<string[]> {
+  return (await Array.fromAsync(quarantined(records))).map(({ key }) => key);
+}
+
+describe('scrubRound', () => {
+  it('marks nothing where nothing is damaged', async () => {
+    const test = await filledLayer();
+    expect(await scrub(test)).toMatchObject({ objects: 7, damaged: 0, missing: 0, finished: expect.any(Number) });
+    expect(await marks(test)).toEqual([]);
+  });
+
+  it('asks no key service for bodies whose ciphertext has a checksum', async () => {
+    const test = await filledLayer();
+    const blob = await blobOf(test, 'large-sealed');
+    await replaceBlob(test, blob, flipped(await readBlob(test, blob), 70_000));
+    const keys = new Proxy(test.keys, { get: () => () => Promise.reject(new Error('asked')) });
+    await scrub(test, { keys });
+    expect(await marks(test)).toEqual(['large-sealed']);
+  });
+
+  it('opens older ones', async () => {
+    const test = await filledLayer();
+    const record = await recordOf(test, 'large-sealed');
+    if (record.body.kind !== 'blob' || !('salt' in record.body)) throw new Error('not encrypted');
+    const { stored: _, ...body } = record.body;
+    await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
+    await replaceBlob(test, body.blob, flipped(await readBlob(test, body.blob), 70_000));
+    await scrub(test);
+    expect(await marks(test)).toEqual(['large-sealed']);
+  });
+
+  it('marks what is damaged and what is missing, and counts both', async () => {
+    const test = await filledLayer();
+    const inline = recordKeys.inline('bucket', 'small');
+    await writeRecord(test, inline, flipped(await valueOf(test, inline), 500));
+    await test.blobs.remove(await blobOf(test, 'large'));
+    expect(await scrub(test)).toMatchObject({ damaged: 1, missing: 1 });
+    expect(await marks(test)).toEqual(['large', 'small']);
+  });
+
+  it('takes the mark away from what is whole again', async () => {
+    const test = await filledLayer();
+    const blob = await blobOf(test, 'large');
+    const bytes = await readBlob(test, blob);
+    await replaceBlob(test, blob, flipped(bytes, 9));
+    await scrub(test);
+    await replaceBlob(test, blob, bytes);
+    expect(await scrub(test, { everyMs: 0 })).toMatchObject({ released: 1 });
+    expect(await marks(test)).toEqual([]);
+    await expect(test.layer.getObject('bucket', 'large')).resolves.toBeDefined();
+  });
+
+  it('marks nothing where the blob store is empty: it is the wrong one', async () => {
+    const test = await filledLayer();
+    for (const { id } of await Array.fromAsync(test.blobs.list())) await test.blobs.remove(id);
+    await expect(scrub(test)).rejects.toThrow('no blob at all');
+    expect(await marks(test)).toEqual([]);
+  });
+
+  it('goes on where it was stopped', async () => {
+    const test = await filledLayer();
+    const stop = new AbortController();
+    const get = test.records.getAll.bind(test.records);
+    let calls = 0;
+    test.records.getAll = (keys) => {
+      calls += 1;
+      if (calls === 2) stop.abort(new Error('stopped'));
+      return get(keys);
+    };
+    await expect(scrub(test, { signal: stop.signal })).rejects.toThrow('stopped');
+    const state = await readScrubState(test.records);
+    expect(state?.finished).toBeUndefined();
+    expect(state?.objects).toBeGreaterThan(0);
+    expect(state?.objects).toBeLessThan(7);
+    expect(await scrub(test)).toMatchObject({ objects: 7 });
+  });
+
+  it('rests until its next pass is due', async () => {
+    const test = await filledLayer();
+    let now = Date.now();
+    const clock = () => now;
+    await scrub(test, { clock });
+    await test.layer.putObject(put('bucket', 'more', 'x'));
+    now += 23 * 3_600_000;
+    expect(await scrub(test, { clock })).toMatchObject({ objects: 7 });
+    now += 3_600_000;
+    expect(await scrub(test, { clock })).toMatchObject({ objects: 8 });
+  });
+});
+
+describe('pace', () => {
+  it('lets so many bytes pass in a second, and no burst after a pause', async () => {
+    const wait = pace(1_000_000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const began = performance.now();
+    for (let bytes = 0; bytes < 300_000; bytes += 10_000) await wait(10_000);
+    expect(performance.now() - began).toBeGreaterThan(230);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+});
