@@ -1,4 +1,4 @@
-import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,18 +43,13 @@ interface Outcome {
 /** Writes under load, lets calls fail for a while, then ends the server and compares what a next one shows with what was answered. */
 async function writeWith(fault: Fault): Promise<Outcome> {
   const random = new SeededRandom(seed);
-  const own = await mkdtemp(join(folder, 'case-'));
-  const dataFolder = join(own, 'data');
-  await mkdir(dataFolder);
-  const faults = new IoFaults({ folder: own, dataFolder, library });
   const expected = new ExpectedObjects();
   const uploads = new ExpectedUploads();
-  const server = await startServer({ folder: dataFolder, env: faults.env });
+  const { dataFolder, faults, server } = await startWithFaults();
   const trouble: string[] = [];
   let stoppedItself = true;
   let acknowledgedAfter = 0;
   try {
-    await untilReady(server, 60_000);
     const s3 = clientOf(server);
     expected.begin(`${BUCKET}/`, BUCKET_THERE);
     await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
@@ -104,6 +99,16 @@ async function writeWith(fault: Fault): Promise<Outcome> {
   return { hits, trouble, acknowledged, acknowledgedAfter, stoppedItself, log: server.log, complaints };
 }
 
+async function startWithFaults(): Promise<{ dataFolder: string; faults: IoFaults; server: RunningServer }> {
+  const own = await mkdtemp(join(folder, 'case-'));
+  const dataFolder = join(own, 'data');
+  await mkdir(dataFolder);
+  const faults = new IoFaults({ folder: own, dataFolder, library });
+  const server = await startServer({ folder: dataFolder, env: faults.env });
+  await untilReady(server, 60_000);
+  return { dataFolder, faults, server };
+}
+
 async function answers({ s3 }: RunningServer): Promise<boolean> {
   try {
     return (await fetch(`${s3}/minio/health/live`)).ok;
@@ -127,7 +132,6 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => 
     ['the flush of a blob or of its folder', { ops: ['flush'], in: 'blobs', error: 'EIO', every: 3 }, EIO],
     ['the renaming of a blob', { ops: ['rename'], in: 'blobs', error: 'EIO', every: 2 }, EIO],
     ['the creation of a blob', { ops: ['create'], in: 'blobs', error: 'ENOSPC', every: 2 }, ENOSPC],
-    ['the reading of a blob', { ops: ['read'], in: 'blobs', error: 'EIO', every: 2 }, EIO],
   ])('refuses what %s would have stored, says why, and goes on', async (_what, fault, why) => {
     const outcome = await writeWith(fault);
     expect(outcome.complaints).toEqual([]);
@@ -135,6 +139,32 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => 
     expect(reasons(outcome.log)).toMatch(why);
     expect(outcome.stoppedItself).toBe(false);
     expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
+  });
+
+  it('never gives a blob that it cannot read for whole', async () => {
+    const { dataFolder, faults, server } = await startWithFaults();
+    try {
+      const s3 = clientOf(server);
+      await s3.send(new CreateBucketCommand({ Bucket: BUCKET }));
+      const Body = new SeededRandom(seed).bytes(3_000_000);
+      await s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'large', Body }));
+      const read = async () => {
+        const { Body: answered } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'large' }));
+        return (await answered?.transformToByteArray())?.length;
+      };
+      faults.begin({ ops: ['read'], in: 'blobs', error: 'EIO', every: 2 });
+      await expect(read()).rejects.toThrow();
+      expect(faults.hits).toBeGreaterThan(0);
+      expect(reasons(server.log)).toMatch(EIO);
+      // Nothing is wrong with the bytes: they are given again when the disk is well.
+      faults.begin({ ops: ['read'], in: 'blobs', error: 'part', every: 2 });
+      expect(await read()).toBe(Body.length);
+      expect(faults.hits).toBeGreaterThan(0);
+    } finally {
+      faults.end();
+      await server.kill();
+    }
+    expect((await verifyFolder(dataFolder)).complaints).toEqual([]);
   });
 
   it('writes the rest when a write of a blob takes only a part', async () => {

@@ -23,6 +23,20 @@ export function unavailable(error: unknown, freeBytes: number): StoreUnavailable
   return new StoreUnavailable('unreachable', `the record store failed: ${message}`, { cause: error });
 }
 
+/**
+ * A write or a flush of the record file failed, and not for want of room. What the disk holds now nobody can tell: the system drops
+ * what it could not flush and calls it clean, and LMDB refuses everything, reads too, once its last page could not be written. Only
+ * a process that opens the file anew knows.
+ *
+ * @see https://wiki.postgresql.org/wiki/Fsync_Errors
+ */
+export class RecordFileFailed extends Error {
+  override readonly name = 'RecordFileFailed';
+  constructor(cause: Error) {
+    super(`the record file cannot be relied on until it is opened anew; look at the disk: ${cause.message}`, { cause });
+  }
+}
+
 /** lmdb-js rejects a failed commit with an error that only promises the cause. */
 export async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !('commitError' in error)) return error;

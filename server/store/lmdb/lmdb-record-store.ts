@@ -6,13 +6,15 @@ import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanR
 import { CommitQueue } from './commit-queue.ts';
 import { readRecord } from './read-record.ts';
 import { readPage } from './scan-page.ts';
-import { unavailable } from './lmdb-errors.ts';
+import { RecordFileFailed, unavailable } from './lmdb-errors.ts';
 
 export interface LmdbOptions {
   /** An existing folder; the environment's files are made in it. */
   readonly folder: string;
   /** Bytes of address space, not of disk: the file grows as it is written. */
   readonly mapSize?: number;
+  /** Told when the file can no longer be relied on; without it the thread ends, and the process with it. */
+  readonly onFailed?: (error: Error) => void;
 }
 
 /**
@@ -47,7 +49,7 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   });
   // LMDB flushes its file, never the folder that the file's name is in.
   syncFolder(options.folder);
-  return new LmdbRecordStore(root, records, options.folder);
+  return new LmdbRecordStore(root, records, options.folder, options.onFailed ?? endThread);
 }
 
 class LmdbRecordStore implements RecordStore {
@@ -56,10 +58,19 @@ class LmdbRecordStore implements RecordStore {
   readonly #queue: CommitQueue;
   #closing: Promise<void> | undefined;
 
-  constructor(root: RootDatabase<Buffer, Buffer>, records: Database<Buffer, Buffer>, folder: string) {
+  constructor(
+    root: RootDatabase<Buffer, Buffer>,
+    records: Database<Buffer, Buffer>,
+    folder: string,
+    onFailed: (error: Error) => void,
+  ) {
     this.#root = root;
     this.#records = records;
-    this.#queue = new CommitQueue(root, records, (error) => unavailable(error, freeBytes(folder)));
+    this.#queue = new CommitQueue(root, records, (error) => {
+      const failure = unavailable(error, freeBytes(folder));
+      if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
+      return failure;
+    });
   }
 
   // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
@@ -114,6 +125,13 @@ class LmdbRecordStore implements RecordStore {
     if (this.#closing !== undefined) throw closed('record');
     this.#records.resetReadTxn();
   }
+}
+
+/** Before anybody is answered: an error that nobody can catch ends the thread at once. */
+function endThread(error: Error): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }
 
 function freeBytes(folder: string): number {
