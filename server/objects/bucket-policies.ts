@@ -1,9 +1,10 @@
 import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { RecordStore, Revision } from '../store/record-store.ts';
-import { findBucket } from './records/bucket-record.ts';
+import { decodeBucket } from './records/bucket-record.ts';
+import { recordKeys } from './records/record-keys.ts';
 
-/** Policies kept parsed. Beyond this many buckets the one that was put in first goes. */
+/** Policies kept parsed, and buckets without one. Beyond this many buckets the one that was put in first goes. */
 const mostKept = 1000;
 
 /**
@@ -13,17 +14,18 @@ const mostKept = 1000;
 export function bucketPolicies(
   records: Pick<RecordStore, 'get'>,
 ): (bucket: string) => Promise<PolicyDocument | undefined> {
-  const parsed = new Map<string, { readonly revision: Revision; readonly document: PolicyDocument }>();
+  const parsed = new Map<string, { readonly revision: Revision; readonly document: PolicyDocument | undefined }>();
   return async (bucket) => {
-    const found = await findBucket(records, bucket);
-    if (found?.record.policy === undefined) {
+    const entry = await records.get(recordKeys.bucket(bucket));
+    if (entry === undefined) {
       parsed.delete(bucket);
       return undefined;
     }
     const known = parsed.get(bucket);
-    if (known?.revision === found.revision) return known.document;
-    const document = parseBucketPolicy(found.record.policy, bucket);
-    parsed.set(bucket, { revision: found.revision, document });
+    if (known?.revision === entry.revision) return known.document;
+    const { policy } = decodeBucket(entry.value, bucket);
+    const document = policy === undefined ? undefined : parseBucketPolicy(policy, bucket);
+    parsed.set(bucket, { revision: entry.revision, document });
     for (const oldest of parsed.keys()) {
       if (parsed.size <= mostKept) break;
       parsed.delete(oldest);

@@ -1,6 +1,7 @@
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { DecodedBuckets } from './records/decoded-buckets.ts';
 import type { Turns } from './turns.ts';
 
 /** What every operation works with: `ObjectLayerOptions` with nothing left out. */
@@ -16,4 +17,5 @@ export interface Environment {
   readonly checkSpace: () => Promise<void>;
   /** Of this thread's writers that met each other, by the key they met at. */
   readonly turns: Turns;
+  readonly buckets: DecodedBuckets;
 }

@@ -1,5 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { Revision } from '../store/record-store.ts';
+import type { Entry, Revision } from '../store/record-store.ts';
 import type { Environment } from './environment.ts';
 import { getBucket } from './records/bucket-record.ts';
 import { decodeObject, type ObjectRecord } from './records/object-record.ts';
@@ -23,7 +23,24 @@ export async function findObject(
 /** One read where the object exists. Throws `NoSuchKey` and `NoSuchBucket`. */
 export async function getObjectRecord(environment: Environment, bucket: string, key: string): Promise<ObjectRecord> {
   const found = await findObject(environment, bucket, key);
-  if (found !== undefined) return found.record;
+  return found === undefined ? noSuchKey(environment, bucket, key) : found.record;
+}
+
+/** The same, with the record that its body is in where it is a small one: of the same moment, in the same round trip. */
+export async function getObjectAndInline(
+  environment: Environment,
+  bucket: string,
+  key: string,
+): Promise<{ readonly record: ObjectRecord; readonly inline: Entry | undefined }> {
+  const [object, inline] = await environment.records.getAll([
+    recordKeys.object(bucket, key),
+    recordKeys.inline(bucket, key),
+  ]);
+  if (object === undefined) return noSuchKey(environment, bucket, key);
+  return { record: decodeObject(object.value, bucket, key), inline };
+}
+
+async function noSuchKey(environment: Environment, bucket: string, key: string): Promise<never> {
   await getBucket(environment.records, bucket);
   throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
 }

@@ -1,7 +1,7 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { checkReadConditions } from './conditions.ts';
 import type { Environment } from './environment.ts';
-import { getObjectRecord } from './find-object.ts';
+import { getObjectAndInline, getObjectRecord } from './find-object.ts';
 import type { ObjectInfo, ReadableObject, ReadConditions } from './object-layer.ts';
 import { openBody } from './open-body.ts';
 import { objectInfo } from './records/object-record.ts';
@@ -19,7 +19,7 @@ export async function headObject(
   return objectInfo(bucket, key, record);
 }
 
-/** Two reads at most for a small object, unless it is replaced at this moment. */
+/** One read for a small object. Another is read again when it is replaced before its manifest is read. */
 export async function getObject(
   environment: Environment,
   bucket: string,
@@ -27,10 +27,10 @@ export async function getObject(
   conditions?: ReadConditions,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const record = await getObjectRecord(environment, bucket, key);
+    const { record, inline } = await getObjectAndInline(environment, bucket, key);
     checkReadConditions(conditions, record);
-    const open = await openBody(environment, bucket, key, record);
-    if (open !== undefined) return { info: objectInfo(bucket, key, record), open };
+    const opened = await openBody(environment, bucket, key, record, inline);
+    if (opened !== undefined) return { info: objectInfo(bucket, key, record), ...opened };
   }
   throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
 }

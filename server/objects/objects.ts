@@ -20,6 +20,8 @@ import { listParts } from './multipart/list-parts.ts';
 import { copyPart, putPart } from './multipart/put-part.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './put-object.ts';
+import { pooledRandom } from './random-pool.ts';
+import { DecodedBuckets } from './records/decoded-buckets.ts';
 import { type Reserve, spaceCheck } from './space-check.ts';
 import { translateFailure } from './translate-failure.ts';
 import { Turns } from './turns.ts';
@@ -51,11 +53,12 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     blobs: options.blobs,
     keys: options.keys,
     clock,
-    random: options.random ?? randomBytes,
+    random: options.random ?? pooledRandom(randomBytes),
     inlineLimit: options.inlineLimit ?? INLINE_LIMIT,
     autoEncryption: options.autoEncryption ?? false,
     checkSpace: spaceCheck(options.blobs, options.reserve, clock),
     turns: new Turns(),
+    buckets: new DecodedBuckets(),
   };
   return {
     createBucket: operation(environment, createBucket),

@@ -3,12 +3,13 @@ import { crc32 } from 'node:zlib';
 import { cipherRange } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
 import type { BlobId } from '../store/blob-store.ts';
+import type { Entry } from '../store/record-store.ts';
 import type { Environment } from './environment.ts';
 import { recoverObjectKey } from './object-keys.ts';
+import type { ReadableObject } from './object-layer.ts';
 import { decodeBody } from './records/body-record.ts';
 import type { ManifestPart } from './records/manifest.ts';
 import type { ObjectRecord, Protection } from './records/object-record.ts';
-import { recordKeys } from './records/record-keys.ts';
 import { readManifest } from './supersede-object.ts';
 
 interface Range {
@@ -22,33 +23,34 @@ export class DamagedBody extends Error {
 }
 
 /** Opens ranges of the plaintext. */
-export type OpenBody = (range: Range) => Readable;
+export type OpenBody = Pick<ReadableObject, 'open' | 'bytes'>;
 
 /**
- * Reads what a body needs besides its bytes: key, manifest, or the inline record. Undefined when the object was replaced since
- * its record was read. Throws `KeySourceError`.
+ * Reads what a body needs besides its bytes: key and manifest. `inline` was read with the object's record. Undefined when the object
+ * was replaced since its record was read. Throws `KeySourceError`.
  */
 export async function openBody(
   environment: Environment,
   bucket: string,
   key: string,
   record: ObjectRecord,
+  inline: Entry | undefined,
 ): Promise<OpenBody | undefined> {
   const { body, id, sealed, size } = record;
   const what = `${bucket}/${key}`;
   const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }));
   if (body.kind === 'blob') {
-    return (range) =>
-      readable(readBlob(environment, { blob: body.blob, size, protection: body, objectKey, what }, range));
+    const stream = { blob: body.blob, size, protection: body, objectKey, what };
+    return { open: (range) => readable(readBlob(environment, stream, range)) };
   }
   if (body.kind === 'inline') {
-    const entry = await environment.records.get(recordKeys.inline(bucket, key));
-    const bytes = entry && decodeBody(entry.value, id);
-    if (bytes === undefined) return undefined;
-    return (range) => readableBuffer(() => readInline(bytes, { size, protection: body, objectKey, what }, range));
+    const stored = inline && decodeBody(inline.value, id);
+    if (stored === undefined) return undefined;
+    const bytes = (range: Range) => readInline(stored, { size, protection: body, objectKey, what }, range);
+    return { open: (range) => readableBuffer(() => bytes(range)), bytes };
   }
   const parts = await readManifest(environment, bucket, key, record);
-  return parts && ((range) => readable(readParts(environment, parts, { objectKey, what }, range)));
+  return parts && { open: (range) => readable(readParts(environment, parts, { objectKey, what }, range)) };
 }
 
 interface Stream {

@@ -1,4 +1,3 @@
-import type { BlobId } from '../store/blob-store.ts';
 import { OutcomeUnknown } from '../store/commit-once.ts';
 import { guardBucket } from './bucket-guard.ts';
 import { checkObjectKey } from './check-object-key.ts';
@@ -6,14 +5,13 @@ import { commitChange } from './commit-change.ts';
 import { checkWriteConditions } from './conditions.ts';
 import { decideEncryption } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
-import { findObject } from './find-object.ts';
 import { newId } from './new-id.ts';
 import { makeObjectKey } from './object-keys.ts';
 import type { ObjectInfo, PutObject } from './object-layer.ts';
 import { ownBlob } from './own-blob.ts';
+import { type Place, readPlace } from './read-place.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from './receive-body.ts';
 import { encodeBody } from './records/body-record.ts';
-import { getBucket } from './records/bucket-record.ts';
 import { type Body, objectInfo, type ObjectRecord } from './records/object-record.ts';
 import { encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
@@ -24,15 +22,13 @@ export async function putObject(environment: Environment, request: PutObject): P
   const { bucket, key } = request;
   checkObjectKey(bucket, key);
   await environment.checkSpace();
-  const { record: bucketRecord } = await getBucket(environment.records, bucket);
-  if (request.conditions !== undefined) {
-    // Asked again by the commit; asked here to refuse before the body comes.
-    checkWriteConditions(request.conditions, (await findObject(environment, bucket, key))?.record);
-  }
+  const place = await readPlace(environment, bucket, key);
+  // Asked again by the commit; asked here to refuse before the body comes.
+  checkWriteConditions(request.conditions, place.current?.record);
   const id = newId(environment.clock(), environment.random);
   const chosen = decideEncryption({
     requested: request.encryption,
-    bucketDefault: bucketRecord.encryption,
+    bucketDefault: place.stored.record.encryption,
     autoEncryption: environment.autoEncryption,
     defaultKey: environment.keys.defaultKey,
   });
@@ -57,7 +53,8 @@ export async function putObject(environment: Environment, request: PutObject): P
   };
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
   try {
-    await commitObject(environment, request, record, received, blob);
+    // While a large body came, what is there has likely changed: read again. A small one came with its request.
+    await commitObject(environment, request, record, received, blob === undefined ? place : undefined);
   } catch (error) {
     if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
     throw error;
@@ -69,38 +66,28 @@ function commitObject(
   environment: Environment,
   request: PutObject,
   record: ObjectRecord,
-  received: ReceivedBody,
-  blob: BlobId | undefined,
+  { stored }: ReceivedBody,
+  place: Place | undefined,
 ): Promise<void> {
   const { bucket, key, conditions } = request;
   const value = encodeRecord(record);
   const inline =
-    received.stored.kind === 'inline'
-      ? [{ key: recordKeys.inline(bucket, key), value: encodeBody(record.id, received.stored.bytes) }]
-      : [];
+    stored.kind === 'inline'
+      ? { key: recordKeys.inline(bucket, key), value: encodeBody(record.id, stored.bytes) }
+      : undefined;
+  let known = place;
   return commitChange(environment, async () => {
-    const [stored, current] = await Promise.all([
-      getBucket(environment.records, bucket),
-      findObject(environment, bucket, key),
-    ]);
-    checkWriteConditions(conditions, current?.record);
-    const guard = guardBucket(bucket, stored);
-    const superseded = await supersedeObject(environment, bucket, key, current, record.body.kind);
-    const owned = blob === undefined ? undefined : await ownBlob(environment, blob, record.id);
-    return {
-      batch: {
-        expect: [...guard.expect, ...superseded.expect, ...(owned?.expect ?? [])],
-        put: [
-          ...guard.put,
-          ...superseded.put,
-          ...(owned?.put ?? []),
-          { key: recordKeys.object(bucket, key), value },
-          ...inline,
-        ],
-        delete: superseded.delete,
-      },
-      result: undefined,
-    };
+    const found = known ?? (await readPlace(environment, bucket, key));
+    // Of use once: who meets a conflict must look again.
+    known = undefined;
+    checkWriteConditions(conditions, found.current?.record);
+    const guard = guardBucket(bucket, found.stored);
+    const superseded = await supersedeObject(environment, bucket, key, found.current, record.body.kind);
+    const owned = stored.kind === 'blob' ? await ownBlob(environment, stored.blob, record.id) : undefined;
+    const put = [...guard.put, ...superseded.put, ...(owned?.put ?? []), { key: found.objectKey, value }];
+    if (inline !== undefined) put.push(inline);
+    const expect = [...guard.expect, ...superseded.expect, ...(owned?.expect ?? [])];
+    return { batch: { expect, put, delete: superseded.delete }, result: undefined };
   });
 }
 

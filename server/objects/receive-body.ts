@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../store/blob-store.ts';
-import { type BodyDigests, DigestsInProgress } from './checksums/body-digests.ts';
+import { type BodyDigests, DigestsInProgress, digestWhole } from './checksums/body-digests.ts';
+import { checkLength, collectBody } from './collect-body.ts';
 import type { Environment } from './environment.ts';
 import { newBlobId } from './new-id.ts';
-import type { ExpectedDigests } from './object-layer.ts';
+import type { BodySource, ExpectedDigests } from './object-layer.ts';
 import type { Protection } from './records/object-record.ts';
 
 export interface IncomingBody {
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: BodySource;
   readonly size: number;
   readonly digests: ExpectedDigests;
   /** Whether the ETag is to be the MD5. */
@@ -35,14 +35,13 @@ export interface ReceivedBody {
  */
 export async function receiveBody(environment: Environment, incoming: IncomingBody): Promise<ReceivedBody> {
   const { random } = environment;
-  const digests = new DigestsInProgress(incoming.digests, { md5: incoming.md5, crc: incoming.objectKey === undefined });
+  const wanted = { md5: incoming.md5, crc: incoming.objectKey === undefined };
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
-  const measured = measure(incoming, digests);
 
   if (incoming.size <= incoming.inlineLimit) {
-    const plaintext = await collect(measured, incoming.size);
-    const result = digests.finish();
+    const plaintext = await collectBody(incoming.body, incoming.size);
+    const result = digestWhole(plaintext, incoming.digests, wanted);
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
     return {
       digests: result,
@@ -51,6 +50,8 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     };
   }
 
+  const digests = new DigestsInProgress(incoming.digests, wanted);
+  const measured = measure(incoming, digests);
   const blob = newBlobId(environment.clock(), random);
   let stored = 0;
   async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
@@ -86,21 +87,10 @@ async function* measure(incoming: IncomingBody, digests: DigestsInProgress): Asy
   let total = 0;
   for await (const chunk of incoming.body) {
     total += chunk.length;
-    if (total > incoming.size) throw incomplete(incoming.size, `more than ${incoming.size}`);
+    checkLength(incoming.size, total);
     digests.update(chunk);
     bodyBytesPassed(chunk.length);
     yield chunk;
   }
-  if (total !== incoming.size) throw incomplete(incoming.size, String(total));
-}
-
-function incomplete(announced: number, came: string): S3Error {
-  return new S3Error('IncompleteBody', `The request announced a body of ${announced} bytes; ${came} came.`);
-}
-
-async function collect(body: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size);
+  checkLength(incoming.size, total, 'whole');
 }

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
@@ -12,19 +12,24 @@ export interface BodyDigests {
   readonly crc: number | undefined;
 }
 
+/** What is to be computed besides what the request expects. */
+interface Wanted {
+  readonly md5: boolean;
+  readonly crc: boolean;
+}
+
 /** Computes what is asked for or expected of a body while it streams, and refuses a body that is another than announced. */
 export class DigestsInProgress {
   readonly #expected: ExpectedDigests;
   readonly #md5: Hash | undefined;
-  readonly #algorithm: Checksum['algorithm'] | undefined;
   readonly #hasher: Hasher | undefined;
   #crc: number | undefined;
 
-  constructor(expected: ExpectedDigests, wanted: { readonly md5: boolean; readonly crc: boolean }) {
+  constructor(expected: ExpectedDigests, wanted: Wanted) {
     this.#expected = expected;
     this.#md5 = wanted.md5 || expected.md5 !== undefined ? createHash('md5') : undefined;
-    this.#algorithm = expected.checksum?.algorithm ?? expected.trailing?.algorithm ?? expected.compute;
-    this.#hasher = this.#algorithm && hasherOf(this.#algorithm);
+    const algorithm = algorithmOf(expected);
+    this.#hasher = algorithm && hasherOf(algorithm);
     this.#crc = wanted.crc ? 0 : undefined;
   }
 
@@ -36,25 +41,50 @@ export class DigestsInProgress {
 
   /** After the last byte. Throws `BadDigest`, and `InvalidDigest` for what cannot be a digest. */
   finish(): BodyDigests {
-    const md5 = this.#md5?.digest();
-    if (this.#expected.md5 !== undefined) compare('Content-MD5', this.#expected.md5, md5);
-    return { md5, checksum: this.#finishChecksum(), crc: this.#crc };
+    return checked(this.#expected, this.#md5?.digest(), this.#hasher?.digest(), this.#crc);
   }
+}
 
-  #finishChecksum(): Checksum | undefined {
-    if (this.#algorithm === undefined || this.#hasher === undefined) return undefined;
-    const digest = this.#hasher.digest();
-    const { checksum, trailing } = this.#expected;
-    if (checksum !== undefined) compare(checksum.algorithm, checksum.value, digest);
-    if (trailing !== undefined && checksum === undefined) {
-      const value = trailing.value();
-      if (value === undefined) {
-        throw new S3Error('BadDigest', `The request announced a trailer with its ${trailing.algorithm} and sent none.`);
-      }
-      compare(trailing.algorithm, value, digest);
+/** The same for a body that is in memory: without an object that keeps what was hashed so far, MD5 of 4 KiB costs a third less. */
+export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wanted): BodyDigests {
+  const md5 = wanted.md5 || expected.md5 !== undefined ? Buffer.from(hash('md5', bytes), 'hex') : undefined;
+  const algorithm = algorithmOf(expected);
+  return checked(expected, md5, algorithm && digestOf(algorithm, bytes), wanted.crc ? crc32(bytes) : undefined);
+}
+
+function digestOf(algorithm: Checksum['algorithm'], bytes: Buffer): Buffer {
+  const hasher = hasherOf(algorithm);
+  hasher.update(bytes);
+  return hasher.digest();
+}
+
+function algorithmOf(expected: ExpectedDigests): Checksum['algorithm'] | undefined {
+  return expected.checksum?.algorithm ?? expected.trailing?.algorithm ?? expected.compute;
+}
+
+function checked(
+  expected: ExpectedDigests,
+  md5: Buffer | undefined,
+  digest: Buffer | undefined,
+  crc: number | undefined,
+): BodyDigests {
+  if (expected.md5 !== undefined) compare('Content-MD5', expected.md5, md5);
+  return { md5, checksum: checkedChecksum(expected, digest), crc };
+}
+
+function checkedChecksum(expected: ExpectedDigests, digest: Buffer | undefined): Checksum | undefined {
+  const algorithm = algorithmOf(expected);
+  if (algorithm === undefined || digest === undefined) return undefined;
+  const { checksum, trailing } = expected;
+  if (checksum !== undefined) compare(checksum.algorithm, checksum.value, digest);
+  if (trailing !== undefined && checksum === undefined) {
+    const value = trailing.value();
+    if (value === undefined) {
+      throw new S3Error('BadDigest', `The request announced a trailer with its ${trailing.algorithm} and sent none.`);
     }
-    return { algorithm: this.#algorithm, value: digest.toString('base64'), type: 'FULL_OBJECT' };
+    compare(trailing.algorithm, value, digest);
   }
+  return { algorithm, value: digest.toString('base64'), type: 'FULL_OBJECT' };
 }
 
 /** `expected` is base64. */

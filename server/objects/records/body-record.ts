@@ -8,7 +8,11 @@ const FORMAT = 1;
 const BODY_START = 1 + 16;
 
 export function encodeBody(id: string, bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.of(FORMAT), Buffer.from(id, 'hex'), bytes]);
+  const record = Buffer.allocUnsafe(BODY_START + bytes.length);
+  record[0] = FORMAT;
+  record.write(id, 1, 'hex');
+  bytes.copy(record, BODY_START);
+  return record;
 }
 
 /** Undefined when it belongs to another object. */

@@ -31,8 +31,12 @@ export async function findBucket(records: Pick<RecordStore, 'get'>, bucket: stri
 /** Throws `NoSuchBucket`. */
 export async function getBucket(records: RecordStore, bucket: string): Promise<StoredBucket> {
   const found = await findBucket(records, bucket);
-  if (found === undefined) throw new S3Error('NoSuchBucket', undefined, { details: { BucketName: bucket } });
+  if (found === undefined) throw noSuchBucket(bucket);
   return found;
+}
+
+export function noSuchBucket(bucket: string): S3Error {
+  return new S3Error('NoSuchBucket', undefined, { details: { BucketName: bucket } });
 }
 
 export function decodeBucket(value: Buffer, bucket: string): BucketRecord {
