@@ -41,6 +41,7 @@ export function loadSettings({
   const threads = server.number('THREADS');
   const stsDurationMs = server.number('STS_DURATION');
   const reserve = server.read('STORAGE_RESERVE');
+  const scrubRate = server.read('SCRUB_RATE');
   const loaded: ServerSettings = {
     root: { user: user ?? '', password: password ?? '' },
     region: server.text('REGION') ?? 'us-east-1',
@@ -59,6 +60,7 @@ export function loadSettings({
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
+    scrubBytesPerSecond: isSize(scrubRate) && scrubRate.kind === 'bytes' ? scrubRate.bytes : 0,
     stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
@@ -71,6 +73,24 @@ export function loadSettings({
   if (loaded.autoEncryption && keyService === undefined) {
     reader.problems.push('SVC_KMS_AUTO_ENCRYPTION is on, but no key service is set: set SVC_KMS_KEYSVC_ENDPOINT');
   }
+  if (reader.problems.length > 0) throw new SettingsError(reader.problems);
+  return loaded;
+}
+
+/**
+ * Where the stores are by the same sources, for programs that are no server and have no root credentials.
+ *
+ * @throws SettingsError with every problem at once
+ */
+export function loadStoreSettings({
+  env,
+  readFile = (path) => readFileSync(path, 'utf8'),
+}: {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile?: (path: string) => string;
+}): Pick<ServerSettings, 'stores' | 'dataFolder'> {
+  const reader = new SettingReader({ variables: mergeVariables(env, readFile), readFile });
+  const loaded = { stores: readStores(reader), ...group(reader, 'SVC_').optional('dataFolder', 'VOLUMES') };
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return loaded;
 }

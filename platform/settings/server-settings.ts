@@ -19,6 +19,8 @@ export interface ServerSettings {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly stores: StoreSettings;
   readonly storageReserve: Size;
+  /** Of the background scrub; 0 for none. */
+  readonly scrubBytesPerSecond: number;
   /** Milliseconds between not being ready any more and the end of accepting. */
   readonly shutdownDelayMs: number;
   /** Milliseconds after that during which requests are answered by 503 and the time to come again. */

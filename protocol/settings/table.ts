@@ -142,6 +142,12 @@ export const settings = [
     { default: '1%' },
   ),
   server(
+    'SVC_SCRUB_RATE',
+    { kind: 'size' },
+    'Bytes per second that are read in the background to find damaged objects before anybody asks for them, of all servers together; 0 turns that off.',
+    { default: '10MiB', aliases: [] },
+  ),
+  server(
     'SVC_STS_DURATION',
     { kind: 'duration' },
     'Lifetime of temporary credentials where the request names none; the token bounds it.',

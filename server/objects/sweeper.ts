@@ -5,6 +5,7 @@ import { decodeKey, within } from '../store/keys.ts';
 import type { Key, RecordStore } from '../store/record-store.ts';
 import { decodeRecord, encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
+import { removalsHeld } from './removal-hold.ts';
 import { partsOf } from './records/upload-record.ts';
 import { queueRemoval } from './supersede-object.ts';
 
@@ -30,6 +31,7 @@ const COMMIT_SIZE = 500;
  */
 export async function drainRemovals(options: SweepOptions & { readonly delay?: number }): Promise<{ removed: number }> {
   const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY } = options;
+  if (await removalsHeld(records, now)) return { removed: 0 };
   await queueLeftovers(options);
   let removed = 0;
   let done: Key[] = [];
@@ -74,6 +76,7 @@ async function queueLeftovers({ records, now, random = randomBytes }: SweepOptio
  */
 export async function sweepOrphans(options: SweepOptions & { readonly grace?: number }): Promise<{ removed: number }> {
   const { records, blobs, now, random = randomBytes, grace = ORPHAN_GRACE } = options;
+  if (await removalsHeld(records, now)) return { removed: 0 };
   let removed = 0;
   for await (const { id, ageMs } of blobs.list()) {
     if (ageMs < grace || !(await giveUp(records, id, now, random))) continue;

@@ -9,7 +9,7 @@ export function translateFailure(error: unknown): unknown {
   if (error instanceof KeySourceError) return keyFailure(error);
   if (error instanceof StoreUnavailable) {
     const code = error.reason === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
-    return new S3Error(code, undefined, { cause: error });
+    return new S3Error(code, error.reason === 'read-only' ? error.message : undefined, { cause: error });
   }
   if (error instanceof OutcomeUnknown) {
     return new S3Error('ServiceUnavailable', 'Whether the change was made cannot be told now; look, or try again.', {

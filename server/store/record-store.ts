@@ -82,11 +82,11 @@ export type Outcome =
   /** The acknowledgement was lost: ask `outcome`. */
   | { readonly kind: 'unknown' };
 
-/** The engine cannot serve now (disk full, connection lost, closed); nothing was changed. */
+/** The engine cannot serve now (disk full, connection lost, closed, made read-only); nothing was changed. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  readonly reason: 'full' | 'unreachable' | 'closed';
-  constructor(reason: 'full' | 'unreachable' | 'closed', message: string, options?: ErrorOptions) {
+  readonly reason: 'full' | 'unreachable' | 'closed' | 'read-only';
+  constructor(reason: StoreUnavailable['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }

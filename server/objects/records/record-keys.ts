@@ -19,6 +19,8 @@ export const recordKeys = {
   leftovers: (uploadId: string): Key => key('q', uploadId),
   /** That an object is damaged and not served; its own record says it too. */
   damage: (bucket: string, objectKey: string): Key => key('d', bucket, objectKey),
+  /** Until when no blob may be removed, because somebody reads what the records were. */
+  hold: (id: string): Key => key('hold', id),
   /** Who owns a blob. */
   owner: (blob: BlobId): Key => key('r', blob),
   /** A blob given up by the sweeper: its writer may no longer commit it. */
