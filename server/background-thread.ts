@@ -6,8 +6,12 @@ import { Connections } from '../platform/connections.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { deploymentOf } from './deployment-of.ts';
 import { keepTidy } from './keep-tidy.ts';
-import { reachKeyService } from './reach-key-service.ts';
+import { keepSealing } from './keep-sealing.ts';
+import { reach } from './reach.ts';
+import { joinReplicas } from './join-replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
@@ -16,8 +20,8 @@ import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 const headersTimeout = 60_000;
 
 /**
- * The one thread beside the HTTP threads: it waits for the key service on behalf of all, keeps the stores tidy, and serves the
- * console, whose uploads then take no time from S3.
+ * The one thread beside the HTTP threads: it waits for the stores and the key service on behalf of all, keeps the stores tidy, and
+ * serves the console, whose uploads then take no time from S3. With several servers it knows the others.
  */
 export async function startBackground(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
   const { settings } = options;
@@ -45,19 +49,36 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
       : createHttpsServer({ ...timeouts, ...tls.current }, onRequest);
   const connections = new Connections(server);
 
-  void reachKeyService(services, {
-    keyServiceConfigured: settings.keyService !== undefined,
-    log,
-    signal: stopped.signal,
-    onWaiting(reason) {
-      waitingFor = `it waits for the key service: ${reason}`;
-      tell({ kind: 'waiting', reason });
-    },
-  }).then(
-    () => tell({ kind: 'reached' }),
+  const endpoint = Promise.withResolvers<string>();
+  const replicas = joinReplicas(options, services, log, (view) => {
+    tell({ kind: 'replicas', view });
+    sealing.look(view);
+  });
+  const sealing = keepSealing(services, log);
+
+  const attempt = async () => {
+    await services.stores.reach();
+    const deploymentId = await deploymentOf(options, services);
+    if (settings.keyService !== undefined) await services.keys.check();
+    await replicas.join({
+      id: options.replica,
+      endpoint: await endpoint.promise,
+      version: packageJson.version,
+      startedAt: options.startedAt,
+      keyService: settings.keyService !== undefined,
+    });
+    await sealing.start(replicas.view());
+    return deploymentId;
+  };
+  const onWaiting = (reason: string) => {
+    waitingFor = reason;
+    tell({ kind: 'waiting', reason });
+  };
+  void reach(attempt, { log, signal: stopped.signal, onWaiting }).then(
+    (deploymentId) => tell({ kind: 'reached', deploymentId }),
     (error: unknown) => {
       if (stopped.signal.aborted) return;
-      log.error({ err: error }, 'the sealed records cannot be opened');
+      log.error({ err: error }, 'the stores cannot be used');
       tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
     },
   );
@@ -69,14 +90,19 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           const bound = await listen(server, message.address, { setting: '--console-address' });
           return tell({ kind: 'listening', host: bound.address, port: bound.port });
         }
+        case 'reach':
+          endpoint.resolve(message.endpoint);
+          return undefined;
         case 'prepare':
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
-          tidying = keepTidy(services, log);
+          tidying = keepTidy(services, replicas.lease, log);
+          void replicas.work();
           if (settings.browser.enabled) console = openConsole(options, services, server, log);
           return tell({ kind: 'serving' });
         case 'waiting':
+        case 'replicas':
         case 'announce':
         case 'refuse':
           return undefined;
@@ -87,6 +113,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           stopped.abort();
           await connections.drain(message.drainMs);
           await tidying?.stop();
+          await replicas.close();
           tls?.close();
           await services.close();
           return tell({ kind: 'stopped' });

@@ -19,6 +19,8 @@ import { RequestMeasure } from './metrics/request-measure.ts';
 import { TrafficMeter } from './metrics/traffic-meter.ts';
 import { routes } from './s3/routes.ts';
 import { createS3Api } from './s3/s3-api.ts';
+import { reach } from './reach.ts';
+import type { ReplicasView } from './replicas/replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import { createStsHandler } from './sts/create-sts-handler.ts';
@@ -32,9 +34,12 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   // What providers have to say, errors too, the background thread says.
   const silent = log.child({}, { level: 'silent' });
   const services = await openServices(options, { main: first ? log : quiet, providers: silent });
+  const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
+  let replicas: ReplicasView = { leads: false, live: [] };
   let rooms: Rooms | undefined;
   let endpoint = '';
+  let deploymentId = '';
 
   const { memory, thread } = options.counters;
   const counters = new RequestCounters(memory, thread, operationNames);
@@ -46,15 +51,23 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
         traffic.look();
         return counters.sums();
       },
-      ready: () => readiness.kind === 'ready',
+      ready: () => readinessNow().kind === 'ready',
       server: () => endpoint,
+      replicas: () => replicas,
     }),
     clock: () => new Date(),
   });
 
+  /** A ready server is not ready while its records are away for longer than a restart of theirs takes. */
+  const readinessNow = (): Readiness => {
+    const outage = readiness.kind === 'ready' ? services.stores.outage() : undefined;
+    return outage === undefined || outage.forMs < outageBorneMs
+      ? readiness
+      : { kind: 'waiting', reason: outage.reason };
+  };
   const nextRequestId = requestIds(randomBytes);
   const listener = createRequestListener({
-    handle: createDispatch({ readiness: () => readiness, rooms: () => rooms, metrics }),
+    handle: createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics }),
     secure: options.tls !== undefined,
     nextRequestId,
     log,
@@ -84,12 +97,18 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
         case 'waiting':
           if (readiness.kind === 'waiting') readiness = { kind: 'waiting', reason: message.reason };
           return undefined;
+        case 'reach':
+          return undefined;
+        case 'replicas':
+          replicas = message.view;
+          return undefined;
         case 'prepare':
-          await services.sealed.start();
+          deploymentId = message.deploymentId;
+          if (!(await openSealed(services, first ? log : quiet, stopped.signal))) return undefined;
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
-          rooms = openRooms(options, services, endpoint, log);
+          rooms = openRooms(options, services, { endpoint, deploymentId, replicas: () => replicas }, log);
           return tell({ kind: 'serving' });
         case 'announce':
           if (readiness.kind === 'waiting') readiness = { kind: 'ready' };
@@ -102,6 +121,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           readiness = { kind: 'refusing' };
           return undefined;
         case 'stop':
+          stopped.abort();
           await connections.drain(message.drainMs);
           tls?.close();
           traffic.close();
@@ -114,17 +134,37 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   };
 }
 
+/** What the background thread has reached may be gone again. False where the server stops instead. */
+async function openSealed({ stores, sealed }: Services, log: Logger, signal: AbortSignal): Promise<boolean> {
+  const attempt = async () => {
+    await stores.reach();
+    // The background thread decides about sealing.
+    await sealed.start({ turnOn: false });
+  };
+  try {
+    await reach(attempt, { log, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return !signal.aborted;
+}
+
+/** Milliseconds that the records may be away before this server is not ready any more. */
+const outageBorneMs = 5_000;
+
 /** In the same order in every thread. */
 const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
 
 function metricSources(
-  { settings, folder, startedAt }: ThreadOptions,
-  { objects, blobs, keys }: Services,
-  own: Pick<MetricSources, 'sums' | 'ready' | 'server'>,
+  { settings, stores: { place }, startedAt }: ThreadOptions,
+  { objects, blobs, keys, stores }: Services,
+  own: Pick<MetricSources, 'sums' | 'ready' | 'server' | 'replicas'>,
 ): MetricSources {
   return {
     sums: own.sums,
     ready: own.ready,
+    replicas: own.replicas,
+    recordsReachable: () => stores.outage() === undefined,
     // Pods listen on every address: their names tell them apart.
     server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
     space: () => blobs.space(),
@@ -132,12 +172,18 @@ function metricSources(
     ...(settings.keyService === undefined ? {} : { checkKeyService: () => keys.check() }),
     version: packageJson.version,
     startedAt,
-    dataFolder: folder.path,
+    dataFolder: place,
   };
 }
 
-function openRooms(options: ThreadOptions, services: Services, endpoint: string, log: Logger): Rooms {
-  const { settings, folder } = options;
+interface KnownSinceStart {
+  readonly endpoint: string;
+  readonly deploymentId: string;
+  readonly replicas: () => ReplicasView;
+}
+
+function openRooms(options: ThreadOptions, services: Services, known: KnownSinceStart, log: Logger): Rooms {
+  const { settings, stores } = options;
   return {
     s3: createS3Api({
       objects: services.objects,
@@ -152,13 +198,14 @@ function openRooms(options: ThreadOptions, services: Services, endpoint: string,
       access: services.access,
       objects: services.objects,
       server: {
-        deploymentId: folder.deploymentId,
+        deploymentId: known.deploymentId,
         version: packageJson.version,
         region: settings.region,
-        endpoint,
-        dataFolder: folder.path,
+        endpoint: known.endpoint,
+        dataFolder: stores.place,
         startedAt: new Date(options.startedAt),
       },
+      others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
       ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
     }),

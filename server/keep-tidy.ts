@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.ts';
-import { drainRemovals, sweepOrphans } from './objects/sweeper.ts';
+import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from './objects/sweeper.ts';
+import { fencedRecords } from './replicas/fenced-records.ts';
+import { LeaseLost } from './replicas/lease.ts';
+import type { Hold, Lease } from './replicas/lease.ts';
 import type { Services } from './services.ts';
 
 /** Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. */
@@ -9,26 +12,33 @@ const every = { removals: 60_000, orphans: 3_600_000, credentials: 600_000 } as 
 /** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
 const patience = 1_000;
 
-/** Removes what nothing refers to any more, round after round, until it is stopped. */
+/**
+ * Milliseconds by which the clocks of servers, and of a shared file system, may differ: what one wrote down another sweeps so much
+ * later. Clients whose clocks differ by more are refused, too.
+ */
+const clockSkew = 15 * 60_000;
+
+/** Removes what nothing refers to any more, round after round, while this server holds the lease, until it is stopped. */
 export function keepTidy(
-  services: Pick<Services, 'records' | 'blobs' | 'access'>,
+  services: Pick<Services, 'stores' | 'blobs' | 'access'>,
+  lease: Lease,
   log: Logger,
 ): { stop(): Promise<void> } {
-  const { records, blobs, access } = services;
+  const { stores, blobs, access } = services;
+  const skew = stores.shared ? clockSkew : 0;
+  const repeat = (intervalMs: number, what: string, work: Work) => repeatWork({ lease, log, intervalMs, what, work });
+  const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
   const rounds = [
-    repeat(every.removals, 'blobs that were given up', () => drainRemovals({ records, blobs, now: Date.now() }), log),
-    repeat(
-      every.orphans,
-      'blobs that never had an owner',
-      () => sweepOrphans({ records, blobs, now: Date.now() }),
-      log,
+    repeat(every.removals, 'blobs that were given up', (hold) =>
+      drainRemovals({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
     ),
-    repeat(
-      every.credentials,
-      'temporary credentials that expired',
-      async () => ({ removed: await access.temporary.sweep() }),
-      log,
+    repeat(every.orphans, 'blobs that never had an owner', (hold) =>
+      sweepOrphans({ ...sweeping(hold), grace: ORPHAN_GRACE + skew }),
     ),
+    // Not fenced: what has expired may be removed twice.
+    repeat(every.credentials, 'temporary credentials that expired', async () => ({
+      removed: await access.temporary.sweep(),
+    })),
   ];
   return {
     async stop() {
@@ -37,20 +47,28 @@ export function keepTidy(
   };
 }
 
-function repeat(
-  intervalMs: number,
-  what: string,
-  work: () => Promise<{ readonly removed: number }>,
-  log: Logger,
-): { stop(): Promise<void> } {
+type Work = (hold: Hold) => Promise<{ readonly removed: number }>;
+
+function repeatWork(options: {
+  readonly lease: Lease;
+  readonly log: Logger;
+  readonly intervalMs: number;
+  readonly what: string;
+  readonly work: Work;
+}): { stop(): Promise<void> } {
+  const { lease, log, intervalMs, what, work } = options;
   let running: Promise<void> | undefined;
   let stopped = false;
   const round = async () => {
+    const hold = lease.hold();
     try {
-      const { removed } = await work();
+      const { removed } = hold === undefined ? { removed: 0 } : await work(hold);
       if (removed > 0) log.info({ removed }, `removed ${what}`);
     } catch (error) {
-      if (!stopped) log.error({ err: error, retryInMs: intervalMs }, `could not remove ${what}`);
+      // The holder that took over does it all.
+      if (!stopped && !(error instanceof LeaseLost)) {
+        log.error({ err: error, retryInMs: intervalMs }, `could not remove ${what}`);
+      }
     }
     running = undefined;
   };

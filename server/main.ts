@@ -1,5 +1,6 @@
-import { join } from 'node:path';
-import { availableParallelism } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { availableParallelism, hostname } from 'node:os';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -12,51 +13,51 @@ import { claimPort } from './claim-port.ts';
 import { requestCounterMemory } from './metrics/request-counters.ts';
 import { parseArguments } from './command-line.ts';
 import type { ServerArguments } from './command-line.ts';
-import { checkStores } from './store/check-stores.ts';
 import { openDataFolder } from './store/data-folder.ts';
 import type { DataFolder } from './store/data-folder.ts';
+import { describeAddress, StoreAddressError, storePlaces } from './store/parse-store-address.ts';
+import type { StorePlaces } from './store/parse-store-address.ts';
 import { Thread } from './threads.ts';
 import type { ThreadOptions } from './thread-messages.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
 
-/** A start that cannot be: the message says what to change. */
-class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
 async function main(): Promise<void> {
   const args = parseArguments(process.argv.slice(2));
   const settings = loadSettings({ env: overlay(process.env, args) });
   const path = args.folder ?? settings.dataFolder;
-  if (path === undefined) {
-    throw new StartError('no data folder is named: give it as an argument (coffer-server DIR) or in SVC_VOLUMES');
-  }
+  const places = storePlaces(settings.stores, path);
   const log = createLogger({ name: 'coffer-server', level: settings.logLevel });
   for (const warning of settings.warnings) log.warn(warning);
   const tls = tlsFiles(args, settings);
   if (tls !== undefined) await readTlsFiles(tls);
-  checkStores(settings.stores, path);
-  const folder = await openDataFolder(path);
+  if (path !== undefined && !places.dataFolders.includes(resolve(path))) {
+    log.warn(
+      { folder: path },
+      `nothing is kept in the folder ${path}: SVC_STORE_RECORDS and SVC_STORE_BLOBS say where`,
+    );
+  }
+  const folders: DataFolder[] = [];
   try {
-    await run({ settings, path, folder, log, tls });
+    for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
+    await run({ settings, places, folders, log, tls });
   } catch (error) {
-    await folder.close();
+    await Promise.all(folders.map((folder) => folder.close()));
     throw error;
   }
 }
 
 async function run({
   settings,
-  path,
-  folder,
+  places,
+  folders,
   log,
   tls,
 }: {
   readonly settings: ServerSettings;
-  readonly path: string;
-  readonly folder: DataFolder;
+  readonly places: StorePlaces;
+  readonly folders: readonly DataFolder[];
   readonly log: Logger;
   readonly tls: ThreadOptions['tls'] | undefined;
 }): Promise<void> {
@@ -67,14 +68,15 @@ async function run({
     log.fatal(`stopping at once: ${message}`);
     process.exit(1);
   };
+  const threads = httpThreads(settings);
   const options = {
     settings,
-    folder: { path, records: folder.recordsFolder, blobs: folder.blobsFolder, deploymentId: folder.deploymentId },
+    stores: storesOfThreads(places, folders, threads),
+    replica: randomUUID(),
     ...(tls === undefined ? {} : { tls }),
     terminal: process.stdout.isTTY,
     startedAt: Date.now(),
   };
-  const threads = httpThreads(settings);
   const memory = requestCounterMemory(threads);
   const background = new Thread({ ...options, role: 'background', first: false, counters: { memory, thread: 0 } }, die);
   const http = Array.from(
@@ -91,11 +93,14 @@ async function run({
     for (const thread of all) thread.tell({ kind: 'refuse' });
     if (served) await sleep(settings.shutdownRefusalMs);
     await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
-    await folder.close();
+    await Promise.all(folders.map((folder) => folder.close()));
   });
   const reached = background.next('reached');
   background.on('waiting', ({ reason }) => {
     for (const thread of http) thread.tell({ kind: 'waiting', reason });
+  });
+  background.on('replicas', ({ view }) => {
+    for (const thread of http) thread.tell({ kind: 'replicas', view });
   });
   await Promise.all(all.map((thread) => thread.next('started')));
 
@@ -110,8 +115,9 @@ async function run({
   const urlOf = (bound: { host: string; port: number } | undefined) =>
     bound === undefined ? undefined : `${scheme}://${formatAddress(bound)}`;
   const addresses = { s3: urlOf(listening[0]), console: urlOf(consoleListening) };
+  const stores = { records: describeAddress(places.records), blobs: describeAddress(places.blobs) };
   log.info(
-    { event: 'listening', ...addresses, threads: http.length, folder: path },
+    { event: 'listening', ...addresses, threads: http.length, ...stores },
     `S3 on ${addresses.s3}, console ${addresses.console === undefined ? 'off' : `on ${addresses.console}`}`,
   );
   log.info(
@@ -121,12 +127,38 @@ async function run({
       : `encryption is on: key ${settings.keyService.defaultKey} of ${settings.keyService.endpoints.join(', ')}`,
   );
 
-  await reached;
-  await Promise.all(all.map((thread) => thread.ask({ kind: 'prepare' }, 'prepared')));
+  background.tell({ kind: 'reach', endpoint: endpointOf(listening[0]) });
+  const { deploymentId } = await reached;
+  await Promise.all(all.map((thread) => thread.ask({ kind: 'prepare', deploymentId }, 'prepared')));
   await Promise.all(all.map((thread) => thread.ask({ kind: 'serve' }, 'serving')));
   for (const thread of all) thread.tell({ kind: 'announce' });
   served = true;
   log.info({ event: 'ready' }, 'ready');
+}
+
+/** Threads are many, and a database bears few connections. */
+const connectionsOfServer = 32;
+
+function storesOfThreads(
+  { records, blobs }: StorePlaces,
+  folders: readonly DataFolder[],
+  threads: number,
+): ThreadOptions['stores'] {
+  const home = records.kind === 'lmdb' ? folders[0] : undefined;
+  const holdsBlobs = blobs.kind === 'files' && blobs.folder === home?.blobsFolder;
+  return {
+    records,
+    blobs,
+    ...(home === undefined ? {} : { folder: { deploymentId: home.deploymentId, holdsBlobs } }),
+    place: describeAddress(blobs),
+    connections: Math.min(8, Math.max(2, Math.floor(connectionsOfServer / (threads + 1)))),
+  };
+}
+
+/** By which servers know each other: those that listen on every address, as pods do, are told apart by their names. */
+function endpointOf(bound: { readonly host: string; readonly port: number } | undefined): string {
+  if (bound === undefined) return '';
+  return formatAddress(['0.0.0.0', '::'].includes(bound.host) ? { ...bound, host: hostname() } : bound);
 }
 
 /** Several listeners on one port need `reusePort`, which only Linux balances. */
@@ -150,8 +182,8 @@ function tlsFiles(args: ServerArguments, settings: ServerSettings): ThreadOption
 /** Errors whose message is all a person needs. */
 function isExpected(error: unknown): error is Error {
   return (
-    error instanceof StartError ||
     error instanceof SettingsError ||
+    error instanceof StoreAddressError ||
     error instanceof ListenError ||
     error instanceof TlsFilesError ||
     (error instanceof Error && error.name === 'DataFolderError')

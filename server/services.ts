@@ -20,15 +20,16 @@ import { bucketPolicies } from './objects/bucket-policies.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
 import type { BlobStore } from './store/blob-store.ts';
-import { openFilesBlobStore } from './store/files/files-blob-store.ts';
-import { openLmdbRecordStore } from './store/lmdb/lmdb-record-store.ts';
 import type { RecordStore } from './store/record-store.ts';
 import { createAssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
 import type { AssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
 import type { ThreadOptions } from './thread-messages.ts';
+import { openThreadStores } from './thread-stores.ts';
+import type { ThreadStores } from './thread-stores.ts';
 
 /** What a thread works with: its own handles on the stores and the key service, and the rooms over them. */
 export interface Services {
+  readonly stores: ThreadStores;
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly keys: KeySource;
@@ -50,11 +51,11 @@ export async function openServices(
   options: ThreadOptions,
   logs: { main: Logger; providers: Logger },
 ): Promise<Services> {
-  const { settings, folder } = options;
+  const { settings } = options;
   const keyService = settings.keyService === undefined ? undefined : await openKeys(settings.keyService, logs.main);
   const keys = keyService?.keys ?? noKeySource;
-  const records = openLmdbRecordStore({ folder: folder.records });
-  const blobs = openFilesBlobStore(folder.blobs);
+  const stores = await openThreadStores({ ...options.stores, log: logs.main });
+  const { records, blobs } = stores;
   const sealed = sealedRecords({ records, keys });
   const policies = fixedPolicies(builtInPolicies);
   const access = createAccess({
@@ -66,6 +67,7 @@ export async function openServices(
   });
   const providers = createOpenIdProviders({ settings: settings.openid, region: settings.region, log: logs.providers });
   return {
+    stores,
     records,
     blobs,
     keys,
@@ -96,7 +98,7 @@ export async function openServices(
     async close() {
       providers.close();
       keyService?.close();
-      await records.close();
+      await stores.close();
     },
   };
 }

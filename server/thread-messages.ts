@@ -1,6 +1,8 @@
 import type { TlsFiles } from '../platform/tls/tls-files.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import type { ListenAddress } from '../platform/listen.ts';
+import type { ReplicasView } from './replicas/replicas.ts';
+import type { BlobsAddress, RecordsAddress } from './store/store-address.ts';
 
 /** What a thread is started with. */
 export interface ThreadOptions {
@@ -8,12 +10,9 @@ export interface ThreadOptions {
   /** The first HTTP thread says what all of them would say. */
   readonly first: boolean;
   readonly settings: ServerSettings;
-  readonly folder: {
-    readonly path: string;
-    readonly records: string;
-    readonly blobs: string;
-    readonly deploymentId: string;
-  };
+  readonly stores: StoresOfThreads;
+  /** Of this process, and no other ever. */
+  readonly replica: string;
   readonly tls?: Pick<TlsFiles, 'certFile' | 'keyFile'>;
   /** Whether log lines go to a terminal, which a thread cannot see. */
   readonly terminal: boolean;
@@ -22,16 +21,30 @@ export interface ThreadOptions {
   readonly counters: { readonly memory: SharedArrayBuffer; readonly thread: number };
 }
 
+export interface StoresOfThreads {
+  readonly records: RecordsAddress;
+  readonly blobs: BlobsAddress;
+  /** The folder that holds records and blobs, where one does, and the ID that it has had since it was made. */
+  readonly folder?: { readonly deploymentId: string; readonly holdsBlobs: boolean };
+  /** Where the bodies are, as metrics and administrators name it. */
+  readonly place: string;
+  /** Of each thread, to a database. */
+  readonly connections: number;
+}
+
 /**
- * From the main thread. The order of a start: every thread opens its listener (`listen`); once one thread has reached the key
- * service all do (`prepare`); once all can serve they do (`serve`); once all serve, the readiness probe says so (`announce`).
+ * From the main thread. The order of a start: every thread opens its listener (`listen`); once one thread has reached the stores
+ * and the key service all do (`prepare`); once all can serve they do (`serve`); once all serve, the readiness probe says so (`announce`).
  * So no probe promises what another thread, which may get the next connection, would still refuse. And of a stop: no thread is
  * ready any more (`leave`), though all serve on until the last one's clients have heard of it (`refuse`, `stop`).
  */
 export type ToThread =
   | { readonly kind: 'listen'; readonly address: ListenAddress; readonly shared: boolean }
+  /** Where S3 listens, before the stores are reached: what this server tells others of itself. */
+  | { readonly kind: 'reach'; readonly endpoint: string }
+  | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | { readonly kind: 'waiting'; readonly reason: string }
-  | { readonly kind: 'prepare' }
+  | { readonly kind: 'prepare'; readonly deploymentId: string }
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
   | { readonly kind: 'leave' }
@@ -43,7 +56,8 @@ export type FromThread =
   | { readonly kind: 'started' }
   | { readonly kind: 'listening'; readonly host: string; readonly port: number }
   | { readonly kind: 'waiting'; readonly reason: string }
-  | { readonly kind: 'reached' }
+  | { readonly kind: 'reached'; readonly deploymentId: string }
+  | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | { readonly kind: 'prepared' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'stopped' }

@@ -78,7 +78,8 @@ async function serverInfo(services: AdminServices): Promise<unknown> {
     keyServiceState(services.keys),
   ]);
   const now = (services.clock ?? (() => new Date()))();
-  return infoMessage({ server: services.server, buckets: buckets.length, space, keyService, now });
+  const others = services.others?.() ?? [];
+  return infoMessage({ server: services.server, others, buckets: buckets.length, space, keyService, now });
 }
 
 function configured(keys: KeyAdministration | undefined): KeyAdministration {

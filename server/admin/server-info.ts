@@ -1,10 +1,11 @@
-import type { AdminServices } from './services.ts';
+import type { AdminServices, OtherServer } from './services.ts';
 
 /** `online` where the key service answers and has the default key. */
 export type KeyServiceState = 'online' | 'offline' | 'disabled';
 
 export interface InfoSources {
   readonly server: AdminServices['server'];
+  readonly others: readonly OtherServer[];
   readonly buckets: number;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly keyService: KeyServiceState;
@@ -12,7 +13,7 @@ export interface InfoSources {
 }
 
 /** What `mc admin info` reads: one pool of one set of one drive. */
-export function infoMessage({ server, buckets, space, keyService, now }: InfoSources): Record<string, unknown> {
+export function infoMessage({ server, others, buckets, space, keyService, now }: InfoSources): Record<string, unknown> {
   const usage = drive(server, space);
   const notCounted = { count: 0, error: 'objects are not counted' };
   return {
@@ -44,17 +45,8 @@ export function infoMessage({ server, buckets, space, keyService, now }: InfoSou
       totalDrivesPerSet: [1],
     },
     servers: [
-      {
-        state: 'online',
-        endpoint: server.endpoint,
-        uptime: Math.max(0, Math.floor((now.getTime() - server.startedAt.getTime()) / 1_000)),
-        version: server.version,
-        commitID: server.commitId ?? '',
-        network: { [server.endpoint]: 'online' },
-        drives: [usage],
-        poolNumber: 1,
-        poolNumbers: [1],
-      },
+      serverInfo({ ...server, startedAt: server.startedAt.getTime() }, now, usage),
+      ...others.map((other) => serverInfo(other, now, usage)),
     ],
     pools: {
       0: {
@@ -70,6 +62,25 @@ export function infoMessage({ server, buckets, space, keyService, now }: InfoSou
         },
       },
     },
+  };
+}
+
+/** Servers that share a store have the one drive in common. */
+function serverInfo(
+  { endpoint, startedAt, version, commitId = '' }: OtherServer & { readonly commitId?: string },
+  now: Date,
+  usage: ReturnType<typeof drive>,
+) {
+  return {
+    state: 'online',
+    endpoint,
+    uptime: Math.max(0, Math.floor((now.getTime() - startedAt) / 1_000)),
+    version,
+    commitID: commitId,
+    network: { [endpoint]: 'online' },
+    drives: [usage],
+    poolNumber: 1,
+    poolNumbers: [1],
   };
 }
 

@@ -9,6 +9,8 @@ export interface AdminServices {
   readonly access: Pick<Access, 'authorize'>;
   readonly objects: Pick<ObjectLayer, 'listBuckets'>;
   readonly server: ServerFacts;
+  /** The other servers over the same stores that are there now. */
+  readonly others?: () => readonly OtherServer[];
   /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Absent where no key service is configured. */
@@ -25,6 +27,13 @@ export interface ServerFacts {
   readonly endpoint: string;
   readonly dataFolder: string;
   readonly startedAt: Date;
+}
+
+export interface OtherServer {
+  readonly endpoint: string;
+  readonly version: string;
+  /** Milliseconds since 1970, by its own clock. */
+  readonly startedAt: number;
 }
 
 /** The key service as administrators use it. */

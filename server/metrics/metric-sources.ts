@@ -9,6 +9,9 @@ const patience = 3_000;
 export interface MetricSources {
   readonly sums: () => RequestSums;
   readonly ready: () => boolean;
+  /** The servers that share the records, and whether this one does the background work. */
+  readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
+  readonly recordsReachable: () => boolean;
   /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   readonly buckets: () => Promise<number>;
@@ -25,6 +28,9 @@ export interface MetricSources {
 export interface MetricValues {
   readonly requests: RequestSums;
   readonly healthy: boolean;
+  readonly leads: boolean;
+  readonly replicas: number;
+  readonly recordsReachable: boolean;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly buckets: number | undefined;
   /** Undefined where there is no key service. */
@@ -41,6 +47,7 @@ export interface MetricValues {
 export async function readSources(sources: MetricSources, now: number): Promise<MetricValues> {
   const healthy = sources.ready();
   const { checkKeyService } = sources;
+  const { leads, live } = sources.replicas();
   const [space, buckets, keyService, process] = await Promise.all([
     inTime(sources.space()),
     // Before it is ready, reading the records may wait for the key service.
@@ -51,6 +58,9 @@ export async function readSources(sources: MetricSources, now: number): Promise<
   return {
     requests: sources.sums(),
     healthy,
+    leads,
+    replicas: live.length,
+    recordsReachable: sources.recordsReachable(),
     space,
     buckets,
     keyServiceOnline: checkKeyService && keyService === true,

@@ -18,6 +18,9 @@ counters.moved(100, 200);
 const values: MetricValues = {
   requests: counters.sums(),
   healthy: true,
+  leads: true,
+  replicas: 3,
+  recordsReachable: true,
   space: { free: 30, total: 100 },
   buckets: 2,
   keyServiceOnline: false,

@@ -123,7 +123,8 @@ function cumulative({
 
 type Row = readonly [name: string, help: string, value: number | undefined, labels?: Readonly<Record<string, string>>];
 
-function addNode(registry: Registry, { process, space, version, startedAt, now, dataFolder }: MetricValues): void {
+function addNode(registry: Registry, values: MetricValues): void {
+  const { process, space, version, startedAt, now, dataFolder, leads, recordsReachable } = values;
   const drive = { drive: dataFolder };
   addCounters(registry, [
     ['minio_node_process_cpu_total_seconds', 'CPU time of the process, seconds', process.cpuSeconds],
@@ -141,11 +142,14 @@ function addNode(registry: Registry, { process, space, version, startedAt, now, 
     ['minio_node_drive_total_bytes', 'Size of the file system of the objects', space?.total, drive],
     ['minio_node_drive_free_bytes', 'Free bytes of the file system of the objects', space?.free, drive],
     ['minio_node_drive_used_bytes', 'Used bytes of the file system of the objects', usedOf(space), drive],
+    ['coffer_background_work', '1 where the server does the background work of all', Number(leads)],
+    ['coffer_records_reachable', '1 where the record store answers', Number(recordsReachable)],
     ['minio_software_version_info', 'Version of the server', 1, { version }],
   ]);
 }
 
-function addCluster(registry: Registry, { healthy, space, buckets, keyServiceOnline }: MetricValues): void {
+function addCluster(registry: Registry, values: MetricValues): void {
+  const { healthy, space, buckets, keyServiceOnline, replicas } = values;
   addGauges(registry, [
     ['minio_cluster_health_status', '1 where the server is ready', healthy ? 1 : 0],
     ['minio_cluster_capacity_raw_total_bytes', 'Size of the file system of the objects', space?.total],
@@ -153,6 +157,7 @@ function addCluster(registry: Registry, { healthy, space, buckets, keyServiceOnl
     ['minio_cluster_capacity_usable_total_bytes', 'Size of the file system of the objects', space?.total],
     ['minio_cluster_capacity_usable_free_bytes', 'Free bytes of the file system of the objects', space?.free],
     ['minio_cluster_bucket_total', 'Buckets', buckets],
+    ['coffer_cluster_servers', 'Servers that share the records and are there', replicas],
     [
       'minio_cluster_kms_online',
       '1 where the key service answers and has the default key',

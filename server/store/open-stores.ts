@@ -8,13 +8,16 @@ import type { BlobsAddress, RecordsAddress } from './store-address.ts';
 
 export interface StoreOptions {
   readonly log: Logger;
+  /** Of this handle, to a database. */
+  readonly connections?: number;
 }
 
 /** The engine is loaded only where it is used: a start on one machine does not pay for the others. */
 export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
   if (address.kind === 'lmdb') return openLmdbRecordStore({ folder: address.folder });
   const { openPostgresRecordStore } = await import('./postgres/postgres-record-store.ts');
-  return openPostgresRecordStore({ ...address, log: options.log });
+  const { kind: _, ...database } = address;
+  return openPostgresRecordStore({ ...database, ...options });
 }
 
 export async function openBlobStore(address: BlobsAddress, options: StoreOptions): Promise<BlobStore> {

@@ -9,6 +9,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   operator: ['platform', 'protocol'],
   cli: ['platform', 'protocol'],
   'server/store': ['platform', 'protocol'],
+  'server/replicas': ['server/store', 'platform', 'protocol'],
   'server/encryption': ['server/store', 'platform', 'protocol'],
   'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
@@ -68,6 +69,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'maintenance',
       'objects',
       'encryption',
+      'replicas',
       'store',
     ].map((room) => `server/${room}`),
     'platform',
