@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
@@ -6,7 +6,7 @@ import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanR
 import { CommitQueue } from './commit-queue.ts';
 import { readRecord } from './read-record.ts';
 import { readPage } from './scan-page.ts';
-import { RecordFileFailed, unavailable } from './lmdb-errors.ts';
+import { isThereRoomIn, RecordFileFailed, unavailable } from './lmdb-errors.ts';
 
 export interface LmdbOptions {
   /** An existing folder; the environment's files are made in it. */
@@ -67,7 +67,7 @@ class LmdbRecordStore implements RecordStore {
     this.#root = root;
     this.#records = records;
     this.#queue = new CommitQueue(root, records, (error) => {
-      const failure = unavailable(error, freeBytes(folder));
+      const failure = unavailable(error, () => isThereRoomIn(folder));
       if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
       return failure;
     });
@@ -132,11 +132,6 @@ function endThread(error: Error): void {
   queueMicrotask(() => {
     throw error;
   });
-}
-
-function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 function syncFolder(folder: string): void {
