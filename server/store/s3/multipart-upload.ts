@@ -5,6 +5,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import type { BodyPart } from './in-parts.ts';
 import { S3CallFailed, type S3Connection } from './s3-connection.ts';
 import type { Slots } from './slots.ts';
 import type { ObjectWrite } from './write-blob.ts';
@@ -43,14 +44,14 @@ export class MultipartUpload {
    * Takes the next part. Resolves when the caller may gather the next one: at once where a slot is free, else when this part has been
    * sent, so that an upload always gets on with the memory of a single part, however many others there are.
    */
-  async add(bytes: Buffer): Promise<void> {
+  async add(part: BodyPart): Promise<void> {
     while (this.#sending.size >= PARTS_AT_ONCE) await Promise.race(this.#sending);
     this.#throwFailure();
     this.#count += 1;
     if (this.#count > MOST_PARTS)
-      throw new Error(`the body has more than ${MOST_PARTS} parts of ${bytes.length} bytes: upload it in parts`);
+      throw new Error(`the body has more than ${MOST_PARTS} parts of ${part.bytes.length} bytes: upload it in parts`);
     const release = this.#slots.take();
-    const sent = this.#send(this.#count, bytes);
+    const sent = this.#send(this.#count, part);
     if (release === undefined) return sent;
     // Looked at by the next `add` or by `complete`.
     const sending: Promise<void> = sent
@@ -96,11 +97,14 @@ export class MultipartUpload {
     }
   }
 
-  async #send(number: number, bytes: Buffer): Promise<void> {
+  async #send(number: number, { bytes, md5 }: BodyPart): Promise<void> {
     const { ETag } = await this.#connection.call(
       `upload part ${number}`,
       (client, options) =>
-        client.send(new UploadPartCommand({ ...this.#target, PartNumber: number, Body: bytes }), options),
+        client.send(
+          new UploadPartCommand({ ...this.#target, PartNumber: number, Body: bytes, ContentMD5: md5 }),
+          options,
+        ),
       { timeout: this.#connection.patience.upload, abortSignal: this.#stop.signal },
     );
     if (ETag === undefined) throw new Error("the blobs' S3 took a part without giving its ETag");

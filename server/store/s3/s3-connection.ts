@@ -45,7 +45,7 @@ export class S3Connection {
       credentials: { accessKeyId: address.accessKey, secretAccessKey: address.secretKey },
       // Attempts are counted here, where it is known which of them may be repeated and what a lost answer means.
       maxAttempts: 1,
-      // Every body is a buffer and signed with its SHA-256, which every S3 compares: docs/decisions/0011-blobs-elsewhere.md.
+      // Bodies carry their MD5, which every S3 compares: docs/decisions/0011-blobs-elsewhere.md.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       // It costs a round trip for each part.
@@ -56,8 +56,17 @@ export class S3Connection {
     });
     this.#client.middlewareStack.add(
       (next) => async (args) => {
+        const headers = headersOf(args.request);
+        // The signature covers the MD5, and so the body: hashing it by SHA-256 as well costs most of a write.
+        if (headers['content-md5'] !== undefined) headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
+        return next(args);
+      },
+      { step: 'build', priority: 'low', name: 'signMd5' },
+    );
+    this.#client.middlewareStack.add(
+      (next) => async (args) => {
         const result = await next(args);
-        const time = Date.parse(dateOf(result.response));
+        const time = Date.parse(headersOf(result.response)['date'] ?? '');
         if (!Number.isNaN(time) && result.output !== undefined) this.#times.set(result.output, time);
         return result;
       },
@@ -121,7 +130,8 @@ export class S3Connection {
   }
 }
 
-function dateOf(response: unknown): string {
-  const { headers }: { headers?: Readonly<Record<string, string>> } = response ?? {};
-  return headers?.['date'] ?? '';
+/** Of a request or an answer of the SDK's, whose names are in lower case. */
+function headersOf(message: unknown): Record<string, string> {
+  const { headers = {} }: { headers?: Record<string, string> } = message ?? {};
+  return headers;
 }

@@ -77,7 +77,14 @@ export class DoubleBucket {
     if (!(headers.authorization ?? '').includes('Credential=KEY/')) throw new Refusal(403, 'AccessDenied', 'unsigned');
     if (method === 'PUT' && headers['content-length'] === undefined)
       throw new Refusal(411, 'MissingContentLength', 'no length');
-    if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex'))
+    const signed = headers['x-amz-content-sha256'];
+    const md5 = headers['content-md5'];
+    if (signed === 'UNSIGNED-PAYLOAD' && md5 === undefined) throw new Refusal(400, 'InvalidRequest', 'nothing vouches');
+    if (md5 !== undefined && !(headers.authorization ?? '').includes('content-md5;'))
+      throw new Refusal(403, 'AccessDenied', 'the MD5 is not signed');
+    if (md5 !== undefined && md5 !== createHash('md5').update(body).digest('base64'))
+      throw new Refusal(400, 'BadDigest', 'the body is not the one that was sent');
+    if (signed !== 'UNSIGNED-PAYLOAD' && signed !== createHash('sha256').update(body).digest('hex'))
       throw new Refusal(400, 'XAmzContentSHA256Mismatch', 'the body is not the one that was signed');
     for (const name of query.keys()) if (!known.has(name)) throw new Refusal(501, 'NotImplemented', `query ${name}`);
   }

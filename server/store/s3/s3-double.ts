@@ -32,8 +32,8 @@ export interface S3Double {
 }
 
 /**
- * An S3 for what real ones cannot be made to do. It is strict: one bucket by path style, bodies of a known length signed with their
- * SHA-256, parts of one size, no header or query that it does not know.
+ * An S3 for what real ones cannot be made to do. It is strict: one bucket by path style, bodies of a known length whose
+ * MD5 or SHA-256 is signed, parts of one size, no query that it does not know.
  */
 export async function startS3Double(): Promise<S3Double> {
   const bucket = new DoubleBucket();

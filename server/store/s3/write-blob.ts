@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { BlobId } from '../blob-store.ts';
 import { blobObjectKey } from './blob-object-key.ts';
-import { inParts } from './in-parts.ts';
+import { type BodyPart, inParts } from './in-parts.ts';
 import { MultipartUpload } from './multipart-upload.ts';
 import { S3CallFailed, type S3Connection } from './s3-connection.ts';
 import type { Slots } from './slots.ts';
@@ -37,14 +37,14 @@ export async function writeBlob(
   let size = 0;
   let upload: MultipartUpload | undefined;
   try {
-    for await (const { bytes, last } of inParts(body, options.partBytes)) {
-      size += bytes.length;
-      if (last && upload === undefined) {
-        await appear(connection, id, write, () => put(connection, write, bytes));
+    for await (const part of inParts(body, options.partBytes)) {
+      size += part.bytes.length;
+      if (part.last && upload === undefined) {
+        await appear(connection, id, write, () => put(connection, write, part));
         return { size };
       }
       upload ??= await MultipartUpload.begin(connection, options.slots, write);
-      await upload.add(bytes);
+      await upload.add(part);
     }
     await appear(connection, id, write, async () => upload?.complete());
     return { size };
@@ -54,12 +54,18 @@ export async function writeBlob(
   }
 }
 
-function put(connection: S3Connection, write: ObjectWrite, bytes: Buffer): Promise<unknown> {
+function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyPart): Promise<unknown> {
   return connection.call(
     'write',
     (client, options) =>
       client.send(
-        new PutObjectCommand({ ...write, Body: bytes, ContentLength: bytes.length, IfNoneMatch: '*' }),
+        new PutObjectCommand({
+          ...write,
+          Body: bytes,
+          ContentLength: bytes.length,
+          ContentMD5: md5,
+          IfNoneMatch: '*',
+        }),
         options,
       ),
     { timeout: connection.patience.upload },
