@@ -54,7 +54,11 @@ export async function openServices(
   const { settings } = options;
   const keyService = settings.keyService === undefined ? undefined : await openKeys(settings.keyService, logs.main);
   const keys = keyService?.keys ?? noKeySource;
-  const stores = await openThreadStores({ ...options.stores, log: logs.main });
+  const stores = await openThreadStores({
+    ...options.stores,
+    ownBlobs: options.stores.folder?.holdsBlobs === true,
+    log: logs.main,
+  });
   const { records, blobs } = stores;
   const sealed = sealedRecords({ records, keys });
   const policies = fixedPolicies(builtInPolicies);

@@ -22,13 +22,15 @@ export interface ThreadStores {
 export interface ThreadStoresOptions {
   readonly records: RecordsAddress;
   readonly blobs: BlobsAddress;
+  /** Whether the blobs are in a folder that this server has to itself, and has made. */
+  readonly ownBlobs: boolean;
   /** To a database. */
   readonly connections: number;
   readonly log: Logger;
 }
 
 export async function openThreadStores(options: ThreadStoresOptions): Promise<ThreadStores> {
-  const { records: recordsAddress, blobs: blobsAddress, connections, log } = options;
+  const { records: recordsAddress, blobs: blobsAddress, ownBlobs, connections, log } = options;
   const shared =
     recordsAddress.kind === 'lmdb'
       ? undefined
@@ -39,8 +41,7 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
             else log.warn({ event: 'records-away' }, `the record store is away: ${outage}; requests answer 503`);
           },
         });
-  const elsewhere =
-    blobsAddress.kind === 'files' ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
+  const elsewhere = ownBlobs ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
   const records = shared ?? (await openRecordStore(recordsAddress, { log }));
   return {
     records,

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDurableFolder, syncFolder, writeNewFile } from '../durable-file.ts';
+import { syncFolder, writeNewFile } from '../durable-file.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import type { BlobsMarker } from './blobs-marker.ts';
 import { markerName } from './blobs-marker.ts';
 import { markerText, readMarkerText } from './marker-text.ts';
 
-/** The marker of a folder, which several servers may share. */
+/** The marker of a folder, which several servers may share. The folder is there: made here, it would hide that it is not mounted. */
 export function folderMarker(folder: string): BlobsMarker {
   const file = join(folder, markerName);
   return {
@@ -24,7 +24,6 @@ export function folderMarker(folder: string): BlobsMarker {
       // Under a name of its own first: nobody reads half of it, and of several servers that start at once one wins.
       const beside = `${file}.${randomUUID()}`;
       try {
-        await makeDurableFolder(folder);
         await writeNewFile(beside, markerText(deploymentId));
         try {
           await becomes(beside, file);

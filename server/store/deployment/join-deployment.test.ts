@@ -18,6 +18,7 @@ const markerFile = () => join(folder, 'coffer-deployment.json');
 beforeEach(async () => {
   base = await temporaryFolder();
   folder = join(base.path, 'blobs');
+  await Promise.all([mkdir(folder), mkdir(join(base.path, 'others')), mkdir(join(base.path, 'moved'))]);
 });
 afterEach(() => base.remove());
 
@@ -101,7 +102,6 @@ describe('a folder that is not mounted', () => {
     const records = new MemoryRecordStore();
     const deploymentId = await joined(records);
     const blobs = join(base.path, 'moved');
-    await mkdir(blobs);
     await writeFile(join(blobs, 'coffer-deployment.json'), JSON.stringify({ deploymentId }));
     expect(await joined(records, { blobs })).toBe(deploymentId);
   });

@@ -5,6 +5,7 @@ import type { Expectation, RecordStore } from '../record-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import type { BlobsMarker } from './blobs-marker.ts';
 import { markerName } from './blobs-marker.ts';
+import { copyKey } from './copy-key.ts';
 import { DeploymentError } from './deployment-error.ts';
 import { decodeDeployment, deploymentKey, encodeDeployment } from './deployment-record.ts';
 import type { DeploymentRecord } from './deployment-record.ts';
@@ -29,6 +30,11 @@ export interface JoinOptions {
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
+  if ((await records.get(copyKey)) !== undefined) {
+    throw new DeploymentError(
+      `a copy to the records at ${places.records} is not finished: run "coffer-store copy" again, which goes on where it stopped`,
+    );
+  }
   for (;;) {
     const entry = await records.get(deploymentKey);
     const found = await marker.read();

@@ -1,0 +1,130 @@
+import {
+  CompleteMultipartUploadCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketPolicyCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startOpenIdProvider } from '../doubles/openid-provider.ts';
+import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
+import { refusal, s3Client } from '../harness/s3-client.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+import { newDeployment } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
+
+const Bucket = 'shared';
+let deployment: Deployment;
+let provider: OpenIdProviderDouble;
+let one: RunningServer;
+let other: RunningServer;
+let onOne: S3Client;
+let onOther: S3Client;
+
+beforeAll(async () => {
+  provider = await startOpenIdProvider({ users: [{ username: 'writer', claims: { policy: 'readwrite' } }] });
+  deployment = await newDeployment();
+  const env = {
+    SVC_IDENTITY_OPENID_CONFIG_URL_PRIMARY_IAM: provider.configUrl,
+    SVC_IDENTITY_OPENID_CLIENT_ID_PRIMARY_IAM: 'coffer',
+    SVC_IDENTITY_OPENID_CLIENT_SECRET_PRIMARY_IAM: 'coffer-secret',
+  };
+  // At once: they race for the tables, the deployment and the lease.
+  [one, other] = await Promise.all([deployment.start(env), deployment.start(env)]);
+  [onOne, onOther] = [s3Client(one), s3Client(other)];
+  await onOne.send(new CreateBucketCommand({ Bucket }));
+});
+afterAll(async () => {
+  await deployment.remove();
+  await provider.close();
+});
+
+const read = async (client: S3Client, Key: string) => {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+  return Body?.transformToString();
+};
+const keys = async (client: S3Client) => {
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
+  return Contents.map(({ Key }) => Key);
+};
+
+describe('what one server was told', () => {
+  it.each([
+    ['small', 'a small object'],
+    ['large', 'x'.repeat(3_000_000)],
+  ])('the other one knows at once: a %s object, its place in the list, and its end', async (Key, Body) => {
+    await onOne.send(new PutObjectCommand({ Bucket, Key, Body }));
+    expect(await read(onOther, Key)).toBe(Body);
+    expect(await keys(onOther)).toContain(Key);
+    await onOther.send(new DeleteObjectCommand({ Bucket, Key }));
+    expect(await refusal(read(onOne, Key))).toEqual({ code: 'NoSuchKey', status: 404 });
+    expect(await keys(onOne)).not.toContain(Key);
+  });
+
+  it('the other one goes on with: a multipart upload', async () => {
+    const Key = 'in-parts';
+    const { UploadId } = await onOne.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const parts = ['a'.repeat(5 * 2 ** 20), 'b'];
+    const Parts = await Promise.all(
+      parts.map(async (Body, index) => {
+        const upload = { Bucket, Key, UploadId, PartNumber: index + 1, Body };
+        const { ETag } = await (index === 0 ? onOne : onOther).send(new UploadPartCommand(upload));
+        return { ETag, PartNumber: index + 1 };
+      }),
+    );
+    const complete = { Bucket, Key, UploadId, MultipartUpload: { Parts } };
+    await onOther.send(new CompleteMultipartUploadCommand(complete));
+    expect(await read(onOne, Key)).toBe(parts.join(''));
+  });
+
+  it('the other one believes: temporary credentials', async () => {
+    const { Credentials } = await new STSClient({ endpoint: one.s3, region: 'us-east-1' }).send(
+      new AssumeRoleWithWebIdentityCommand({
+        RoleArn: 'arn:aws:iam::123456789012:role/any',
+        RoleSessionName: 'test',
+        WebIdentityToken: await tokenOf('writer'),
+      }),
+    );
+    const credentials = {
+      accessKeyId: Credentials?.AccessKeyId ?? '',
+      secretAccessKey: Credentials?.SecretAccessKey ?? '',
+      sessionToken: Credentials?.SessionToken ?? '',
+    };
+    const asWriter = s3Client(other, { credentials });
+    await asWriter.send(new PutObjectCommand({ Bucket, Key: 'by-writer', Body: 'hello' }));
+    expect(await read(asWriter, 'by-writer')).toBe('hello');
+  });
+
+  it('the other one obeys within a second: a bucket policy', async () => {
+    await onOne.send(new PutObjectCommand({ Bucket, Key: 'public', Body: 'for all' }));
+    const anyone = async () => (await fetch(`${other.s3}/${Bucket}/public`)).status;
+    expect(await anyone()).toBe(403);
+    const allow = { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${Bucket}/*` };
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [allow] });
+    await onOne.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+    expect(await anyone()).toBe(200);
+    await onOne.send(new DeleteBucketPolicyCommand({ Bucket }));
+    expect(await anyone()).toBe(403);
+  });
+});
+
+async function tokenOf(username: string): Promise<string> {
+  const response = await fetch(`${provider.issuer}/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'password',
+      client_id: 'coffer',
+      client_secret: 'coffer-secret',
+      username,
+      password: `${username}-password`,
+    }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
