@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 import type { Endpoint } from './generator/endpoint.ts';
 import { makeBucket, RoundInProgress } from './generator/session.ts';
 import { loadsNamed } from './loads/all-loads.ts';
+import type { Load } from './loads/load.ts';
 import { ProcessTree } from './process-usage.ts';
-import { percentile } from './statistics.ts';
 
 const { values } = parseArgs({
   options: {
@@ -34,41 +34,42 @@ const endpoint: Endpoint = {
   region: values.region,
 };
 const server = values.pid === undefined ? undefined : new ProcessTree(Number(values.pid));
-const widths = [14, 6, 12, 10, 10, 10, 18, 12];
+const widths = [16, 6, 12, 10, 10, 10, 18, 12];
 
 function row(cells: readonly string[]): void {
   process.stdout.write(`${cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join('')}\n`);
+}
+
+async function measure(load: Load, connections: number): Promise<void> {
+  const running = await RoundInProgress.prepare(load, {
+    endpoint,
+    connections,
+    seconds: Number(values.seconds),
+    id: randomBytes(4).toString('hex'),
+    quick: values.quick,
+    signPayload: values['sign-payload'],
+  });
+  const cpu = server?.cpuSeconds() ?? 0;
+  const measured = await running.run();
+  const used = (server?.cpuSeconds() ?? 0) - cpu;
+  const seconds = measured.milliseconds / 1000;
+  row([
+    load.name,
+    String(connections),
+    (measured.operations / seconds).toFixed(measured.operations === 1 ? 2 : 0),
+    (measured.bytes / 2 ** 20 / seconds).toFixed(1),
+    measured.p50.toFixed(2),
+    measured.p99.toFixed(2),
+    server === undefined ? '' : ((used / measured.operations) * 1000).toFixed(4),
+    `${((measured.generatorCpu / seconds) * 100).toFixed(0)} %`,
+  ]);
+  await running.finish();
 }
 
 row(['load', 'conn', 'ops/s', 'MiB/s', 'p50 ms', 'p99 ms', 'CPU-s/1,000 ops', 'gen. CPU']);
 await makeBucket(endpoint);
 for (const load of loadsNamed(values.only.split(','))) {
   for (const connections of values.connections.split(',').map(Number)) {
-    for (let round = 0; round < Number(values.rounds); round += 1) {
-      const running = await RoundInProgress.prepare(load, {
-        endpoint,
-        connections,
-        id: randomBytes(4).toString('hex'),
-        quick: values.quick,
-        signPayload: values['sign-payload'],
-      });
-      const [cpu, own] = [server?.cpuSeconds() ?? 0, process.cpuUsage()];
-      const driven = await running.run(Number(values.seconds) * 1000);
-      const used = (server?.cpuSeconds() ?? 0) - cpu;
-      const ownUsed = process.cpuUsage(own);
-      const { operations, milliseconds } = driven;
-      const latencies = driven.latencies.toSorted();
-      row([
-        load.name,
-        String(connections),
-        ((operations / milliseconds) * 1000).toFixed(0),
-        (((driven.bytesSent + driven.bytesReceived) / 2 ** 20 / milliseconds) * 1000).toFixed(1),
-        (percentile(latencies, 0.5) / 1000).toFixed(2),
-        (percentile(latencies, 0.99) / 1000).toFixed(2),
-        server === undefined ? '' : ((used / operations) * 1000).toFixed(4),
-        `${((ownUsed.user + ownUsed.system) / milliseconds / 10).toFixed(0)} %`,
-      ]);
-      await running.finish();
-    }
+    for (let round = 0; round < Number(values.rounds); round += 1) await measure(load, connections);
   }
 }

@@ -16,6 +16,8 @@ export interface PlainRequest {
   readonly length: number;
   /** Hex SHA-256 of the body; without it the body is not signed. */
   readonly payloadHash?: string;
+  /** Fields that need no signature, each line with its end. */
+  readonly fields?: string;
 }
 
 const signedHeaders = ['host', 'x-amz-content-sha256', 'x-amz-date'];
@@ -62,7 +64,7 @@ export class RequestSigner {
     return (
       `${request.method} ${target} HTTP/1.1\r\nHost: ${this.#host}\r\n${length}` +
       `X-Amz-Content-Sha256: ${payloadHash}\r\nX-Amz-Date: ${this.#timestamp}\r\n` +
-      `Authorization: AWS4-HMAC-SHA256 Credential=${this.#accessKey}/${formatScope(this.#scope)}, ` +
+      `${request.fields ?? ''}Authorization: AWS4-HMAC-SHA256 Credential=${this.#accessKey}/${formatScope(this.#scope)}, ` +
       `SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}\r\n\r\n`
     );
   }

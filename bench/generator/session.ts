@@ -1,10 +1,27 @@
-import { askWell, ask } from './ask.ts';
-import { drive, type Driven } from './drive.ts';
+import { bucket, type Load, type PreparedRound, type Round } from '../loads/load.ts';
+import { describeFailures } from '../loads/objects.ts';
+import { percentile } from '../statistics.ts';
+import { ask, askWell } from './ask.ts';
+import { drive } from './drive.ts';
 import type { Endpoint } from './endpoint.ts';
 import { RequestRing } from './request-ring.ts';
 import { RequestSigner } from './request-signer.ts';
-import { bucket, type Load, type PreparedRound, type Round } from '../loads/load.ts';
-import { describeFailures } from '../loads/objects.ts';
+
+/** A round that ends by its requests alone; signatures live no longer. */
+const wholeMs = 840_000;
+
+/** What the generator saw of one round. */
+export interface Measured {
+  readonly operations: number;
+  readonly milliseconds: number;
+  /** Bytes of bodies, both ways. */
+  readonly bytes: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Seconds of processor time that the generator itself took. */
+  readonly generatorCpu: number;
+}
 
 export async function makeBucket(endpoint: Endpoint): Promise<void> {
   const { status } = await ask(endpoint, { method: 'HEAD', path: `/${bucket}`, query: '' });
@@ -28,13 +45,27 @@ export class RoundInProgress {
     return new RoundInProgress(round, await load.prepare(round));
   }
 
-  async run(milliseconds: number): Promise<Driven> {
-    const { repeat } = this.#prepared;
-    const { endpoint: address, connections } = this.#round;
+  /** Throws when any answer was wrong. */
+  async run(): Promise<Measured> {
+    const { repeat, whole, operations } = this.#prepared;
+    const { endpoint: address, connections, seconds } = this.#round;
+    const milliseconds = whole === true ? wholeMs : seconds * 1000;
+    const cpu = process.cpuUsage();
     const driven = await drive({ address, ring: this.#ring, connections, milliseconds, repeat });
     this.#done = driven.operations;
     if (driven.failures.size > 0) throw new Error(`answers were wrong: ${describeFailures(driven.failures)}`);
-    return driven;
+    const concluding = performance.now();
+    await this.#prepared.conclude?.();
+    const { user, system } = process.cpuUsage(cpu);
+    const latencies = driven.latencies.toSorted();
+    return {
+      operations: operations ?? driven.operations,
+      milliseconds: driven.milliseconds + performance.now() - concluding,
+      bytes: driven.bytesSent + driven.bytesReceived,
+      p50: percentile(latencies, 0.5) / 1000,
+      p99: percentile(latencies, 0.99) / 1000,
+      generatorCpu: (user + system) / 1e6,
+    };
   }
 
   /** Verifies and clears, outside the measured time. */

@@ -9,6 +9,8 @@ export interface Round {
   readonly connections: number;
   /** Different in every round of every run: what is written under it is new. */
   readonly id: string;
+  /** How long it lasts at most: so many objects are prepared. */
+  readonly seconds: number;
   /** Fewer objects, for a quick look. */
   readonly quick: boolean;
   /** Whether SHA-256 of bodies is signed too. */
@@ -20,6 +22,12 @@ export interface PreparedRound {
   readonly requests: readonly RingRequest[];
   /** Whether requests may be sent more than once. */
   readonly repeat: boolean;
+  /** Whether the round lasts as long as its requests do, however long that is. */
+  readonly whole?: boolean;
+  /** What ends the round within the measured time, after all requests were answered. */
+  conclude?(): Promise<void>;
+  /** How many operations the whole round is, where requests are only parts of one. */
+  readonly operations?: number;
   /** Outside the measured time: throws where contents are not what they must be. `done`: how many requests were sent. */
   verify(done: number): Promise<void>;
   /** Removes what the round wrote. */

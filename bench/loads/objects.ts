@@ -93,15 +93,36 @@ export class Objects {
   }
 }
 
+/** Signatures are valid for 15 minutes: a large number of requests is signed in pieces. */
+const signedAtOnce = 50_000;
+const signaturesLiveMs = 840_000;
+
 /** Sends each request once; any failure ends the benchmark. */
 export async function sendAll(endpoint: Endpoint, requests: readonly RingRequest[], connections = 32): Promise<void> {
-  // Signatures are valid for 15 minutes: a large number is signed in pieces.
-  for (let at = 0; at < requests.length; at += 50_000) {
-    const ring = new RequestRing(requests.slice(at, at + 50_000), new RequestSigner(endpoint, new Date()));
-    const done = await drive({ address: endpoint, ring, connections, milliseconds: 840_000, repeat: false });
-    if (done.failures.size > 0) throw new Error(`filling or clearing failed: ${describeFailures(done.failures)}`);
-    if (done.operations < ring.length) throw new Error('filling or clearing took longer than its signatures live');
+  for (let at = 0; at < requests.length; at += signedAtOnce) {
+    await sendPiece(endpoint, requests.slice(at, at + signedAtOnce), connections);
   }
+}
+
+/** Writes so many times, over the same objects again and again where there are more writes than objects. */
+export async function writeOver(
+  endpoint: Endpoint,
+  objects: Objects,
+  writes: number,
+  connections: number,
+): Promise<void> {
+  for (let at = 0; at < writes; at += signedAtOnce) {
+    const length = Math.min(signedAtOnce, writes - at);
+    const requests = Array.from({ length }, (_, next) => objects.put((at + next) % objects.count));
+    await sendPiece(endpoint, requests, connections);
+  }
+}
+
+async function sendPiece(endpoint: Endpoint, requests: readonly RingRequest[], connections: number): Promise<void> {
+  const ring = new RequestRing(requests, new RequestSigner(endpoint, new Date()));
+  const done = await drive({ address: endpoint, ring, connections, milliseconds: signaturesLiveMs, repeat: false });
+  if (done.failures.size > 0) throw new Error(`filling or clearing failed: ${describeFailures(done.failures)}`);
+  if (done.operations < ring.length) throw new Error('filling or clearing took longer than its signatures live');
 }
 
 export function describeFailures(failures: ReadonlyMap<string, number>): string {

@@ -1,6 +1,6 @@
 import type { Load } from './load.ts';
 import { Objects } from './objects.ts';
-import { bodiesOf, type Size, sizes } from './sizes.ts';
+import { bodiesOf, type Size, sizes, writtenIn } from './sizes.ts';
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -9,7 +9,7 @@ function putLoad(size: Size): Load {
     name: `put-${size.name}`,
     help: `PUT of new objects of ${size.name}`,
     prepare(round) {
-      const count = round.quick ? Math.ceil(size.written / 4) : size.written;
+      const count = writtenIn(size, round.seconds);
       const objects = new Objects(`put-${size.name}/${round.id}`, count, bodiesOf(size.bytes));
       return Promise.resolve({
         requests: objects.all((number) => objects.put(number, round.signPayload)),

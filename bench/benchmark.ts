@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { coldStarts, type ColdStart } from './cold-start.ts';
+import { type Row, type Sample, summarize } from './figures.ts';
+import type { Fleet } from './fleet.ts';
+import type { GeneratorProcess } from './generator/generator-process.ts';
+import { measureRound } from './measure-round.ts';
+import type { Options, Step } from './options.ts';
+import type { CofferProfile } from './profile/coffer-profile.ts';
+import { bytesOnDisk } from './records-size.ts';
+import { number } from './report/shown.ts';
+import type { RunningServer } from './servers/running-server.ts';
+import type { ServerName } from './servers/server-program.ts';
+
+/** Objects that are written over: 400 MiB, as a busy bucket of small ones. */
+const overwrittenObjects = 100_000;
+const overwrittenBytes = 4_096;
+const fillConnections = 64;
+/** The first round of a load compiles what the measured ones run. */
+const warmUpSeconds = 1;
+
+export interface BenchmarkParts {
+  readonly options: Options;
+  readonly fleet: Fleet;
+  readonly generator: GeneratorProcess;
+  readonly say: (line: string) => void;
+  readonly profile: CofferProfile | undefined;
+}
+
+export interface Results {
+  readonly rows: readonly Row[];
+  readonly coldStarts: readonly ColdStart[];
+  readonly recordsBytes: readonly (readonly [string, number])[];
+}
+
+/** All that one call of the benchmark measures, in its order. */
+export class Benchmark {
+  readonly #parts: BenchmarkParts;
+  readonly #servers: Map<ServerName, RunningServer>;
+  readonly #samples: Sample[] = [];
+  readonly #coldStarts: ColdStart[] = [];
+  readonly #recordsBytes: [string, number][] = [];
+
+  constructor(parts: BenchmarkParts) {
+    this.#parts = parts;
+    this.#servers = new Map(parts.fleet.servers);
+  }
+
+  async run(): Promise<void> {
+    const { options, generator } = this.#parts;
+    for (const server of this.#servers.values()) {
+      server.resume();
+      await generator.do({ kind: 'make-bucket', endpoint: server.endpoint });
+      server.pause();
+    }
+    if (options.steps.length > 0) await this.#phase('on a new store');
+    if (options.overwrites > 0) {
+      await this.#overwrite(options.overwrites);
+      await this.#phase(`after ${options.overwrites.toLocaleString('en-US')} overwrites in Coffer`);
+    }
+    if (options.coldStart > 0) await this.#coldStart(options.coldStart);
+  }
+
+  results(): Results {
+    return { rows: summarize(this.#samples), coldStarts: this.#coldStarts, recordsBytes: this.#recordsBytes };
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers.values()) await server.stop();
+  }
+
+  async #phase(phase: string): Promise<void> {
+    const { options } = this.#parts;
+    this.#parts.say(`\n${phase}`);
+    const warm = new Set<string>();
+    for (const step of options.steps) {
+      if (!warm.has(step.load)) await this.#warmUp(step);
+      warm.add(step.load);
+      for (let round = 0; round < options.rounds; round += 1) await this.#round(phase, step, round);
+    }
+    this.#weigh(phase);
+  }
+
+  async #warmUp(step: Step): Promise<void> {
+    const { generator, options } = this.#parts;
+    const short = { ...options, seconds: Math.min(warmUpSeconds, options.seconds) };
+    for (const server of this.#servers.values()) await measureRound(generator, server, step, short);
+  }
+
+  /** All servers one after the other, each round beginning with another one. */
+  async #round(phase: string, step: Step, round: number): Promise<void> {
+    const { generator, options, profile, say } = this.#parts;
+    const turn = [...this.#servers];
+    const first = round % turn.length;
+    for (const [name, server] of [...turn.slice(first), ...turn.slice(0, first)]) {
+      const beside = name === 'coffer' ? profile?.of(server, round) : undefined;
+      const figures = await measureRound(generator, server, step, options, beside);
+      this.#samples.push({ ...figures, phase, server: name, ...step });
+      const each = (figures.operations / figures.milliseconds) * 1000;
+      say(`${step.load.padEnd(14)} at ${String(step.connections).padEnd(4)} ${name.padEnd(10)} ${number(each)} /s`);
+    }
+  }
+
+  async #overwrite(writes: number): Promise<void> {
+    const server = this.#servers.get('coffer');
+    if (server === undefined) return;
+    const { generator, say } = this.#parts;
+    server.resume();
+    const started = performance.now();
+    await generator.do({
+      kind: 'fill',
+      endpoint: server.endpoint,
+      prefix: 'overwritten',
+      objects: Math.min(overwrittenObjects, writes),
+      bytes: overwrittenBytes,
+      writes,
+      connections: fillConnections,
+    });
+    server.pause();
+    say(`${writes} overwrites in Coffer: ${number((writes / (performance.now() - started)) * 1000)} /s`);
+  }
+
+  async #coldStart(objects: number): Promise<void> {
+    const server = this.#servers.get('coffer');
+    if (server !== undefined) await this.#coldStartOf(server, objects);
+  }
+
+  async #coldStartOf(server: RunningServer, objects: number): Promise<void> {
+    const { generator, say } = this.#parts;
+    say(`\ncold start of ${server.program.name} with ${objects} objects`);
+    const { starts, server: restarted } = await coldStarts(generator, server, objects);
+    this.#servers.set(server.program.name, restarted);
+    this.#coldStarts.push(...starts);
+    this.#weigh(`with ${objects.toLocaleString('en-US')} objects`);
+  }
+
+  #weigh(when: string): void {
+    const server = this.#servers.get('coffer');
+    const { records } = server?.program ?? {};
+    if (server === undefined || records === undefined) return;
+    this.#recordsBytes.push([when, bytesOnDisk(join(server.run.folder, records))]);
+  }
+}

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { askWell } from './generator/ask.ts';
+import type { GeneratorProcess } from './generator/generator-process.ts';
+import { bucket } from './loads/load.ts';
+import { Objects } from './loads/objects.ts';
+import { bodiesOf } from './loads/sizes.ts';
+import { RunningServer } from './servers/running-server.ts';
+import type { ServerName } from './servers/server-program.ts';
+
+/** Small, so that many of them can be filled in: what counts is their number. */
+const objectBytes = 512;
+const fillConnections = 64;
+const rounds = 3;
+
+export interface ColdStart {
+  readonly server: ServerName;
+  readonly objects: number;
+  /** Whether the page cache was emptied before, as it is after the machine's start. */
+  readonly cacheDropped: boolean;
+  /** Milliseconds from the start of the process to the first 200 of the health check, of each round. */
+  readonly ready: readonly number[];
+  /** And to the first object that was read. */
+  readonly firstGet: readonly number[];
+}
+
+/** Fills the server with objects, then stops and starts it; the last start stays. */
+export async function coldStarts(
+  generator: GeneratorProcess,
+  server: RunningServer,
+  count: number,
+): Promise<{ readonly starts: ColdStart[]; readonly server: RunningServer }> {
+  server.resume();
+  const fill = {
+    prefix: 'cold-start',
+    objects: count,
+    writes: count,
+    bytes: objectBytes,
+    connections: fillConnections,
+  };
+  await generator.do({ kind: 'fill', endpoint: server.endpoint, ...fill });
+  const objects = new Objects('cold-start', count, bodiesOf(objectBytes));
+  let current = server;
+  const starts: ColdStart[] = [];
+  for (const cacheDropped of [false, true]) {
+    const [ready, firstGet]: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round += 1) {
+      await current.stop();
+      if (cacheDropped && !dropCache()) break;
+      const started = performance.now();
+      current = await RunningServer.start(server.program, server.run);
+      const middle = Math.floor(count / 2);
+      await askWell(current.endpoint, { method: 'GET', path: `/${bucket}/${objects.key(middle)}`, query: '' });
+      firstGet.push(performance.now() - started);
+      ready.push(current.readyMs);
+      await objects.verify(current.endpoint, count);
+    }
+    if (ready.length > 0) starts.push({ server: server.program.name, objects: count, cacheDropped, ready, firstGet });
+  }
+  current.pause();
+  return { starts, server: current };
+}
+
+/** False where this user may not. @see proc_sys_vm(5) */
+function dropCache(): boolean {
+  try {
+    execFileSync('sync');
+    writeFileSync('/proc/sys/vm/drop_caches', '3');
+    return true;
+  } catch {
+    return false;
+  }
+}

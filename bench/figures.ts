@@ -1,0 +1,85 @@
+import type { Measured } from './generator/session.ts';
+import type { ServerName } from './servers/server-program.ts';
+import { median, type Spread, spread } from './statistics.ts';
+
+/** One round of one load on one server. */
+export interface Sample extends Measured {
+  readonly phase: string;
+  readonly server: ServerName;
+  readonly load: string;
+  readonly connections: number;
+  /** Of the server, in the measured time. */
+  readonly cpuSeconds: number;
+  /** Highest resident memory of the server, with what it has mapped of files. */
+  readonly peakBytes: number;
+  /** Highest that was seen of its memory without files. */
+  readonly anonymousBytes: number;
+}
+
+/** All rounds of one load on one server. */
+export interface Figures {
+  /** Operations per second of each round, in their order. */
+  readonly rounds: readonly number[];
+  readonly operationsPerSecond: Spread;
+  readonly mibPerSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuPer1000: number;
+  readonly peakBytes: number;
+  readonly anonymousBytes: number;
+  /** Share of a core that the generator took: near 1 it is the limit itself. */
+  readonly generatorShare: number;
+}
+
+/** A load at a number of connections, with what each server did. */
+export interface Row {
+  readonly phase: string;
+  readonly load: string;
+  readonly connections: number;
+  readonly servers: ReadonlyMap<ServerName, Figures>;
+}
+
+export function summarize(samples: readonly Sample[]): Row[] {
+  const rows = Map.groupBy(samples, ({ phase, load, connections }) => `${phase}\n${load}\n${connections}`);
+  return [...rows.values()].flatMap((of) => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const servers = new Map([...Map.groupBy(of, (sample) => sample.server)].map(([name, own]) => [name, figures(own)]));
+    return [{ phase: first.phase, load: first.load, connections: first.connections, servers }];
+  });
+}
+
+function figures(samples: readonly Sample[]): Figures {
+  const of = (value: (sample: Sample) => number) => samples.map((sample) => value(sample));
+  const seconds = (sample: Sample) => sample.milliseconds / 1000;
+  const rounds = of((sample) => sample.operations / seconds(sample));
+  return {
+    rounds,
+    operationsPerSecond: spread(rounds),
+    mibPerSecond: median(of((sample) => sample.bytes / 2 ** 20 / seconds(sample))),
+    p50: median(of((sample) => sample.p50)),
+    p99: median(of((sample) => sample.p99)),
+    cpuPer1000: median(of((sample) => (sample.cpuSeconds / sample.operations) * 1000)),
+    peakBytes: Math.max(...of((sample) => sample.peakBytes)),
+    anonymousBytes: Math.max(...of((sample) => sample.anonymousBytes)),
+    generatorShare: median(of((sample) => sample.generatorCpu / seconds(sample))),
+  };
+}
+
+export interface Ratio {
+  readonly operations: Spread;
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/**
+ * Coffer's figures as multiples of a peer's. Each round of Coffer's is compared with the peer's of the same round, which ran beside it:
+ * what the machine did else meanwhile falls out.
+ */
+export function ratio(coffer: Figures, peer: Figures): Ratio {
+  return {
+    operations: spread(coffer.rounds.map((own, round) => own / (peer.rounds[round] ?? Number.NaN))),
+    cpu: coffer.cpuPer1000 / peer.cpuPer1000,
+    memory: coffer.peakBytes / peer.peakBytes,
+  };
+}

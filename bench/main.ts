@@ -1,0 +1,61 @@
+/** `npm run bench`: Coffer beside MinIO and versitygw. How it measures and what it means: docs/benchmarks.md. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Benchmark } from './benchmark.ts';
+import { Fleet, findServers } from './fleet.ts';
+import { GeneratorProcess } from './generator/generator-process.ts';
+import { describeMachine, isInMemory } from './machine.ts';
+import { OptionError, type Options, parseOptions, usage } from './options.ts';
+import { CofferProfile } from './profile/coffer-profile.ts';
+import { render } from './report/report.ts';
+
+async function bench(options: Options, args: readonly string[]): Promise<void> {
+  const folder = resolve(options.folder ?? '.coffer/bench');
+  mkdirSync(folder, { recursive: true });
+  if (isInMemory(folder)) throw new OptionError(`${folder} is in memory: name a folder on a disk with --folder`);
+  const { installed, missing } = findServers(options.servers, options.coffer);
+  for (const name of missing) say(`${name} is not installed: it is left out. "npm run bench:peers" installs it.`);
+
+  const profile = options.profile ? new CofferProfile(resolve('.coffer/bench-profile')) : undefined;
+  const generator = new GeneratorProcess();
+  const fleet = await Fleet.start(installed, folder, profile?.environment ?? {});
+  const benchmark = new Benchmark({ options, fleet, generator, say, profile });
+  try {
+    await benchmark.run();
+  } finally {
+    generator.stop();
+    await benchmark.stop();
+    for (const { program } of installed) rmSync(join(folder, program.name), { recursive: true, force: true });
+  }
+  const report = render({
+    date: new Date(),
+    machine: describeMachine(folder),
+    arguments: args,
+    rounds: options.rounds,
+    seconds: options.seconds,
+    quick: options.quick,
+    installed,
+    missing,
+    ...benchmark.results(),
+  });
+  say(`\n${report}`);
+  if (options.out !== undefined) writeFileSync(options.out, report);
+  if (profile !== undefined) say(`profiles: ${profile.folder}`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+try {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) say(usage);
+  else await bench(parseOptions(args), args);
+} catch (error) {
+  if (error instanceof OptionError) process.stderr.write(`${error.message}\n${usage}\n`);
+  else
+    process.stderr.write(
+      `the benchmark failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+  process.exitCode = 1;
+}

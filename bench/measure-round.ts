@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { GeneratorProcess } from './generator/generator-process.ts';
+import type { Measured } from './generator/session.ts';
+import type { Options, Step } from './options.ts';
+import type { RunningServer } from './servers/running-server.ts';
+
+export type RoundFigures = Measured & {
+  readonly cpuSeconds: number;
+  readonly peakBytes: number;
+  readonly anonymousBytes: number;
+};
+
+const lookAtMemoryEveryMs = 100;
+
+/** What runs beside the measured part. */
+export interface Beside {
+  begin(step: Step): Promise<void>;
+  end(): Promise<void>;
+}
+
+const nothingBeside: Beside = { begin: () => Promise.resolve(), end: () => Promise.resolve() };
+
+/** One round of one load on one server, which runs alone until it ends. */
+export async function measureRound(
+  generator: GeneratorProcess,
+  server: RunningServer,
+  step: Step,
+  options: Pick<Options, 'seconds' | 'quick' | 'signPayload'>,
+  beside: Beside = nothingBeside,
+): Promise<RoundFigures> {
+  const { endpoint, tree } = server;
+  server.resume();
+  try {
+    const round = { ...options, endpoint, connections: step.connections, id: randomBytes(4).toString('hex') };
+    await generator.do({ kind: 'prepare', load: step.load, round });
+    // What was written before does not have to be flushed in the measured time.
+    execFileSync('sync', ['-f', server.run.folder]);
+    await beside.begin(step);
+    tree.resetPeak();
+    const cpu = tree.cpuSeconds();
+    let anonymousBytes = tree.anonymousBytes();
+    const timer = setInterval(() => {
+      anonymousBytes = Math.max(anonymousBytes, tree.anonymousBytes());
+    }, lookAtMemoryEveryMs);
+    const measured = await generator.run().finally(() => clearInterval(timer));
+    const figures = { ...measured, cpuSeconds: tree.cpuSeconds() - cpu, peakBytes: tree.peakBytes(), anonymousBytes };
+    await beside.end();
+    await generator.do({ kind: 'finish' });
+    return figures;
+  } catch (error) {
+    throw new Error(
+      `${server.program.name}, ${step.load} at ${step.connections}: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  } finally {
+    server.pause();
+  }
+}

@@ -1,0 +1,150 @@
+import { parseArgs } from 'node:util';
+import { loads, loadsNamed } from './loads/all-loads.ts';
+import { serverNames } from './servers/all-servers.ts';
+import type { ServerName } from './servers/server-program.ts';
+import { targets } from './targets.ts';
+
+export interface Options {
+  readonly steps: readonly Step[];
+  readonly servers: readonly ServerName[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly quick: boolean;
+  readonly signPayload: boolean;
+  readonly folder: string | undefined;
+  /** The checkout that Coffer is started from. */
+  readonly coffer: string | undefined;
+  readonly out: string | undefined;
+  readonly profile: boolean;
+  /** Writes over objects before the loads are run once more; 0 for no second run. */
+  readonly overwrites: number;
+  /** Objects of the cold start; 0 for none. */
+  readonly coldStart: number;
+}
+
+/** A load at a number of connections. */
+export interface Step {
+  readonly load: string;
+  readonly connections: number;
+}
+
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
+}
+
+export const usage = `usage: npm run bench [-- OPTIONS]
+  --quick               only the loads that have a target, at its connections, with fewer objects: a look, no result
+  --targets             only the loads that have a target, at its connections
+  --only LOAD,...       ${loads.map((load) => load.name).join(', ')}; put means all sizes; cold-start
+  --connections N,...   1,32,256; with 8 MiB 4 too
+  --rounds N            3; 2 with --quick
+  --seconds N           of each round, 2; 1 with --quick
+  --servers NAME,...    ${serverNames.join(',')}
+  --overwrites N        run all once more after N writes over objects in Coffer: 10000000 in the long form
+  --cold-start N        objects of Coffer's cold start, 1000000; 0 leaves it out, as --quick, --targets and --only do
+  --sign-payload        sign SHA-256 of bodies
+  --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
+  --coffer DIR          another checkout to start Coffer from, to compare with
+  --folder DIR          where the servers keep their data, .coffer/bench
+  --out FILE.md         also write the report there`;
+
+const defaultConnections = [1, 32, 256];
+const coldStartObjects = 1_000_000;
+
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = read(args);
+  const quick = values.quick;
+  const coldStartNamed = values.only?.split(',').includes('cold-start') === true;
+  const narrow = quick || values.targets || values.only !== undefined;
+  return {
+    steps: steps(values.only, quick || values.targets, values.connections),
+    servers: servers(values.servers),
+    rounds: whole('--rounds', values.rounds ?? (quick ? '2' : '3'), 1),
+    seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
+    quick,
+    signPayload: values['sign-payload'],
+    folder: values.folder,
+    coffer: values.coffer,
+    out: values.out,
+    profile: values.profile,
+    overwrites: whole('--overwrites', values.overwrites ?? '0', 0),
+    coldStart: whole(
+      '--cold-start',
+      values['cold-start'] ?? (coldStartNamed || !narrow ? String(coldStartObjects) : '0'),
+      0,
+    ),
+  };
+}
+
+function read(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        quick: { type: 'boolean', default: false },
+        targets: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        connections: { type: 'string' },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        servers: { type: 'string', default: serverNames.join(',') },
+        overwrites: { type: 'string' },
+        'cold-start': { type: 'string' },
+        'sign-payload': { type: 'boolean', default: false },
+        profile: { type: 'boolean', default: false },
+        folder: { type: 'string' },
+        coffer: { type: 'string' },
+        out: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new OptionError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function steps(only: string | undefined, onlyTargets: boolean, connections: string | undefined): Step[] {
+  const given = connections?.split(',').map((value) => whole('--connections', value, 1));
+  const names = only?.split(',').filter((name) => name !== 'cold-start');
+  if (names === undefined && onlyTargets) {
+    return targets.flatMap((target) =>
+      (given ?? [target.connections]).map((count) => ({ load: target.load, connections: count })),
+    );
+  }
+  return named(names ?? loads.map((load) => load.name)).flatMap((load) =>
+    (given ?? connectionsOf(load)).map((count) => ({ load, connections: count })),
+  );
+}
+
+function named(names: readonly string[]): string[] {
+  try {
+    return loadsNamed(names).map((load) => load.name);
+  } catch (error) {
+    throw new OptionError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function connectionsOf(load: string): readonly number[] {
+  return load.endsWith('-8MiB') ? [1, 4, 32, 256] : defaultConnections;
+}
+
+function servers(value: string): ServerName[] {
+  return value.split(',').map((name) => {
+    const found = serverNames.find((known) => known === name);
+    if (found === undefined) throw new OptionError(`--servers: "${name}" is none of ${serverNames.join(', ')}`);
+    return found;
+  });
+}
+
+function whole(option: string, value: string, least: number): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < least) {
+    throw new OptionError(`${option}: "${value}" is no whole number from ${least} on`);
+  }
+  return number;
+}
+
+function positive(option: string, value: string): number {
+  const number = Number(value);
+  if (!(number > 0)) throw new OptionError(`${option}: "${value}" is no number above 0`);
+  return number;
+}

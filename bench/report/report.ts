@@ -1,0 +1,150 @@
+import type { ColdStart } from '../cold-start.ts';
+import { ratio, type Row } from '../figures.ts';
+import type { Installed } from '../fleet.ts';
+import type { Machine } from '../machine.ts';
+import type { ServerName } from '../servers/server-program.ts';
+import { spread } from '../statistics.ts';
+import { readyWithinMs, targetOf } from '../targets.ts';
+import { markdownTable } from './markdown-table.ts';
+import { mib, number, withSpread } from './shown.ts';
+
+export interface Report {
+  readonly date: Date;
+  readonly machine: Machine;
+  readonly arguments: readonly string[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly quick: boolean;
+  readonly installed: readonly Installed[];
+  readonly missing: readonly ServerName[];
+  readonly rows: readonly Row[];
+  readonly coldStarts: readonly ColdStart[];
+  /** What the records of Coffer took on disk, at named moments. */
+  readonly recordsBytes: readonly (readonly [when: string, bytes: number])[];
+}
+
+/** The whole report, in Markdown. */
+export function render(report: Report): string {
+  const phases = [...new Set(report.rows.map((row) => row.phase))];
+  const parts = [
+    '# Benchmark',
+    conditions(report),
+    ...phases.flatMap((phase) => [
+      `## Targets, ${phase}`,
+      targetTable(report.rows.filter((row) => row.phase === phase)),
+      `## All loads, ${phase}`,
+      loadTable(report.rows.filter((row) => row.phase === phase)),
+    ]),
+    ...(report.coldStarts.length > 0 ? ['## Cold start', coldStartTable(report.coldStarts)] : []),
+    ...(report.recordsBytes.length > 0 ? ['## Records of Coffer on disk', recordsTable(report.recordsBytes)] : []),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function conditions({ date, machine, rounds, seconds, quick, installed, missing, ...report }: Report): string {
+  const lines = [
+    `- ${date.toISOString().slice(0, 16).replace('T', ' ')} UTC; \`npm run bench${report.arguments.length > 0 ? ` -- ${report.arguments.join(' ')}` : ''}\``,
+    `- ${machine.processor}, ${machine.cores} cores, ${(machine.memoryBytes / 2 ** 30).toFixed(0)} GiB; ${machine.system}; ${machine.fileSystem}`,
+    `- ${rounds} rounds of ${seconds} s, servers in turn; median, with the lowest and the highest round in brackets`,
+    '- The generator shares the cores with the server: compare the ratios, not the figures.',
+    ...installed.map(({ program, version }) => `- ${program.name} ${version}: ${program.durability}`),
+    ...missing.map((name) => `- **${name} is not installed**: \`npm run bench:peers\` installs it`),
+    ...(quick ? ['- **A quick look with fewer objects and short rounds: no result.**'] : []),
+  ];
+  return lines.join('\n');
+}
+
+/** Only MinIO has targets. */
+function targetTable(rows: readonly Row[]): string {
+  const lines = rows.flatMap((row) => {
+    const target = targetOf(row.load, row.connections);
+    const [coffer, minio] = [row.servers.get('coffer'), row.servers.get('minio')];
+    if (target === undefined || coffer === undefined || minio === undefined) return [];
+    const reached = ratio(coffer, minio);
+    return [
+      [
+        row.load,
+        String(row.connections),
+        withSpread(reached.operations, 'x'),
+        `${target.ratio}x`,
+        yes(reached.operations.median >= target.ratio),
+        `${number(reached.cpu)}x`,
+        yes(reached.cpu < 1),
+        `${number(reached.memory)}x`,
+        yes(reached.memory <= 1),
+      ],
+    ];
+  });
+  if (lines.length === 0) return 'None of the loads that have a target was run on Coffer and MinIO.';
+  const titles = ['load', 'connections', 'Coffer / MinIO', 'target', 'reached', 'CPU', 'below', 'memory', 'at most'];
+  return markdownTable(titles, lines, 1);
+}
+
+function loadTable(rows: readonly Row[]): string {
+  const lines = rows.flatMap((row) =>
+    [...row.servers].map(([server, figures]) => {
+      const coffer = row.servers.get('coffer');
+      const against = server === 'coffer' || coffer === undefined ? undefined : ratio(coffer, figures);
+      return [
+        row.load,
+        server,
+        String(row.connections),
+        withSpread(figures.operationsPerSecond),
+        number(figures.mibPerSecond),
+        number(figures.p50),
+        number(figures.p99),
+        number(figures.cpuPer1000),
+        mib(figures.peakBytes),
+        mib(figures.anonymousBytes),
+        against === undefined ? '' : withSpread(against.operations, 'x'),
+        against === undefined ? '' : `${number(against.cpu)}x`,
+        against === undefined ? '' : `${number(against.memory)}x`,
+        `${(figures.generatorShare * 100).toFixed(0)} %`,
+      ];
+    }),
+  );
+  const titles = [
+    'load',
+    'server',
+    'connections',
+    'operations/s',
+    'MiB/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU-s / 1,000',
+    'peak MiB',
+    'without files',
+    'Coffer / it',
+    'its CPU',
+    'its memory',
+    'generator',
+  ];
+  return markdownTable(titles, lines, 2);
+}
+
+function coldStartTable(starts: readonly ColdStart[]): string {
+  const lines = starts.map((start) => {
+    const ready = spread(start.ready);
+    return [
+      start.server,
+      start.cacheDropped ? 'emptied' : 'warm',
+      start.objects.toLocaleString('en-US'),
+      withSpread(ready),
+      withSpread(spread(start.firstGet)),
+      start.server === 'coffer' ? yes(ready.median <= readyWithinMs) : '',
+    ];
+  });
+  return markdownTable(['server', 'page cache', 'objects', 'ready ms', 'first GET ms', 'within 1 s'], lines, 2);
+}
+
+function recordsTable(sizes: Report['recordsBytes']): string {
+  return markdownTable(
+    ['when', 'MiB'],
+    sizes.map(([when, bytes]) => [when, mib(bytes)]),
+    1,
+  );
+}
+
+function yes(reached: boolean): string {
+  return reached ? 'yes' : '**no**';
+}

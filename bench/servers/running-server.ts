@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from '../generator/ask.ts';
+import type { Endpoint } from '../generator/endpoint.ts';
+import { ProcessTree } from '../process-usage.ts';
+import { readyPath, rootPassword, rootUser, type ServerProgram, type ServerRun } from './server-program.ts';
+
+/** A server may take minutes over a folder of many objects. */
+const startsWithinMs = 600_000;
+const stopsWithinMs = 60_000;
+
+/** A server as a process of its own, which can be made to stand still. */
+export class RunningServer {
+  readonly program: ServerProgram;
+  readonly run: ServerRun;
+  readonly endpoint: Endpoint;
+  readonly tree: ProcessTree;
+  /** From the start of the process to the first 200 of its health check. */
+  readonly readyMs: number;
+  readonly #child: ChildProcess;
+
+  private constructor(program: ServerProgram, run: ServerRun, child: ChildProcess, tree: ProcessTree, readyMs: number) {
+    this.program = program;
+    this.run = run;
+    this.endpoint = endpointOf(run);
+    this.tree = tree;
+    this.readyMs = readyMs;
+    this.#child = child;
+  }
+
+  /** Waits until it is ready. What it prints goes to a file beside its folder. */
+  static async start(program: ServerProgram, run: ServerRun, more: NodeJS.ProcessEnv = {}): Promise<RunningServer> {
+    const { args, env } = program.command(run);
+    const log = openSync(`${run.folder}.log`, 'a');
+    const started = performance.now();
+    const child = spawn(run.program, args, {
+      cwd: join(run.folder, '..'),
+      stdio: ['ignore', log, log],
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more },
+    });
+    const ended = new AbortController();
+    const failed = new Promise<never>((_, reject) => {
+      child.once('error', reject);
+      child.once('exit', () => ended.abort());
+      child.once('exit', (code) => reject(new Error(`${program.name} exited with ${code}: see ${run.folder}.log`)));
+    });
+    await Promise.race([ready(endpointOf(run), ended.signal), failed]);
+    // From here on a death shows as a failed connection.
+    failed.catch(() => {});
+    const readyMs = performance.now() - started;
+    return new RunningServer(program, run, child, new ProcessTree(child.pid ?? 0), readyMs);
+  }
+
+  /** Stands still, so that it takes nothing from the server that is measured. */
+  pause(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#signal('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exited = new Promise((resolve) => {
+      this.#child.once('exit', resolve);
+    });
+    const pids = this.tree.pids();
+    this.resume();
+    this.#child.kill('SIGTERM');
+    const late = setTimeout(() => {
+      for (const pid of pids) kill(pid, 'SIGKILL');
+    }, stopsWithinMs);
+    await exited;
+    clearTimeout(late);
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    for (const pid of this.tree.pids()) kill(pid, signal);
+  }
+}
+
+function endpointOf({ port }: ServerRun): Endpoint {
+  return { host: '127.0.0.1', port, accessKey: rootUser, secretKey: rootPassword, region: 'us-east-1' };
+}
+
+async function ready(endpoint: Endpoint, ended: AbortSignal): Promise<void> {
+  const until = performance.now() + startsWithinMs;
+  while (performance.now() < until && !ended.aborted) {
+    try {
+      const { status } = await ask(endpoint, { method: 'GET', path: readyPath, query: '' });
+      if (status === 200) return;
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(5);
+  }
+  throw new Error(`no 200 from ${readyPath} within ${startsWithinMs / 1000} s`);
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
