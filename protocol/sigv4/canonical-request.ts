@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { hmac, formatScope } from './signing-key.ts';
+import { formatScope, sign } from './signing-key.ts';
+import type { SigningKey } from './signing-key.ts';
 import type { RequestHeaders, SignatureScope } from './signed-request.ts';
 
 export interface CanonicalParts {
@@ -28,6 +29,7 @@ export function canonicalHeaders(headers: RequestHeaders, signed: readonly strin
 
 /** Values hold one character per byte: only the white space of ASCII counts, since A0 and 85 are also parts of UTF-8 characters. */
 function canonicalValue(value: string): string {
+  if (!/[\t\n\v\f\r ]/.test(value)) return value;
   return value
     .replaceAll(/[\t\n\v\f\r ]+/g, ' ')
     .replace(/^ /, '')
@@ -41,11 +43,12 @@ export function hashCanonicalRequest(parts: CanonicalParts): string {
   return hash('sha256', Buffer.from(request, 'latin1'), 'hex');
 }
 
+/** 64 hexadecimal digits. */
 export function computeSignature(
-  signingKey: Buffer,
+  signingKey: SigningKey,
   timestamp: string,
   scope: SignatureScope,
   canonicalHash: string,
 ): string {
-  return hmac(signingKey, `AWS4-HMAC-SHA256\n${timestamp}\n${formatScope(scope)}\n${canonicalHash}`).toString('hex');
+  return sign(signingKey, `AWS4-HMAC-SHA256\n${timestamp}\n${formatScope(scope)}\n${canonicalHash}`);
 }

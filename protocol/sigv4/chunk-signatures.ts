@@ -1,11 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
-import { hmac } from './signing-key.ts';
+import { sign } from './signing-key.ts';
+import type { SigningKey } from './signing-key.ts';
 
 const emptySha256 = createHash('sha256').digest('hex');
 
 export interface ChunkChain {
-  readonly signingKey: Buffer;
+  readonly signingKey: SigningKey;
   /** `20130524T000000Z`. */
   readonly timestamp: string;
   /** `date/region/service/aws4_request`. */
@@ -41,9 +42,7 @@ export class ChunkSignatures {
 
   #next(algorithm: string, hashes: string): string {
     const { signingKey, timestamp, scope } = this.#chain;
-    this.#previous = hmac(signingKey, `${algorithm}\n${timestamp}\n${scope}\n${this.#previous}\n${hashes}`).toString(
-      'hex',
-    );
+    this.#previous = sign(signingKey, `${algorithm}\n${timestamp}\n${scope}\n${this.#previous}\n${hashes}`);
     return this.#previous;
   }
 }

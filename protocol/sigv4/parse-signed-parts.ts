@@ -9,7 +9,11 @@ export function parseSignedHeaders(text: string, fail: (why: string) => S3Error)
   return names;
 }
 
+export function isSignature(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
 export function parseSignature(text: string, fail: (why: string) => S3Error): string {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw fail('Signature must be 64 hexadecimal digits in lower case');
+  if (!isSignature(text)) throw fail('Signature must be 64 hexadecimal digits in lower case');
   return text;
 }

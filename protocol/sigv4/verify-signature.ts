@@ -4,7 +4,7 @@ import { canonicalHeaders, computeSignature, hashCanonicalRequest } from './cano
 import { reencode } from './percent-encoding.ts';
 import { canonicalQuery } from './query.ts';
 import { checkScope, checkTime } from './check-scope.ts';
-import type { SigningKeys } from './signing-key.ts';
+import type { SigningKey, SigningKeys } from './signing-key.ts';
 import type { RequestHeaders, SignatureClaim, SignedRequest } from './signed-request.ts';
 import { formatTimestamp } from './timestamp.ts';
 
@@ -24,7 +24,7 @@ export interface Verification {
 /** What the chunks of a streaming body chain on. */
 export interface VerifiedSignature {
   readonly claim: SignatureClaim;
-  readonly signingKey: Buffer;
+  readonly signingKey: SigningKey;
 }
 
 /**
@@ -91,13 +91,11 @@ function headersAsSigned(headers: RequestHeaders, signed: readonly string[]): Re
     : headers;
 }
 
-function checkSignedHeaders(headers: RequestHeaders, claim: SignatureClaim): void {
-  const unsigned = Object.keys(headers).filter(
-    (name) =>
-      (name === 'host' || (name.startsWith('x-amz-') && !maybeUnsigned.has(name))) &&
-      !claim.signedHeaders.includes(name),
-  );
-  if (!claim.signedHeaders.includes('host') && !unsigned.includes('host')) unsigned.push('host');
+function checkSignedHeaders(headers: RequestHeaders, { signedHeaders }: SignatureClaim): void {
+  const unsigned = signedHeaders.includes('host') ? [] : ['host'];
+  for (const name of Object.keys(headers)) {
+    if (name.startsWith('x-amz-') && !maybeUnsigned.has(name) && !signedHeaders.includes(name)) unsigned.push(name);
+  }
   if (unsigned.length === 0) return;
   const names = unsigned.join(', ');
   throw new S3Error('AccessDenied', `There were headers present in the request which were not signed: ${names}.`, {

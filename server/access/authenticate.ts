@@ -1,4 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { KnownAuthorizations } from '../../protocol/sigv4/authorization-fields.ts';
 import { parseAuthorization } from '../../protocol/sigv4/parse-authorization.ts';
 import type { SignatureClaim } from '../../protocol/sigv4/signed-request.ts';
 import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
@@ -31,8 +32,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   const { credentials: source } = options;
   const clock = options.clock ?? (() => new Date());
   const signingKeys = new SigningKeys();
+  const known = new KnownAuthorizations();
   return async (request) => {
-    const claim = parseAuthorization(request);
+    const claim = parseAuthorization(request, known);
     if (claim === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, undefined) };
     const credentials = (await source.credentials(claim.accessKey)) ?? (await refuseUnknown(source, claim));
     const signature = verifySignature(request, claim, credentials.secretKey, {
