@@ -12,7 +12,7 @@ export async function createBucket(
   bucket: string,
   options: { readonly location: string },
 ): Promise<void> {
-  await environment.checkSpace();
+  await environment.checkSpace(0);
   const key = recordKeys.bucket(bucket);
   const value = encodeBucket({ created: environment.clock(), location: options.location });
   await commitChange(environment, async () => {

@@ -2,6 +2,7 @@ import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { DecodedBuckets } from './records/decoded-buckets.ts';
+import type { SpaceCheck } from './space-check.ts';
 import type { Turns } from './turns.ts';
 
 /** What every operation works with: `ObjectLayerOptions` with nothing left out. */
@@ -13,8 +14,7 @@ export interface Environment {
   readonly random: (size: number) => Buffer;
   readonly inlineLimit: number;
   readonly autoEncryption: boolean;
-  /** Throws `XMinioStorageFull` when too little space is free to write. */
-  readonly checkSpace: () => Promise<void>;
+  readonly checkSpace: SpaceCheck;
   /** Of this thread's writers that met each other, by the key they met at. */
   readonly turns: Turns;
   readonly buckets: DecodedBuckets;

@@ -256,21 +256,3 @@ describe('the default encryption of a bucket', () => {
     expect(await layer.getBucketEncryption('bucket')).toBeUndefined();
   });
 });
-
-describe('the reserve of free space', () => {
-  it('refuses writes below it, never deletes', async () => {
-    let free = 1000;
-    let now = 0;
-    const { layer, blobs } = await prepared({ reserve: { percent: 10 }, clock: () => now });
-    blobs.space = () => Promise.resolve({ free, total: 5000 });
-    now += 1000;
-    await layer.putObject(put('bucket', 'key', 'x'));
-    free = 499;
-    now += 1000;
-    const full = { code: 'XMinioStorageFull' };
-    await expect(layer.putObject(put('bucket', 'key', 'x'))).rejects.toMatchObject(full);
-    await expect(layer.createBucket('other', { location: '' })).rejects.toMatchObject(full);
-    await expect(layer.deleteObject('bucket', 'key')).resolves.toBeUndefined();
-    await expect(layer.deleteBucket('bucket')).resolves.toBeUndefined();
-  });
-});

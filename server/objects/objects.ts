@@ -22,7 +22,7 @@ import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './put-object.ts';
 import { pooledRandom } from './random-pool.ts';
 import { DecodedBuckets } from './records/decoded-buckets.ts';
-import { type Reserve, spaceCheck } from './space-check.ts';
+import { type Reserve, spaceCheck, type Volumes } from './space-check.ts';
 import { translateFailure } from './translate-failure.ts';
 import { Turns } from './turns.ts';
 
@@ -39,7 +39,7 @@ export interface ObjectLayerOptions {
   readonly inlineLimit?: number;
   /** SSE-KMS under the default key where neither request nor bucket asks for encryption. */
   readonly autoEncryption?: boolean;
-  /** Free space of the blobs below which writes are refused; none by default. */
+  /** Free space, of the blobs and of the records each, below which writes are refused; none by default. */
   readonly reserve?: Reserve;
 }
 
@@ -56,7 +56,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     random: options.random ?? pooledRandom(randomBytes),
     inlineLimit: options.inlineLimit ?? INLINE_LIMIT,
     autoEncryption: options.autoEncryption ?? false,
-    checkSpace: spaceCheck(options.blobs, options.reserve, clock),
+    checkSpace: spaceCheck(volumesOf(options), options.reserve, clock),
     turns: new Turns(),
     buckets: new DecodedBuckets(),
   };
@@ -88,6 +88,10 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     listParts: operation(environment, listParts),
     listMultipartUploads: operation(environment, listMultipartUploads),
   };
+}
+
+function volumesOf({ blobs, records }: ObjectLayerOptions): Volumes {
+  return { bodies: () => blobs.space(), records: () => records.space?.() ?? Promise.resolve(undefined) };
 }
 
 /** An operation in the environment, its failures in the protocol's terms. */

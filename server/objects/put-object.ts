@@ -21,7 +21,8 @@ import { supersedeObject } from './supersede-object.ts';
 export async function putObject(environment: Environment, request: PutObject): Promise<ObjectInfo> {
   const { bucket, key } = request;
   checkObjectKey(bucket, key);
-  await environment.checkSpace();
+  const checked = environment.checkSpace(request.size <= environment.inlineLimit ? 0 : request.size);
+  if (checked !== undefined) await checked;
   const place = await readPlace(environment, bucket, key);
   // Asked again by the commit; asked here to refuse before the body comes.
   checkWriteConditions(request.conditions, place.current?.record);

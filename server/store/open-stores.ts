@@ -14,7 +14,7 @@ export interface StoreOptions {
 
 /** The engine is loaded only where it is used: a start on one machine does not pay for the others. */
 export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
-  if (address.kind === 'lmdb') return openLmdbRecordStore({ folder: address.folder });
+  if (address.kind === 'lmdb') return openLmdbRecordStore({ folder: address.folder, ballast: true });
   const { openPostgresRecordStore } = await import('./postgres/postgres-record-store.ts');
   const { kind: _, ...database } = address;
   return openPostgresRecordStore({ ...database, ...options });

@@ -27,6 +27,9 @@ export interface RecordStore {
    */
   outcome(id: CommitId): Promise<'committed' | 'not-committed'>;
 
+  /** Free and total bytes of what holds the records, where that can be told. */
+  space?(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+
   close(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export async function completeMultipartUpload(
   environment: Environment,
   request: CompleteMultipartUpload,
 ): Promise<ObjectInfo> {
-  await environment.checkSpace();
+  await environment.checkSpace(0);
   return commitChange(environment, () => plan(environment, request));
 }
 

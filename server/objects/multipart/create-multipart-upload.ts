@@ -21,7 +21,7 @@ export async function createMultipartUpload(
   const { bucket, key, headers, checksum } = request;
   checkObjectKey(bucket, key);
   checkChecksumType(checksum);
-  await environment.checkSpace();
+  await environment.checkSpace(0);
   const { record: bucketRecord } = await getBucket(environment.records, bucket);
   const uploadId = newId(environment.clock(), environment.random);
   const chosen = decideEncryption({

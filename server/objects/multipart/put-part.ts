@@ -28,7 +28,7 @@ export async function putPart(
       `Part number must be an integer between 1 and ${MOST_PARTS}, not ${partNumber}.`,
     );
   }
-  await environment.checkSpace();
+  await environment.checkSpace(request.size);
   const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
   const { sealed } = upload;
   const received = await receiveBody(environment, {

@@ -1,6 +1,7 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { decodeCounter, encodeCounter } from '../counter.ts';
-import type { Batch, CommitId, Key, Outcome, StoreUnavailable } from '../record-store.ts';
+import { type Batch, type CommitId, type Key, type Outcome, StoreUnavailable } from '../record-store.ts';
+import { type Ballast, noBallast } from './ballast.ts';
 import { causeOf } from './lmdb-errors.ts';
 import { RecentCommits } from './recent-commits.ts';
 import { readRecord, readRevision } from './read-record.ts';
@@ -27,6 +28,7 @@ export class CommitQueue {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #records: Database<Buffer, Buffer>;
   readonly #unavailable: (error: unknown) => StoreUnavailable;
+  readonly #ballast: Pick<Ballast, 'release' | 'isTight'>;
   readonly #recent = new RecentCommits();
   #waiting: Waiting[] = [];
   #scheduled = false;
@@ -35,10 +37,12 @@ export class CommitQueue {
     root: RootDatabase<Buffer, Buffer>,
     records: Database<Buffer, Buffer>,
     unavailable: (error: unknown) => StoreUnavailable,
+    ballast: Pick<Ballast, 'release' | 'isTight'> = noBallast,
   ) {
     this.#root = root;
     this.#records = records;
     this.#unavailable = unavailable;
+    this.#ballast = ballast;
   }
 
   commit(batch: Batch): Promise<Outcome> {
@@ -65,6 +69,11 @@ export class CommitQueue {
     return this.#recent.arrivals();
   }
 
+  #refuse(waiting: Waiting, cause: StoreUnavailable): void {
+    this.#recent.end(waiting.batch.id, false);
+    waiting.settle.reject(cause);
+  }
+
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -75,6 +84,7 @@ export class CommitQueue {
   async #transact(): Promise<void> {
     let group: readonly Waiting[] = [];
     let decided: readonly Decided[] = [];
+    if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
     try {
       // A child, because only a child is undone when a write in the middle fails.
       await this.#root.childTransaction(() => {
@@ -84,10 +94,12 @@ export class CommitQueue {
     } catch (error) {
       const cause = this.#unavailable(await causeOf(error));
       // A transaction that never began has taken none of its batches yet.
-      for (const waiting of group.length > 0 ? group : this.#nextGroup()) {
-        this.#recent.end(waiting.batch.id, false);
-        waiting.settle.reject(cause);
-      }
+      const failed = group.length > 0 ? group : this.#nextGroup();
+      const again = cause.reason === 'full' && this.#ballast.release() ? failed.filter(frees) : [];
+      for (const waiting of failed) if (!again.includes(waiting)) this.#refuse(waiting, cause);
+      if (again.length === 0) return;
+      this.#waiting.unshift(...again);
+      this.#schedule();
       return;
     }
     // Conflicts are answered only now too: they may rest on batches that share the transaction.
@@ -96,6 +108,16 @@ export class CommitQueue {
       if (outcome === undefined) waiting.settle.reject(error);
       else waiting.settle.resolve(outcome);
     }
+  }
+
+  /** Refuses the rest; whether anything is left to write. */
+  #keepWhatFrees(): boolean {
+    const cause = new StoreUnavailable('full', 'no space is left for records: only deletes are taken');
+    const filling = this.#waiting.filter((waiting) => !frees(waiting));
+    this.#waiting = this.#waiting.filter(frees);
+    for (const waiting of filling) this.#refuse(waiting, cause);
+    this.#scheduled = this.#waiting.length > 0;
+    return this.#scheduled;
   }
 
   #nextGroup(): readonly Waiting[] {
@@ -158,6 +180,11 @@ export class CommitQueue {
       return { key, stored: roomFor(encodeCounter(value + delta)) };
     });
   }
+}
+
+/** Whether a batch leaves more room than there was, once it is committed. */
+function frees({ batch }: Waiting): boolean {
+  return (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
 }
 
 interface Added {

@@ -3,6 +3,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../record-store.ts';
+import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { readRecord } from './read-record.ts';
 import { readPage } from './scan-page.ts';
@@ -13,6 +14,8 @@ export interface LmdbOptions {
   readonly folder: string;
   /** Bytes of address space, not of disk: the file grows as it is written. */
   readonly mapSize?: number;
+  /** Whether room is kept on the disk for deletes: 8 MiB. */
+  readonly ballast?: boolean;
   /** Told when the file can no longer be relied on; without it the thread ends, and the process with it. */
   readonly onFailed?: (error: Error) => void;
 }
@@ -49,13 +52,15 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   });
   // LMDB flushes its file, never the folder that the file's name is in.
   syncFolder(options.folder);
-  return new LmdbRecordStore(root, records, options.folder, options.onFailed ?? endThread);
+  const ballast = options.ballast === true ? new Ballast(options.folder, records) : undefined;
+  return new LmdbRecordStore(root, records, options.folder, options.onFailed ?? endThread, ballast);
 }
 
 class LmdbRecordStore implements RecordStore {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #records: Database<Buffer, Buffer>;
   readonly #queue: CommitQueue;
+  readonly #ballast: Ballast | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -63,14 +68,17 @@ class LmdbRecordStore implements RecordStore {
     records: Database<Buffer, Buffer>,
     folder: string,
     onFailed: (error: Error) => void,
+    ballast: Ballast | undefined,
   ) {
     this.#root = root;
     this.#records = records;
-    this.#queue = new CommitQueue(root, records, (error) => {
+    this.#ballast = ballast;
+    const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => isThereRoomIn(folder));
       if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
       return failure;
-    });
+    };
+    this.#queue = new CommitQueue(root, records, failureOf, ballast);
   }
 
   // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
@@ -113,6 +121,14 @@ class LmdbRecordStore implements RecordStore {
   async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
     if (this.#closing !== undefined) throw closed('record');
     return this.#queue.outcome(id);
+  }
+
+  /** Pages of the file that are free are free space: they are written before the file grows. */
+  // Async as `get` is.
+  // eslint-disable-next-line typescript/require-await
+  async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
+    this.#freshSnapshot();
+    return this.#ballast?.space();
   }
 
   close(): Promise<void> {
