@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ExpectedDigests } from '../objects/object-layer.ts';
+import type { BodySource, ExpectedDigests } from '../objects/object-layer.ts';
 import type { Principal } from './principal.ts';
 
 /** A request as it came, target split but nothing interpreted yet. Built by `http`, read by `s3`, `sts`, `admin`. */
@@ -13,11 +13,11 @@ export interface IncomingRequest {
   /** Names in lower case; values joined with `, ` where a header repeats. */
   readonly headers: IncomingHttpHeaders;
   /** Read at most once. Reading it tells a client that waits with `Expect: 100-continue` to go on; leaving it unread is fine. */
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: BodySource;
   readonly secure: boolean;
   readonly remoteAddress: string;
   /** Told which operation the request asks for, once that is known: what is told is counted. */
-  readonly measure?: { isFor(operation: string): void };
+  readonly measure?: { isFor(operation: string): void } | undefined;
 }
 
 /** An `IncomingRequest` whose signature holds. */
@@ -27,7 +27,7 @@ export interface AuthenticatedRequest {
    * The body without aws-chunked framing. Reading it checks chunk signatures, the payload hash and the declared length; a
    * difference throws the S3Error, so what was read so far must not be kept.
    */
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: BodySource;
   /** Bytes of `body`; undefined when the request declares none. */
   readonly size: number | undefined;
   /** The trailer's checksum, where the request announces one. */

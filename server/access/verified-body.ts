@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
 import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload.ts';
 import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
+import type { BodySource } from '../objects/object-layer.ts';
+import { CheckedBody } from './checked-body.ts';
 import type { AuthenticatedRequest, IncomingRequest } from './incoming-request.ts';
 
 type VerifiedBody = Pick<AuthenticatedRequest, 'body' | 'size' | 'trailing'>;
@@ -24,14 +25,15 @@ export function verifiedBody(request: IncomingRequest, signature: VerifiedSignat
   const { headers } = request;
   const payload = payloadKind(headers);
   switch (payload.kind) {
-    case 'unsigned': {
-      const size = declaredLength(headers['content-length'], 'Content-Length');
-      return { body: hasBody(request) ? exactly(request.body, size) : nothing, size };
-    }
+    case 'unsigned':
     case 'sha256': {
       const size = declaredLength(headers['content-length'], 'Content-Length');
       // Without a body there is nothing to hash but the hash itself may be wrong, which reading finds.
-      return { body: exactly(hashed(hasBody(request) ? request.body : nothing, payload.sha256), size), size };
+      const body = new CheckedBody(hasBody(request) ? request.body : nothing, {
+        size,
+        sha256: payload.kind === 'sha256' ? payload.sha256 : undefined,
+      });
+      return { body, size };
     }
     case 'streaming':
       return streaming(request, payload, signature);
@@ -69,35 +71,11 @@ function hasBody({ headers }: IncomingRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-const nothing: AsyncIterable<Buffer> = {
+const nothing: BodySource = {
   // oxlint-disable-next-line no-empty-function -- an iteration that ends at once
   async *[Symbol.asyncIterator]() {},
+  whole: () => Promise.resolve(Buffer.alloc(0)),
 };
-
-async function* exactly(body: AsyncIterable<Buffer>, size: number | undefined): AsyncGenerator<Buffer> {
-  let received = 0;
-  for await (const bytes of body) {
-    received += bytes.length;
-    yield bytes;
-  }
-  if (size !== undefined && received !== size) {
-    throw new S3Error('IncompleteBody', `The body has ${received} bytes, but Content-Length says ${size}.`);
-  }
-}
-
-async function* hashed(body: AsyncIterable<Buffer>, sha256: string): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256');
-  for await (const bytes of body) {
-    hash.update(bytes);
-    yield bytes;
-  }
-  const computed = hash.digest('hex');
-  if (computed !== sha256) {
-    throw new S3Error('XAmzContentSHA256Mismatch', undefined, {
-      details: { ClientComputedContentSHA256: sha256, S3ComputedContentSHA256: computed },
-    });
-  }
-}
 
 function declaredLength(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { MessageBody } from './message-body.ts';
 
-/** What the rooms see of a message. `awaitsContinue`: the client holds its body back until it is told to send it. */
+/** What the rooms see of a message. */
 export function toIncomingRequest(
   message: IncomingMessage,
   response: ServerResponse,
@@ -9,7 +10,7 @@ export function toIncomingRequest(
     readonly requestId: string;
     readonly secure: boolean;
     readonly awaitsContinue: boolean;
-    readonly measure?: IncomingRequest['measure'];
+    readonly measure: IncomingRequest['measure'];
   },
 ): IncomingRequest {
   const target = originForm(message.url ?? '/');
@@ -20,16 +21,10 @@ export function toIncomingRequest(
     rawPath: question < 0 ? target : target.slice(0, question),
     rawQuery: question < 0 ? '' : target.slice(question + 1),
     headers: message.headers,
-    body: {
-      [Symbol.asyncIterator]() {
-        if (options.awaitsContinue && !response.headersSent) response.writeContinue();
-        // Who stops reading must still be able to answer: destroying the message would cut the connection.
-        return message.iterator({ destroyOnReturn: false });
-      },
-    },
+    body: new MessageBody(message, response, options.awaitsContinue),
     secure: options.secure,
     remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
-    ...(options.measure === undefined ? {} : { measure: options.measure }),
+    measure: options.measure,
   };
 }
 

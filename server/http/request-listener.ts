@@ -5,7 +5,7 @@ import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import type { RequestMeasure } from '../metrics/request-measure.ts';
 import { asS3Error } from '../s3/as-s3-error.ts';
-import { answerError, hostId } from '../s3/error-answer.ts';
+import { answerError } from '../s3/error-answer.ts';
 import { answerAdminError } from './admin-error-answer.ts';
 import { isAdminPath } from './dispatch.ts';
 import { toIncomingRequest } from './incoming.ts';
@@ -30,17 +30,8 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   return (message, response, awaitsContinue) => {
     const requestId = options.nextRequestId();
     const measure = options.measure?.();
-    const request = toIncomingRequest(message, response, {
-      requestId,
-      secure,
-      awaitsContinue,
-      ...(measure === undefined ? {} : { measure }),
-    });
+    const request = toIncomingRequest(message, response, { requestId, secure, awaitsContinue, measure });
     if (debug) logAccess(request, response);
-    response.setHeader('server', 'Coffer');
-    response.setHeader('x-amz-request-id', requestId);
-    response.setHeader('x-amz-id-2', hostId);
-    response.setHeader('x-content-type-options', 'nosniff');
     void serve(message, response, request, measure);
   };
 
@@ -51,7 +42,8 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     measure: RequestMeasure | undefined,
   ): Promise<void> {
     try {
-      await sendAnswer(message, response, await answerOf(message, request), measure);
+      const answer = await answerOf(message, request);
+      await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
     } catch (error) {
       const refusal = asS3Error(error);
@@ -64,7 +56,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
   }
 
-  async function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
+  function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
     // HTTP/1.1 asks for it, and signatures cover it.
     if (message.headers.host === undefined && message.httpVersionMinor > 0) {
       throw new S3Error('InvalidRequest', 'Missing required header for this request: Host');
@@ -86,7 +78,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
     try {
       const answer = isAdminPath(request.rawPath) ? answerAdminError(error, request) : answerError(error, request);
-      await sendAnswer(message, response, answer, measure);
+      await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
     } catch (second) {
       log.error({ err: second, requestId: request.requestId }, 'an answer could not be written');
       response.destroy();

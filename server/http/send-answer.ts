@@ -1,13 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Answer } from '../access/answer.ts';
+import { hostId } from '../s3/error-answer.ts';
 import { finishUnread, hasUnreadBody } from './unread-body.ts';
 
 /** Milliseconds until a slow answer sends its status, and between the spaces that keep the connection alive. */
 const patience = 10_000;
 
-type Headers = Record<string, string>;
+/**
+ * Bytes up to which a body joins its head in one string. Node writes a short string from the stack, where head and buffer are a list
+ * of two: of 58 µs for an answer of 4 KiB, this saved 6.
+ */
+const joined = 12 * 1024;
+
+/** Names and values by turns, as `writeHead` takes them without making an object of them. */
+type Headers = string[];
 const noBytes = Buffer.alloc(0);
+
+/** What every answer to a request carries. */
+export interface Envelope {
+  readonly requestId: string;
+  /** Absent where nothing is measured. */
+  readonly measure?: FirstByteListener | undefined;
+}
 
 /** Told when an answer begins to go out. */
 export interface FirstByteListener {
@@ -23,52 +38,74 @@ export async function sendAnswer(
   message: IncomingMessage,
   response: ServerResponse,
   answer: Answer,
-  measure?: FirstByteListener,
+  envelope: Envelope,
 ): Promise<void> {
-  const { body } = answer;
-  const headers = { ...answer.headers };
+  const { status, body } = answer;
+  const { measure } = envelope;
   // What is there goes out in this turn.
   if (body.kind === 'empty' || body.kind === 'bytes' || message.method === 'HEAD') measure?.firstByte();
-  if (message.method === 'HEAD' || answer.status === 204 || answer.status === 304) {
+  if (message.method === 'HEAD' || status === 204 || status === 304) {
     if (body.kind === 'stream') body.stream.destroy();
-    if (body.kind === 'bytes') headers['content-length'] ??= String(body.bytes.length);
-    if (answer.status === 200 || answer.status >= 400) headers['content-length'] ??= '0';
-    return sendBytes(message, response, answer.status, headers, noBytes);
+    return sendBytes(message, response, status, headOf(answer, lengthOfUnsent(answer), envelope), noBytes);
   }
   switch (body.kind) {
     case 'empty':
-      headers['content-length'] = '0';
-      return sendBytes(message, response, answer.status, headers, noBytes);
+      return sendBytes(message, response, status, headOf(answer, 0, envelope), noBytes);
     case 'bytes':
-      headers['content-length'] = String(body.bytes.length);
-      return sendBytes(message, response, answer.status, headers, body.bytes);
+      return sendBytes(message, response, status, headOf(answer, body.bytes.length, envelope), body.bytes);
     case 'stream':
-      headers['content-length'] = String(body.size);
       return sendStream(response, body, () => {
         measure?.firstByte();
-        response.writeHead(answer.status, headers);
+        response.writeHead(status, headOf(answer, body.size, envelope));
       });
     case 'slow':
-      return sendSlowly(message, response, answer, body, measure);
+      return sendSlowly(message, response, answer, body, envelope);
     default:
       return body satisfies never;
   }
+}
+
+function headOf({ headers }: Answer, length: number | undefined, { requestId }: Envelope): Headers {
+  const head = [
+    'server',
+    'Coffer',
+    'x-amz-request-id',
+    requestId,
+    'x-amz-id-2',
+    hostId,
+    'x-content-type-options',
+    'nosniff',
+  ];
+  for (const name of Object.keys(headers)) {
+    if (name !== 'content-length' || length === undefined) head.push(name, headers[name] ?? '');
+  }
+  if (length !== undefined) head.push('content-length', String(length));
+  return head;
+}
+
+/** The length that an answer without its body tells; undefined where it says so itself, or has none. */
+function lengthOfUnsent({ status, headers, body }: Answer): number | undefined {
+  if (headers['content-length'] !== undefined) return undefined;
+  if (body.kind === 'bytes') return body.bytes.length;
+  return status === 200 || status >= 400 ? 0 : undefined;
 }
 
 async function sendBytes(
   message: IncomingMessage,
   response: ServerResponse,
   status: number,
-  headers: Headers,
+  head: Headers,
   bytes: Buffer,
 ): Promise<void> {
   if (hasUnreadBody(message)) {
-    headers['connection'] = 'close';
-    response.writeHead(status, headers);
+    head.push('connection', 'close');
+    response.writeHead(status, head);
     return finishUnread(message, response, bytes);
   }
-  response.writeHead(status, headers);
-  response.end(bytes);
+  response.writeHead(status, head);
+  if (bytes.length === 0) response.end();
+  else if (bytes.length <= joined) response.end(bytes.toString('latin1'), 'latin1');
+  else response.end(bytes);
 }
 
 /**
@@ -111,16 +148,16 @@ function sendStream(
 async function sendSlowly(
   message: IncomingMessage,
   response: ServerResponse,
-  { status, headers }: Answer,
+  slow: Answer,
   { early, result }: { readonly early: Buffer; readonly result: Promise<Answer> },
-  measure: FirstByteListener | undefined,
+  envelope: Envelope,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tick = () => {
     if (response.headersSent) response.write(' ');
     else {
-      measure?.firstByte();
-      response.writeHead(status, headers);
+      envelope.measure?.firstByte();
+      response.writeHead(slow.status, headOf(slow, undefined, envelope));
       response.write(early);
     }
   };
@@ -128,7 +165,7 @@ async function sendSlowly(
     timer = setInterval(tick, patience);
     const answer = await result;
     clearInterval(timer);
-    if (!response.headersSent) return await sendAnswer(message, response, answer, measure);
+    if (!response.headersSent) return await sendAnswer(message, response, answer, envelope);
     const bytes = answer.body.kind === 'bytes' ? answer.body.bytes : noBytes;
     response.end(bytes.subarray(0, early.length).equals(early) ? bytes.subarray(early.length) : bytes);
   } finally {

@@ -12,6 +12,8 @@ export const getObject: Operation = {
       const object = await call.objects.getObject(call.bucket, call.key, readConditions(call.request.headers));
       const { status, headers, start, end } = planFor(object.info);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
+      if (object.bytes !== undefined)
+        return { status, headers, body: { kind: 'bytes', bytes: object.bytes({ start, end }) } };
       return { status, headers, body: { kind: 'stream', size: end - start, stream: object.open({ start, end }) } };
     });
   },
