@@ -29,6 +29,16 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
   }
 }
 
+/** Makes the bytes of a file durable that others wrote. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -1,0 +1,126 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { put, randomBody, type TestLayer } from '../objects/testing.ts';
+import { drainRemovals } from '../objects/sweeper.ts';
+import { openDataFolder, type DataFolder } from '../store/data-folder.ts';
+import { openFilesBlobStore } from '../store/files/files-blob-store.ts';
+import { openLmdbRecordStore } from '../store/lmdb/lmdb-record-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import type { Finding } from './finding.ts';
+import { restoreSnapshot } from './restore.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { filledLayer } from './testing.ts';
+import { verifyStores } from './verify-stores.ts';
+
+let base: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: string;
+let opened: DataFolder;
+let records: RecordStore;
+let test: TestLayer;
+
+beforeEach(async () => {
+  base = await temporaryFolder();
+  folder = join(base.path, 'data');
+  opened = await openDataFolder(folder);
+  records = openLmdbRecordStore({ folder: opened.recordsFolder });
+  test = await filledLayer({ records: records as never, blobs: openFilesBlobStore(opened.blobsFolder) as never });
+});
+afterEach(async () => {
+  await records.close();
+  await opened.close();
+  await base.remove();
+});
+
+async function verified(path: string): Promise<Finding[]> {
+  const data = await openDataFolder(path);
+  const store = openLmdbRecordStore({ folder: data.recordsFolder });
+  try {
+    const blobs = openFilesBlobStore(data.blobsFolder);
+    return await Array.fromAsync(verifyStores({ records: store, blobs, now: Date.now(), bodies: true, graceMs: 0 }));
+  } finally {
+    await store.close();
+    await data.close();
+  }
+}
+
+describe('a snapshot', () => {
+  it('is a data folder in which nothing is wrong', async () => {
+    const out = join(base.path, 'out');
+    expect(await takeSnapshot({ records, folder, out })).toEqual({ blobs: 6, missing: 0 });
+    expect(await verified(out)).toEqual([]);
+    expect((await stat(join(out, 'records', 'data.mdb'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(base.path)).toEqual(['data', 'out']);
+  });
+
+  it(
+    'is consistent when it is taken under load, and after what it refers to was removed',
+    { timeout: 60_000 },
+    async () => {
+      const finished = new AbortController();
+      const load = Promise.all(
+        Array.from({ length: 4 }, async (_, writer) => {
+          for (let round = 0; !finished.signal.aborted; round += 1) {
+            const name = `load-${writer}-${round % 3}`;
+            await test.layer.putObject(put('bucket', name, randomBody(round % 2 === 0 ? 10 : 200_000)));
+            if (round % 5 === 0) await test.layer.deleteObject('bucket', name);
+            await drainRemovals({ records, blobs: test.blobs, now: Date.now(), delay: 0 });
+          }
+        }),
+      );
+      const outs = Array.from({ length: 5 }, (_, index) => join(base.path, `out-${index}`));
+      for (const out of outs) expect(await takeSnapshot({ records, folder, out })).toMatchObject({ missing: 0 });
+      finished.abort();
+      await load;
+      await drainRemovals({ records, blobs: test.blobs, now: Date.now() + 100_000, delay: 0 });
+      for (const out of outs) expect(await verified(out)).toEqual([]);
+    },
+  );
+
+  it('holds removals back while it is taken, and no longer', async () => {
+    await test.layer.deleteObject('bucket', 'large');
+    let during: unknown;
+    const drained: Promise<unknown>[] = [];
+    await takeSnapshot({
+      records,
+      folder,
+      out: join(base.path, 'out'),
+      onProgress: () => void drained.push(drainRemovals({ records, blobs: test.blobs, now: Date.now(), delay: 0 })),
+    });
+    during = await drained[0];
+    expect(during).toEqual({ removed: 0 });
+    expect(await drainRemovals({ records, blobs: test.blobs, now: Date.now(), delay: 0 })).toEqual({ removed: 2 });
+  });
+
+  it('is not written over something', async () => {
+    await expect(takeSnapshot({ records, folder, out: folder })).rejects.toThrow('exists already');
+  });
+
+  it('leaves nothing behind when it fails', async () => {
+    const stop = new AbortController();
+    stop.abort(new Error('stopped'));
+    await expect(takeSnapshot({ records, folder, out: join(base.path, 'out'), signal: stop.signal })).rejects.toThrow(
+      'stopped',
+    );
+    expect(await readdir(base.path)).toEqual(['data']);
+  });
+});
+
+describe('a restored snapshot', () => {
+  it('is what was there, and shares nothing with the snapshot', async () => {
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records, folder, out });
+    const restored = join(base.path, 'restored');
+    await restoreSnapshot(out, restored);
+    expect(await verified(restored)).toEqual([]);
+    expect((await stat(join(restored, 'records', 'data.mdb'))).nlink).toBe(1);
+    expect(await readdir(base.path)).toEqual(['data', 'out', 'restored']);
+  });
+
+  it('does not replace anything', async () => {
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records, folder, out });
+    await expect(restoreSnapshot(out, folder)).rejects.toThrow('holds something already');
+  });
+});
