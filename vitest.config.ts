@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
@@ -14,6 +15,7 @@ const tiers = [
   'api-server',
   'power-cut',
   'disk',
+  'soak',
   'postgres',
   's3-blobs',
   'fleet',
@@ -21,6 +23,8 @@ const tiers = [
   'cluster',
 ];
 const tier = process.env['COFFER_TEST_TIER'];
+/** `.ci/soak fuzz`: so many runs of each property. */
+const fuzzing = process.env['COFFER_FUZZ_RUNS'] !== undefined;
 
 class ByName extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -29,13 +33,16 @@ class ByName extends BaseSequencer {
 }
 
 export default defineConfig({
+  ...(fuzzing
+    ? { resolve: { alias: { 'fast-check': fileURLToPath(new URL('test/soak/fast-check.ts', import.meta.url)) } } }
+    : {}),
   test: {
     include:
       tier === undefined
         ? ['{protocol,platform,server,keysvc,operator,cli,bin}/**/*.test.ts', 'test/**/*.test.ts']
         : [`test/${tier}/**/*.test.ts`],
     exclude: ['**/node_modules/**', ...(tier === undefined ? tiers.map((name) => `test/${name}/**`) : [])],
-    testTimeout: 30_000,
+    testTimeout: fuzzing ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
     // One cluster for the whole tier: its files follow each other by name.

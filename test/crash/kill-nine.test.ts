@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../server/store/temporary-folder.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { report } from '../soak/report.ts';
 import { complaintsAbout } from './compare.ts';
 import { ExpectedObjects } from './expected-objects.ts';
 import { ExpectedUploads } from './expected-uploads.ts';
@@ -147,7 +148,7 @@ describe('a server that is killed while clients write', () => {
       // Nothing was in the way of the server but the kills; and a run in which nothing was acknowledged would show nothing.
       expect(trouble).toEqual([]);
       expect(expected.acknowledgements).toBeGreaterThan(counts.whileServing * 5);
-      console.log(
+      report(
         `${counts.whileServing + counts.whileStarting} kills (${counts.whileServing} under load, ${counts.whileStopping} of them while ` +
           `stopping, ${counts.whileStarting} while starting), ${expected.acknowledgements} acknowledged changes, ` +
           `${orphans} bodies without an owner, all swept, 0 complaints, seed ${seed}`,

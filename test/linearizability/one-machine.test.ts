@@ -2,7 +2,8 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { s3Client } from '../harness/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { checkRounds } from './run-clients.ts';
+import { report } from '../soak/report.ts';
+import { checkRounds, summaryOf } from './run-clients.ts';
 import { s3Register } from './s3-register.ts';
 
 /** `.ci/soak linearizability` asks for 1,000,000. */
@@ -35,13 +36,10 @@ describe('objects of one server with several threads', () => {
         operations,
         seed,
         keysAtATime: 4,
-        onRound: (so) => console.log(`${so.operations} operations, ${so.overlapping} overlapping`),
+        onRound: (so) => console.log(summaryOf(so)),
       });
       for (const register of registers) register.close();
-      console.log(
-        `one machine: ${checked.operations} operations, ${checked.overlapping} overlapping, ${checked.refused} refused by their ` +
-          `condition, ${checked.unknown} unknown, ${checked.violations.length} violations, seed ${seed}`,
-      );
+      report(`one machine: ${summaryOf(checked)}, seed ${seed}`);
       expect(checked.violations).toEqual([]);
       // Clients that never met would show nothing, and nor would those who were never told.
       expect(checked.overlapping).toBeGreaterThan(operations / 2);

@@ -75,6 +75,13 @@ export interface Checked {
   readonly violations: readonly string[];
 }
 
+export function summaryOf({ operations, overlapping, refused, unknown, violations }: Checked): string {
+  return (
+    `${operations} operations, ${overlapping} overlapping, ${refused} refused by their condition, ${unknown} unknown, ` +
+    `${violations.length} violations`
+  );
+}
+
 const ROUND = 50_000;
 
 /** Runs and checks rounds on fresh keys, so that memory does not grow with the number of operations. */

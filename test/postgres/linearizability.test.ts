@@ -1,0 +1,50 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { s3Client } from '../harness/s3-client.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+import { type Checked, checkRounds, summaryOf } from '../linearizability/run-clients.ts';
+import { s3Register } from '../linearizability/s3-register.ts';
+import { type Deployment, newDeployment } from '../replicas/deployment.ts';
+import { report } from '../soak/report.ts';
+
+/** `.ci/soak linearizability` asks for 1,000,000. */
+const operations = Number(process.env['COFFER_OPERATIONS'] ?? 10_000);
+const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+const CLIENTS = 16;
+const Bucket = 'registers';
+
+describe('objects of two servers over one PostgreSQL', () => {
+  let deployment: Deployment;
+  let servers: readonly RunningServer[];
+
+  beforeAll(async () => {
+    deployment = await newDeployment();
+    servers = await Promise.all([deployment.start(), deployment.start()]);
+    const [first] = servers;
+    if (first !== undefined) await s3Client(first).send(new CreateBucketCommand({ Bucket }));
+  }, 180_000);
+
+  afterAll(() => deployment.remove());
+
+  it(
+    `are linearizable in ${operations} operations of ${CLIENTS} clients, seed ${seed}`,
+    async () => {
+      const registers = servers.flatMap((server) =>
+        Array.from({ length: CLIENTS / servers.length }, () =>
+          s3Register({ ...server, endpoint: server.s3, bucket: Bucket }),
+        ),
+      );
+      const checked = await checkRounds({ registers, operations, seed, keysAtATime: 4, onRound: tell });
+      for (const register of registers) register.close();
+      report(`two replicas on PostgreSQL: ${summaryOf(checked)}, seed ${seed}`);
+      expect(checked.violations).toEqual([]);
+      expect(checked.overlapping).toBeGreaterThan(operations / 2);
+      expect(checked.unknown).toBeLessThan(operations / 20);
+    },
+    120_000 + operations * 10,
+  );
+});
+
+function tell(so: Checked): void {
+  console.log(summaryOf(so));
+}
