@@ -26,6 +26,11 @@ const tier = process.env['COFFER_TEST_TIER'];
 /** `.ci/soak fuzz`: so many runs of each property. */
 const fuzzing = process.env['COFFER_FUZZ_RUNS'] !== undefined;
 
+/** Several servers need the database too. */
+function foldersOf(name: string): string[] {
+  return name === 'postgres' ? ['postgres', 'replicas'] : [name];
+}
+
 class ByName extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return Promise.resolve(files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1)));
@@ -40,8 +45,11 @@ export default defineConfig({
     include:
       tier === undefined
         ? ['{protocol,platform,server,keysvc,operator,cli,bin}/**/*.test.ts', 'test/**/*.test.ts']
-        : [`test/${tier}/**/*.test.ts`],
-    exclude: ['**/node_modules/**', ...(tier === undefined ? tiers.map((name) => `test/${name}/**`) : [])],
+        : foldersOf(tier).map((folder) => `test/${folder}/**/*.test.ts`),
+    exclude: [
+      '**/node_modules/**',
+      ...(tier === undefined ? tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`) : []),
+    ],
     testTimeout: fuzzing ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -1,0 +1,83 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger } from '../../platform/logger.ts';
+import { sweepOrphans } from '../../server/objects/sweeper.ts';
+import { openBlobStore, openRecordStore } from '../../server/store/open-stores.ts';
+import { s3Client } from '../harness/s3-client.ts';
+import { signByHand } from '../harness/sign-by-hand.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+import { newDeployment } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
+
+const env = { SVC_PROMETHEUS_AUTH_TYPE: 'public' };
+const log = createLogger({ name: 'test', level: 'error' });
+let deployment: Deployment;
+let holder: RunningServer;
+let other: RunningServer;
+
+beforeAll(async () => {
+  deployment = await newDeployment();
+  holder = await deployment.start(env);
+  await holder.untilLogged('this server does the background work');
+  other = await deployment.start(env);
+});
+afterAll(() => deployment.remove());
+
+async function metric(server: RunningServer, name: string): Promise<number> {
+  const text = await (await fetch(`${server.s3}/minio/v2/metrics/cluster`)).text();
+  return Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
+describe('of two servers', { timeout: 120_000 }, () => {
+  it('one does the background work, as its metrics say; both know of each other', async () => {
+    for (const server of [holder, other]) {
+      await expect.poll(() => metric(server, 'coffer_cluster_servers'), { timeout: 15_000 }).toBe(2);
+    }
+    expect(await metric(holder, 'coffer_background_work')).toBe(1);
+    expect(await metric(other, 'coffer_background_work')).toBe(0);
+  });
+
+  it('an upload of one that is killed leaves nothing to see, and a blob that the other can sweep', async () => {
+    const Bucket = 'bucket';
+    await s3Client(other).send(new CreateBucketCommand({ Bucket }));
+    await beginUpload(holder, `/${Bucket}/half`, 10_000_000);
+    const blobs = await openBlobStore({ kind: 'files', folder: deployment.blobs }, { log });
+    const count = async () => (await Array.fromAsync(blobs.list())).length;
+    await expect.poll(count, { timeout: 10_000 }).toBe(1);
+    await holder.kill();
+    expect((await fetch(`${other.s3}/${Bucket}/half`)).status).toBe(403);
+    const { url, password } = deployment.database;
+    const records = await openRecordStore({ kind: 'postgres', url, password }, { log });
+    expect(await sweepOrphans({ records, blobs, now: Date.now(), grace: 0 })).toEqual({ removed: 1 });
+    expect(await count()).toBe(0);
+    await records.close();
+  });
+
+  it('the other takes the work over when the holder died', async () => {
+    await other.untilLogged('this server does the background work');
+    await expect.poll(() => metric(other, 'coffer_background_work'), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => metric(other, 'coffer_cluster_servers'), { timeout: 20_000 }).toBe(1);
+  });
+
+  it('the other takes the work over at once when the holder was stopped', async () => {
+    const third = await deployment.start(env);
+    expect(await other.stop()).toBe(0);
+    const began = performance.now();
+    await third.untilLogged('this server does the background work');
+    expect(performance.now() - began).toBeLessThan(6_000);
+  });
+});
+
+/** Half of a body; the connection stays open. */
+async function beginUpload(server: RunningServer, path: string, size: number): Promise<void> {
+  const { hostname, port } = new URL(server.s3);
+  const headers = { 'content-length': String(size) };
+  const { head } = signByHand(server, { method: 'PUT', path, headers, payload: 'UNSIGNED-PAYLOAD' });
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  socket.write(head);
+  await new Promise<void>((resolve) => {
+    socket.write(Buffer.alloc(size / 2, 1), () => resolve());
+  });
+}
