@@ -58,12 +58,6 @@ export function describeConcurrency(current: () => Patient, another?: () => Prom
       for (let round = 0; round < 30; round += 1) {
         const [left, right] = [key('left', String(round)), key('right', String(round))];
         await first.commit(() => ({ put: [left, right].map((one) => ({ key: one, value: Buffer.from('on duty') })) }));
-        const leave = async (store: Patient, own: Key, other: Key): Promise<Answer | undefined> => {
-          const entry = await store.get(other);
-          if (entry?.value.toString() !== 'on duty') return undefined;
-          const expected: Expectation = { kind: 'revision', key: other, revision: entry.revision };
-          return store.attempt({ expect: [expected], put: [{ key: own, value: Buffer.from('gone') }] });
-        };
         await Promise.all([leave(first, left, right), leave(second, right, left)]);
         const still = (await first.getAll([left, right])).map((entry) => entry?.value.toString());
         expect(still).toContain('on duty');
@@ -102,10 +96,10 @@ export function describeConcurrency(current: () => Patient, another?: () => Prom
     });
 
     it('give a record that is put and deleted by many revisions that only grow', async () => {
-      let writing = true;
+      const progress = { writing: true };
       const seen: number[] = [];
       const reader = (async () => {
-        while (writing) {
+        while (progress.writing) {
           await new Promise((resolve) => setImmediate(resolve));
           const entry = await second.get(key('a'));
           if (entry !== undefined) seen.push(entry.revision);
@@ -120,7 +114,7 @@ export function describeConcurrency(current: () => Patient, another?: () => Prom
           }
         }),
       );
-      writing = false;
+      progress.writing = false;
       await reader;
       expect(seen).toEqual(seen.toSorted((left, right) => left - right));
     });
@@ -160,4 +154,11 @@ export function describeConcurrency(current: () => Patient, another?: () => Prom
 
 function putUnless(store: Patient, own: Key, other: Key): Promise<Answer> {
   return store.attempt({ expect: [{ kind: 'absent', key: other }], put: [{ key: own, value: Buffer.from('x') }] });
+}
+
+async function leave(store: Patient, own: Key, other: Key): Promise<Answer | undefined> {
+  const entry = await store.get(other);
+  if (entry?.value.toString() !== 'on duty') return undefined;
+  const expected: Expectation = { kind: 'revision', key: other, revision: entry.revision };
+  return store.attempt({ expect: [expected], put: [{ key: own, value: Buffer.from('gone') }] });
 }

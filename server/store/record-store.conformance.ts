@@ -76,12 +76,12 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
         const put = (value: string) =>
           patient.commit(() => ({ put: keys.map((one) => ({ key: one, value: Buffer.from(value) })) }));
         await put('0');
-        let writing = true;
+        const progress = { writing: true };
         const writer = (async () => {
           for (let round = 1; round <= 50; round += 1) await put(String(round));
-          writing = false;
+          progress.writing = false;
         })();
-        while (writing) {
+        while (progress.writing) {
           // Reading may be done within the turn: the writer needs one too.
           await new Promise((resolve) => setImmediate(resolve));
           const [left, right] = (await patient.getAll(keys)).map((entry) => entry?.value.toString());
@@ -292,7 +292,7 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
 
     describeScans(() => patient);
 
-    describeConcurrency(() => patient, engine.another);
+    describeConcurrency(() => patient, engine.another && (() => engine.another?.() ?? engine.open()));
 
     describe('lost acknowledgements', () => {
       it('tell a commit that took effect from one that did not, and never change their mind', async () => {

@@ -8,7 +8,7 @@ import { type Deployment, newDeployment } from '../replicas/deployment.ts';
 import { report } from '../soak/report.ts';
 
 /** `.ci/soak linearizability` asks for 1,000,000. */
-const operations = Number(process.env['COFFER_OPERATIONS'] ?? 10_000);
+const operations = Number(process.env['COFFER_OPERATIONS'] ?? 5_000);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 16;
 const Bucket = 'registers';

@@ -6,10 +6,19 @@
 const OID = { bytea: 17, bigint: 20 } as const;
 
 export function byteaArray(items: readonly (Uint8Array | null)[]): Buffer {
+  return arrayOf(OID.bytea, items);
+}
+
+/** Numbers as their 8 bytes, big-endian. */
+export function rawBigintArray(items: readonly (Uint8Array | null)[]): Buffer {
+  return arrayOf(OID.bigint, items);
+}
+
+function arrayOf(type: number, items: readonly (Uint8Array | null)[]): Buffer {
   let size = HEADER;
   for (const item of items) size += 4 + (item === null ? 0 : item.length);
   const bytes = Buffer.allocUnsafe(size);
-  let at = writeHeader(bytes, OID.bytea, items.length);
+  let at = writeHeader(bytes, type, items.length);
   for (const item of items) {
     at = bytes.writeInt32BE(item === null ? -1 : item.length, at);
     if (item === null) continue;

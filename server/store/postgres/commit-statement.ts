@@ -13,117 +13,162 @@
  */
 import type { Batch, Key } from '../record-store.ts';
 import { encodeCounter } from '../counter.ts';
-import { bigint, bigintArray, byteaArray, readBigint } from './binary-arrays.ts';
+import { bigint, bigintArray, byteaArray, rawBigintArray, readBigint } from './binary-arrays.ts';
 import type { Row, Statement } from './postgres-connection.ts';
 
 /** Microseconds since 1970: revisions of one key grow also where its row is long gone. Exact in a double until the year 2255. */
 export const CLOCK = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
 
-const ADDED = `set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte('\\x0000000000000000'::bytea,
-  0, ((SUM >> 56) & 255)::int), 1, ((SUM >> 48) & 255)::int), 2, ((SUM >> 40) & 255)::int),
-  3, ((SUM >> 32) & 255)::int), 4, ((SUM >> 24) & 255)::int), 5, ((SUM >> 16) & 255)::int),
-  6, ((SUM >> 8) & 255)::int), 7, (SUM & 255)::int)`;
-
-/** The sum of two counters as a counter, by functions that all three engines have. */
-function sumOf(left: string, right: string): string {
-  return ADDED.replaceAll('SUM', `(${counterOf(left)} + ${counterOf(right)})`);
+/** Parts that most commits do without; what is left out costs nothing to prepare for each execution. */
+interface Shape {
+  readonly guards: boolean;
+  readonly deletions: boolean;
+  readonly additions: boolean;
+  /** Queues for the rows it changes, where looking first failed: one of many who change a key gets its turn for certain. */
+  readonly queueing: boolean;
 }
 
-function counterOf(bytes: string): string {
-  const parts = Array.from({ length: 8 }, (_, at) => `(get_byte(${bytes}, ${at})::bigint << ${56 - 8 * at})`);
-  return `(${parts.join(' | ')})`;
-}
-
-/** `$6` says of each change whether it is a put or deletion (0) or an addition (1); previous is -1 where any revision will do. */
-function commitText(lockFirst: boolean): string {
+/**
+ * `number` is a value of 8 bytes as a number, so that additions need not take bytes apart. `$6` says of each change whether it is an
+ * addition (1); the revision before is -1 where any will do.
+ */
+function commitText({ guards, deletions, additions, queueing }: Shape): string {
   return `
-with guard as (
-  select key, expected from unnest($2::bytea[], $3::bigint[]) as g(key, expected)
+with change as (
+  select key, value, number, expected, added, ord
+  from unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[])
+    with ordinality as c(key, value, number, added, expected, ord)
+), seen as (
+  select key, value is null as dead, number, revision from coffer_records where key = any($3::bytea[])
+  ${queueing ? 'order by key for update' : ''}
+), based as (
+  select change.key, change.value, change.number, change.expected, change.added, change.ord,
+    seen.number as old, seen.dead, coalesce(seen.revision, 0) as previous,
+    case when seen.dead then 0 else coalesce(seen.revision, 0) end as current
+  from change left join seen on seen.key = change.key
+), ${
+    guards
+      ? `guard as (
+  select key, expected from unnest($8::bytea[], $9::bigint[]) as g(key, expected)
 ), held as (
   select key, case when value is null then 0 else revision end as revision
-  from coffer_records where key = any($2::bytea[]) order by key for share
-), change as (
-  select key, value, expected, added, ord
-  from unnest($4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[]) with ordinality as c(key, value, added, expected, ord)
-), seen as (
-  select key, value, revision from coffer_records where key = any($4::bytea[])
-  ${lockFirst ? 'order by key for update' : ''}
-), based as (
-  select change.key, change.value, change.expected, change.added, change.ord,
-    case when change.added = 1 then seen.value end as old,
-    coalesce(seen.revision, 0) as previous,
-    case when seen.value is null then 0 else seen.revision end as current
-  from change left join seen on seen.key = change.key
-), problem as (
-  select 1 as what, guard.key from guard left join held on held.key = guard.key
+  from coffer_records where key = any($8::bytea[]) order by key for share
+), `
+      : ''
+  }problem as materialized (
+  ${
+    guards
+      ? `select 1 as what, guard.key from guard left join held on held.key = guard.key
   where coalesce(held.revision, 0) <> guard.expected
-  union all
-  select 1, key from based where expected <> current
-  union all
-  select 2, key from based where added = 1 and octet_length(old) <> 8
-), stamp as (
-  select greatest(${CLOCK}, $8::bigint + 1, max(previous) + 1) as revision from based
+  union all`
+      : ''
+  }
+  select ${additions ? 'case when expected <> current then 1 else 2 end' : '1'} as what, key from based
+  where expected <> current ${additions ? 'or (added = 1 and not dead and old is null)' : ''}
+), stamp as materialized (
+  select greatest(${CLOCK}, $1::bigint + 1, max(previous) + 1) as revision from based
+  having not exists (select 1 from problem)
 ), written as (
-  insert into coffer_records as r (key, value, revision, previous)
+  insert into coffer_records as r (key, value, number, revision, previous)
   select based.key,
-    case when based.added = 1 and based.expected is not null and based.old is not null
-      then ${sumOf('based.old', 'based.value')} else based.value end,
+    ${additions ? `case when added = 1 and expected is not null and not dead then ${counter('old + number')} else value end` : 'value'},
+    ${additions ? `case when added = 1 and expected is not null and not dead then old + number else number end` : 'number'},
     stamp.revision,
-    case when based.added = 1 and based.expected is null then -1 else based.previous end
-  from based cross join stamp where not exists (select 1 from problem)
-  order by based.ord
+    ${additions ? 'case when added = 1 and expected is null then -1 else previous end' : 'previous'}
+  from based cross join stamp order by ord
   on conflict (key) do update set
-    value = case when excluded.previous = -1 and octet_length(r.value) = 8
-      then ${sumOf('r.value', 'excluded.value')} else excluded.value end,
+    ${
+      additions
+        ? `value = case when excluded.previous = -1 and r.number is not null
+      then ${counter('r.number + excluded.number')} else excluded.value end,
+    number = case when excluded.previous = -1 and r.number is not null
+      then r.number + excluded.number else excluded.number end,`
+        : 'value = excluded.value, number = excluded.number,'
+    }
     revision = case when excluded.previous = r.revision then excluded.revision
-      when excluded.previous = -1 and (r.value is null or octet_length(r.value) = 8)
-      then greatest(excluded.revision, r.revision + 1)
+      ${
+        additions
+          ? `when excluded.previous = -1 and (r.value is null or r.number is not null)
+      then greatest(excluded.revision, r.revision + 1)`
+          : ''
+      }
       else excluded.revision % (r.revision - r.revision) end,
     previous = r.revision
-  returning r.revision
-), buried as (
+  ${additions ? 'returning r.revision' : ''}
+), ${
+    deletions
+      ? `buried as (
   insert into coffer_deletions (revision, key)
-  select stamp.revision, based.key from based cross join stamp
-  where based.value is null and not exists (select 1 from problem)
-), noted as (
-  insert into coffer_commits (id, made, committed)
-  select $1::bytea, stamp.revision, true from stamp where not exists (select 1 from problem)
-  returning made
+  select stamp.revision, based.key from based cross join stamp where based.value is null
+), `
+      : ''
+  }noted as (
+  insert into coffer_commits (id, made, committed) select $2::bytea, revision, true from stamp returning made
 )
-select 0 as what, null::bytea as key, coalesce((select min(revision) from written), made) as revision from noted
+select 0 as what, null::bytea as key, ${additions ? 'coalesce((select min(revision) from written), made)' : 'made'} as revision
+from noted
 union all
 select what, key, null::bigint from problem`;
 }
 
-export const commitStatement: Statement = { name: 'coffer_commit', text: commitText(false) };
+/** Big-endian, by functions that all three engines have. */
+function counter(sum: string): string {
+  return `decode(lpad(to_hex(${sum}), 16, '0'), 'hex')`;
+}
 
-/** Queues for the rows it changes, where looking first failed: one of many who change a key gets its turn for certain. */
-export const queueingCommitStatement: Statement = { name: 'coffer_commit_queueing', text: commitText(true) };
+const statements = new Map<string, Statement>();
 
-/** Taken when the commit is made: what the caller does to its buffers afterwards changes nothing. */
-export function commitParameters(batch: Batch, floor: () => number): () => readonly Buffer[] {
-  const changes = changesOf(batch);
-  const guards: { readonly key: Key; readonly expected: number }[] = [];
-  for (const expectation of batch.expect ?? []) {
-    const expected = expectation.kind === 'absent' ? 0 : revisionNumber(expectation.revision);
-    const text = expectation.key.toString('latin1');
-    const change = changes.get(text);
-    if (change !== undefined && change.expected === undefined) change.expected = expected;
-    else if (change === undefined && expected === 0)
-      changes.set(text, { key: expectation.key, value: null, added: 0, expected });
-    else if (change?.expected !== expected) guards.push({ key: expectation.key, expected });
+function statementOf(shape: Shape): Statement {
+  const parts = (['guards', 'deletions', 'additions', 'queueing'] as const).filter((part) => shape[part]);
+  const name = ['coffer_commit', ...parts].join('_');
+  const known = statements.get(name);
+  if (known !== undefined) return known;
+  const made = { name, text: commitText(shape) };
+  statements.set(name, made);
+  return made;
+}
+
+/** A batch as the statement takes it. Bytes are taken when it is made: what the caller does to its buffers afterwards changes nothing. */
+export class CommitRequest {
+  readonly #batch: Batch;
+  readonly #shape: Omit<Shape, 'queueing'>;
+  readonly #changes: readonly Buffer[];
+  readonly #guards: readonly Buffer[];
+
+  constructor(batch: Batch) {
+    this.#batch = { id: batch.id, expect: (batch.expect ?? []).map((one) => ({ ...one, key: Buffer.from(one.key) })) };
+    const { changes, guards } = expectedChanges(batch);
+    const ordered = changes.toSorted(byAdditionThenKey);
+    this.#shape = {
+      guards: guards.length > 0,
+      deletions: changes.some(({ value }) => value === null),
+      additions: changes.some(({ added }) => added === 1),
+    };
+    this.#changes = [
+      Buffer.from(batch.id, 'hex'),
+      byteaArray(ordered.map(({ key }) => key)),
+      byteaArray(ordered.map(({ value }) => value)),
+      rawBigintArray(ordered.map(({ value }) => (value?.length === 8 ? value : null))),
+      bigintArray(ordered.map(({ added }) => added)),
+      bigintArray(ordered.map(({ expected }) => expected ?? null)),
+    ];
+    this.#guards = this.#shape.guards
+      ? [byteaArray(guards.map(({ key }) => key)), bigintArray(guards.map(({ expected }) => expected))]
+      : [];
   }
-  const ordered = [...changes.values()].toSorted(byAdditionThenKey);
-  const fixed = [
-    Buffer.from(batch.id, 'hex'),
-    byteaArray(guards.map(({ key }) => key)),
-    bigintArray(guards.map(({ expected }) => expected)),
-    byteaArray(ordered.map(({ key }) => key)),
-    byteaArray(ordered.map(({ value }) => value)),
-    bigintArray(ordered.map(({ added }) => added)),
-    bigintArray(ordered.map(({ expected }) => expected ?? null)),
-  ];
-  return () => [...fixed, bigint(floor())];
+
+  statement(queueing: boolean): Statement {
+    return statementOf({ ...this.#shape, queueing });
+  }
+
+  /** `floor`: no revision is made that is not above it. */
+  parameters(floor: number): readonly Buffer[] {
+    return [bigint(floor), ...this.#changes, ...this.#guards];
+  }
+
+  answer(rows: readonly Row[]): CommitAnswer {
+    return answerOf(this.#batch, rows);
+  }
 }
 
 interface Change {
@@ -131,6 +176,27 @@ interface Change {
   readonly value: Buffer | null;
   readonly added: 0 | 1;
   expected?: number;
+}
+
+interface Guard {
+  readonly key: Key;
+  readonly expected: number;
+}
+
+/** What is changed, with what is expected of it, and what is only expected. */
+function expectedChanges(batch: Batch): { readonly changes: readonly Change[]; readonly guards: readonly Guard[] } {
+  const changes = changesOf(batch);
+  const guards: Guard[] = [];
+  for (const expectation of batch.expect ?? []) {
+    const { key } = expectation;
+    const expected = expectation.kind === 'absent' ? 0 : revisionNumber(expectation.revision);
+    const text = key.toString('latin1');
+    const change = changes.get(text);
+    if (change === undefined && expected === 0) changes.set(text, { key, value: null, added: 0, expected });
+    else if (change !== undefined && change.expected === undefined) change.expected = expected;
+    else if (change?.expected !== expected) guards.push({ key, expected });
+  }
+  return { changes: [...changes.values()], guards };
 }
 
 function changesOf(batch: Batch): Map<string, Change> {
@@ -159,7 +225,7 @@ export type CommitAnswer =
   | { readonly kind: 'conflict'; readonly key: Key }
   | { readonly kind: 'no-counter'; readonly key: Key };
 
-export function commitAnswer(batch: Batch, rows: readonly Row[]): CommitAnswer {
+function answerOf(batch: Batch, rows: readonly Row[]): CommitAnswer {
   const failed = new Set<string>();
   let noCounter: Key | undefined;
   for (const [what, key, revision] of rows) {

@@ -3,6 +3,7 @@ import { closed } from '../closed.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import type { PostgresConnection, Row, Statement } from './postgres-connection.ts';
 import { ConnectionLost, meaningOf, unavailable } from './postgres-errors.ts';
+import { tryAgain } from './try-again.ts';
 
 export interface PoolOptions {
   /** Opened when first needed, and again after they were lost. */
@@ -76,12 +77,17 @@ export class ConnectionPool {
   }
 
   async #connected(slot: Slot): Promise<PostgresConnection> {
-    if (this.#closed) throw closed('record');
-    try {
-      return await slot.connection();
-    } catch (error) {
-      throw unavailable(error, this.#options.where);
-    }
+    const { where, patience } = this.#options;
+    return tryAgain({ attempts: Infinity, milliseconds: patience / 2, random: Math.random }, async () => {
+      if (this.#closed) throw closed('record');
+      try {
+        return { kind: 'done', result: await slot.connection() };
+      } catch (error) {
+        const told = unavailable(error, where);
+        if (!isStarting(error)) throw told;
+        return { kind: 'again', error: told };
+      }
+    });
   }
 
   async #turn(): Promise<Slot> {
@@ -103,6 +109,12 @@ export class ConnectionPool {
       clearTimeout(impatience);
     }
   }
+}
+
+/** A server that is being restarted is back in a moment: nothing was sent to it yet, so waiting costs only time. */
+function isStarting(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.code === '57P03' || error.code === '53300' || error.code === '57P01';
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
 /** A place for a connection. */

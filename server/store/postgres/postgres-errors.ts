@@ -16,6 +16,8 @@ export type Meaning =
   | 'id-taken'
   /** The session has ended, at a moment that is not known. */
   | 'session-ended'
+  /** A counter would leave 64 bits; undone. */
+  | 'out-of-range'
   | 'full'
   /** The server refuses for now, and the session is of no use (a standby, for example). */
   | 'refused';
@@ -32,6 +34,8 @@ export function meaningOf(error: DatabaseError): Meaning {
       return 'session-ended';
     case '22012': // division_by_zero
       return 'changed-meanwhile';
+    case '22003': // numeric_value_out_of_range
+      return 'out-of-range';
     case '23505': // unique_violation
       return 'id-taken';
     case '53100': // disk_full

@@ -4,7 +4,7 @@ import { checkBatch, checkKey } from '../batch.ts';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../record-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { byteaArray } from './binary-arrays.ts';
-import { commitAnswer, commitParameters, commitStatement, queueingCommitStatement } from './commit-statement.ts';
+import { CommitRequest } from './commit-statement.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { outcomeStatement } from './outcome-statement.ts';
 import { describeAddress, parsePostgresAddress, type PostgresAddress } from './postgres-address.ts';
@@ -82,7 +82,9 @@ class PostgresRecordStore implements RecordStore {
   }
 
   async prepare(): Promise<void> {
-    const { connection, dialect } = await this.#open();
+    const { connection, dialect } = await this.#open().catch((error: unknown) => {
+      throw unavailable(error, this.#where);
+    });
     try {
       await prepareTables(connection, dialect, this.#where);
     } finally {
@@ -110,19 +112,19 @@ class PostgresRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     checkBatch(batch);
-    const parameters = commitParameters(batch, () => this.#floor);
+    const request = new CommitRequest(batch);
     return tryAgain(
       { attempts: COMMIT_ATTEMPTS, milliseconds: COMMIT_PATIENCE, random: Math.random },
       (attempt): Promise<Attempt<Outcome>> =>
         this.#pool.exclusively(async (connection) => {
-          const statement = attempt > TRIES_BEFORE_QUEUEING ? queueingCommitStatement : commitStatement;
+          const statement = request.statement(attempt > TRIES_BEFORE_QUEUEING);
           let rows;
           try {
-            rows = await connection.run(statement, parameters());
+            rows = await connection.run(statement, request.parameters(this.#floor));
           } catch (error) {
             return this.#failedCommit(connection, error);
           }
-          return { kind: 'done', result: this.#answered(batch, rows) };
+          return { kind: 'done', result: answered(request, rows) };
         }),
     );
   }
@@ -137,14 +139,6 @@ class PostgresRecordStore implements RecordStore {
   async close(): Promise<void> {
     this.#tidy.stop();
     await this.#pool.close();
-  }
-
-  #answered(batch: Batch, rows: readonly Row[]): Outcome {
-    const answer = commitAnswer(batch, rows);
-    if (answer.kind === 'no-counter') {
-      throw new RangeError(`the record ${answer.key.toString('hex')} is no counter: counters have 8 bytes`);
-    }
-    return answer;
   }
 
   #failedCommit(connection: PostgresConnection, error: unknown): Attempt<Outcome> {
@@ -166,6 +160,8 @@ class PostgresRecordStore implements RecordStore {
             `a commit met others of the same records in ${this.#where} again and again`,
           ),
         };
+      case 'out-of-range':
+        throw new RangeError('a counter would leave the 64 bits that it has');
       case 'refused':
         // It may have become a standby: the next statement finds out on a new connection.
         connection.close();
@@ -205,4 +201,10 @@ class PostgresRecordStore implements RecordStore {
 
 function isLocal(address: PostgresAddress): boolean {
   return ['localhost', '127.0.0.1', '::1'].includes(address.host) || address.host.startsWith('/');
+}
+
+function answered(request: CommitRequest, rows: readonly Row[]): Outcome {
+  const answer = request.answer(rows);
+  if (answer.kind !== 'no-counter') return answer;
+  throw new RangeError(`the record ${answer.key.toString('hex')} is no counter: counters have 8 bytes`);
 }

@@ -16,9 +16,10 @@ const migrations: ReadonlyMap<number, (dialect: Dialect) => readonly string[]> =
 
 function createTables(dialect: Dialect): readonly string[] {
   return [
-    // A value of null is a deleted key, whose revision must go on growing (`tidy.ts` removes it in time).
-    `create table coffer_records (
-      key bytea not null primary key, value bytea, revision bigint not null, previous bigint not null)`,
+    // A value of null is a deleted key, whose revision must go on growing (`tidy.ts` removes it in time). A value of 8 bytes is kept
+    // as a number too. `previous` is the revision that the row replaced, by which a commit knows that nobody came between.
+    `create table coffer_records (key bytea not null primary key, value bytea, number bigint,
+      revision bigint not null, previous bigint not null)`,
     // Deleted keys in the order of their deletion.
     'create table coffer_deletions (revision bigint not null, key bytea not null, primary key (revision, key))',
     // Commits of the last hour, and those that were ruled out: committed is false.
