@@ -3,7 +3,7 @@ const POOL_BYTES = 4096;
 
 /** Random bytes of `source`, taken many at a time. Each byte is given out once, and nothing of it stays in the pool. */
 export function pooledRandom(source: (size: number) => Buffer): (size: number) => Buffer {
-  let pool = Buffer.alloc(0);
+  let pool: Buffer = Buffer.alloc(0);
   let used = 0;
   return (size) => {
     if (size > POOL_BYTES / 4) return source(size);

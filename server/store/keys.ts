@@ -27,7 +27,7 @@ export function key(...parts: readonly KeyPart[]): Key {
   // Written in place: each request makes some keys, and pieces that are put together cost twice as much.
   const bytes = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const part of parts) {
+  for (const part of parts as readonly string[]) {
     at += bytes.write(part, at);
     at = bytes.writeUInt16BE(TERMINATOR, at);
   }

@@ -1,0 +1,140 @@
+import { crcTables } from './crc-tables.ts';
+
+/**
+ * Reflected CRCs of up to 64 bits in WebAssembly, assembled here: it has integers of 64 bits, which JavaScript has not. Sixteen bytes a
+ * step, each looked up in a table of its own; only the first eight wait for the step before.
+ *
+ * The memory holds sixteen tables of 256 entries of 8 bytes, then the state, and from the second page on the bytes to go through.
+ */
+const SLICES = 16;
+const TABLE_BYTES = 256 * 8;
+const STATE = SLICES * TABLE_BYTES;
+const PAGE = 65_536;
+const INPUT = PAGE;
+const INPUT_BYTES = PAGE;
+
+/** What is used of it: the types of Node leave it to those of browsers. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+interface CrcExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  /** Carries the state over the bytes from `start` to `end`. */
+  readonly update: (start: number, end: number) => void;
+}
+
+/** One CRC's tables and the code that goes through them; whoever has a checksum in progress keeps its state. */
+export class CrcModule {
+  readonly #update: CrcExports['update'];
+  readonly #state: Uint32Array;
+  readonly #input: Uint8Array;
+
+  constructor(polynomial: bigint) {
+    const instance = new WebAssembly.Instance(new WebAssembly.Module(moduleBytes()));
+    const { memory, update } = instance.exports as CrcExports;
+    const tables = new BigUint64Array(memory.buffer, 0, SLICES * 256);
+    for (const [slice, table] of crcTables(polynomial, SLICES).entries()) tables.set(table, slice * 256);
+    this.#update = update;
+    this.#state = new Uint32Array(memory.buffer, STATE, 2);
+    this.#input = new Uint8Array(memory.buffer, INPUT, INPUT_BYTES);
+  }
+
+  /** `state` holds the lower and the upper half, and is changed. */
+  update(state: Uint32Array, bytes: Uint8Array): void {
+    this.#state.set(state);
+    for (let at = 0; at < bytes.length; at += INPUT_BYTES) {
+      const piece = bytes.subarray(at, at + INPUT_BYTES);
+      this.#input.set(piece);
+      this.#update(INPUT, INPUT + piece.length);
+    }
+    state.set(this.#state);
+  }
+}
+
+// What follows are the instructions' codes. @see https://webassembly.github.io/spec/core/binary/instructions.html
+const I32 = 0x7f;
+const I64 = 0x7e;
+const get = (local: number) => [0x20, local];
+const set = (local: number) => [0x21, local];
+const i32Const = (value: number) => [0x41, ...signed(value)];
+const i64Const = (value: number) => [0x42, ...signed(value)];
+const i64Load = (offset: number) => [0x29, 0, ...unsigned(offset)];
+const i64Load8 = [0x31, 0, 0];
+const i64Store = (offset: number) => [0x37, 0, ...unsigned(offset)];
+const [i32Add, i32And, i32LessUnsigned, i32AtMostUnsigned] = [0x6a, 0x71, 0x49, 0x4d];
+const [i64And, i64Xor, i64ShiftLeft, i64ShiftRight, i32Wrap] = [0x83, 0x85, 0x86, 0x88, 0xa7];
+const loop = [0x03, 0x40];
+const whenTrue = [0x04, 0x40];
+const [branch, end] = [0x0c, 0x0b];
+
+/** Locals of `update`: its two arguments, the CRC, the second word. */
+const [START, END, CRC, WORD] = [0, 1, 2, 3] as const;
+
+/** The entry that a byte of a local has in a table. */
+function entry(local: number, byte: number, table: number): number[] {
+  const shift = byte === 0 ? [i64Const(3), i64ShiftLeft] : [i64Const(8 * byte - 3), i64ShiftRight];
+  return [get(local), shift, i32Wrap, i32Const(0xff << 3), i32And, i64Load(table * TABLE_BYTES)].flat(2);
+}
+
+function step(): number[] {
+  const code = [get(START), i64Load(0), get(CRC), i64Xor, set(CRC), get(START), i64Load(8), set(WORD)].flat();
+  for (let byte = 0; byte < SLICES; byte += 1) {
+    code.push(...entry(byte < 8 ? CRC : WORD, byte % 8, SLICES - 1 - byte));
+    if (byte > 0) code.push(i64Xor);
+  }
+  return [...code, ...set(CRC)];
+}
+
+function updateCode(): number[] {
+  const advance = (bytes: number) => [get(START), i32Const(bytes), i32Add, set(START)].flat();
+  const sixteenAreLeft = [get(START), i32Const(SLICES), i32Add, get(END), i32AtMostUnsigned].flat();
+  const oneIsLeft = [get(START), get(END), i32LessUnsigned].flat();
+  const stepOfOne = [
+    [get(CRC), get(START), i64Load8, i64Xor, i64Const(0xff), i64And, i64Const(3), i64ShiftLeft, i32Wrap, i64Load(0)],
+    [get(CRC), i64Const(8), i64ShiftRight, i64Xor, set(CRC)],
+  ].flat(2);
+  return [
+    [1, 2, I64],
+    [i32Const(0), i64Load(STATE), set(CRC)],
+    repeatWhile(sixteenAreLeft, [...step(), ...advance(SLICES)]),
+    repeatWhile(oneIsLeft, [...stepOfOne, ...advance(1)]),
+    [i32Const(0), get(CRC), i64Store(STATE), end],
+  ].flat(2);
+}
+
+function repeatWhile(condition: readonly number[], body: readonly number[]): number[] {
+  return [...loop, ...condition, ...whenTrue, ...body, branch, 1, end, end];
+}
+
+/** @see https://webassembly.github.io/spec/core/binary/modules.html */
+function moduleBytes(): Uint8Array {
+  const code = updateCode();
+  const preamble = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+  return Uint8Array.from([
+    ...preamble,
+    ...section(1, [1, 0x60, 2, I32, I32, 0]),
+    ...section(3, [1, 0]),
+    ...section(5, [1, 0, (INPUT + INPUT_BYTES) / PAGE]),
+    ...section(7, [2, ...name('memory'), 2, 0, ...name('update'), 0, 0]),
+    ...section(10, [1, ...unsigned(code.length), ...code]),
+  ]);
+}
+
+function section(id: number, content: readonly number[]): number[] {
+  return [id, ...unsigned(content.length), ...content];
+}
+
+function name(text: string): number[] {
+  return [text.length, ...Buffer.from(text)];
+}
+
+/** LEB128. */
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: number): number[] {
+  return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
+}
