@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { compareRecords } from '../../maintenance/compare-records.ts';
+import { forgetCopyState, readCopyState } from '../../maintenance/copy-state.ts';
+import { copyStores, type CopyProgress } from '../../maintenance/copy-stores.ts';
+import type { Finding } from '../../maintenance/finding.ts';
+import { allObjectRecords } from '../../maintenance/object-records.ts';
+import { decodeObject } from '../../objects/records/object-record.ts';
+import { UnreadableRecord } from '../../objects/records/record-format.ts';
+import { verifyStores } from '../../maintenance/verify-stores.ts';
+import { prefixOf } from '../../store/keys.ts';
+import { isReadOnly } from '../../store/read-only.ts';
+import { openNamedStores, type OpenedStores } from '../open-stores.ts';
+import { type Io, Report } from '../report.ts';
+import { ToolError } from '../tool-error.ts';
+import { conclude, reported } from './verify.ts';
+
+export interface CopyArguments {
+  readonly json?: boolean;
+  readonly sourceStopped?: boolean;
+  readonly concurrency?: number;
+}
+
+/** 0 where the copy is whole and verified, 1 where something was found; then the target stays marked as unfinished. */
+export async function copyCommand(source: string, target: string, options: CopyArguments, io: Io): Promise<number> {
+  const report = new Report(io, { json: options.json === true });
+  const from = await openNamedStores(source, io.env, {}, { readOnlyWillDo: true });
+  try {
+    const to = await openNamedStores(target, io.env, {}, { mayBeNew: true });
+    try {
+      return await copy(from, to, options, io, report);
+    } finally {
+      report.wipe();
+      await to.close();
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments, io: Io, report: Report) {
+  const deploymentId = await from.deploymentId();
+  if (deploymentId === undefined) {
+    throw new ToolError(
+      `the records at ${from.description} say no deployment: start a server of this version on them once`,
+    );
+  }
+  await refuseChangingSource(from, options);
+  await refuseOtherData(to, deploymentId);
+  const total = await totalOf(from);
+  const wrong = await tell(
+    copyStores({
+      from,
+      to,
+      deploymentId,
+      signal: io.signal,
+      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+      onProgress: (progress) => report.progress({ what: 'copied', ...progress, total }),
+    }),
+    report,
+  );
+  let differences = 0;
+  for await (const difference of compareRecords(from.records, to.records)) {
+    differences += 1;
+    report.line(difference, { type: 'difference', message: difference });
+  }
+  const { records, blobs } = to;
+  const verification = verifyStores({
+    records,
+    blobs,
+    now: Date.now(),
+    bodies: true,
+    graceMs: 0,
+    signal: io.signal,
+    onProgress: ({ objects, bytes }) => report.progress({ what: 'verified', objects, bytes, total }),
+  });
+  const { summary, losses } = await reported(verification, report);
+  const found = conclude(report, to.description, summary, losses) !== 0 || wrong > 0;
+  if (differences > 0) {
+    throw new ToolError(
+      `${differences} records differ: the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again`,
+    );
+  }
+  // What was damaged before is damaged in the copy, where it is as safe as it was: that keeps nobody from moving.
+  await to.marker.write(deploymentId);
+  await forgetCopyState(to.records, randomBytes);
+  report.note(
+    found
+      ? 'The copy is as whole as its source: what is told above is wrong there, too.'
+      : 'The copy is whole. Start the server on it; the source stays as it is.',
+  );
+  return found ? 1 : 0;
+}
+
+async function tell(copying: AsyncGenerator<Finding, CopyProgress>, report: Report): Promise<number> {
+  let count = 0;
+  for await (const finding of copying) {
+    count += 1;
+    report.finding(finding);
+  }
+  return count;
+}
+
+async function refuseChangingSource(from: OpenedStores, { sourceStopped }: CopyArguments): Promise<void> {
+  if (from.locked || sourceStopped === true || (await isReadOnly(from.records))) return;
+  throw new ToolError(
+    `servers may change ${from.description} while it is copied: make it read-only (coffer-store read-only on …), or stop them all and say --source-stopped`,
+  );
+}
+
+/** Data of another deployment is never mixed with, and never overwritten. */
+async function refuseOtherData(to: OpenedStores, deploymentId: string): Promise<void> {
+  const marked = await to.marker.read();
+  if (marked !== undefined && marked !== deploymentId) {
+    throw new ToolError(`${to.description} holds blobs of the deployment ${marked}: name an empty place`);
+  }
+  const state = await readCopyState(to.records);
+  if (state?.deploymentId === deploymentId) return;
+  if (state !== undefined) {
+    throw new ToolError(
+      `${to.description} holds half a copy of the deployment ${state.deploymentId}: name an empty place, or empty this one`,
+    );
+  }
+  const live = prefixOf('live');
+  for await (const item of to.records.scan({ start: Buffer.of(0), end: Buffer.alloc(1_901, 0xff) })) {
+    if (item.kind !== 'entry' || item.key.subarray(0, live.length).equals(live)) continue;
+    throw new ToolError(`${to.description} holds records already: name an empty place`);
+  }
+  for await (const { id } of to.blobs.list()) {
+    throw new ToolError(`${to.description} holds blobs already (${id}): name an empty place`);
+  }
+}
+
+/** What is to come, for the time that is left. */
+async function totalOf({ records }: OpenedStores): Promise<{ readonly objects: number; readonly bytes: number }> {
+  let [objects, bytes] = [0, 0];
+  for await (const { bucket, key, object } of allObjectRecords(records, { inline: false })) {
+    objects += 1;
+    try {
+      const record = object && decodeObject(object.value, bucket, key);
+      if (record !== undefined && record.body.kind !== 'inline') bytes += record.size;
+    } catch (error) {
+      if (!(error instanceof UnreadableRecord)) throw error;
+    }
+  }
+  return { objects, bytes };
+}

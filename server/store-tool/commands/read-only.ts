@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setReadOnly } from '../../store/read-only.ts';
+import { callServer, type ServerOptions } from '../admin-call.ts';
+import { openNamedStores } from '../open-stores.ts';
+import { type Io, Report } from '../report.ts';
+
+/** Milliseconds after which every server has heard of the mark, and what it had begun before has ended. */
+const heard = 5_000;
+
+export async function readOnlyCommand(
+  mode: 'on' | 'off',
+  store: string | undefined,
+  options: Partial<ServerOptions> & { readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  const report = new Report(io, { json: options.json === true });
+  const { server } = options;
+  if (server === undefined) {
+    const stores = await openNamedStores(store, io.env);
+    try {
+      await setReadOnly(stores.records, mode === 'on');
+      if (mode === 'on' && !stores.locked) await sleep(heard, undefined, { signal: io.signal });
+    } finally {
+      await stores.close();
+    }
+  } else {
+    const query = { mode };
+    await callServer({ ...options, server }, io.env, { method: 'POST', path: 'read-only', query }, io.signal);
+    if (mode === 'on') await sleep(heard, undefined, { signal: io.signal });
+  }
+  const text = mode === 'on' ? 'The store is read-only: servers refuse changes.' : 'The store takes changes again.';
+  report.line(text, { type: 'read-only', mode });
+  return 0;
+}

@@ -1,0 +1,91 @@
+import { resolve } from 'node:path';
+import { restoreSnapshot } from '../../maintenance/restore.ts';
+import { takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
+import { verifyStores } from '../../maintenance/verify-stores.ts';
+import { callServer, type ServerOptions } from '../admin-call.ts';
+import { openNamedStores } from '../open-stores.ts';
+import { type Io, Report } from '../report.ts';
+import { ToolError, UsageError } from '../tool-error.ts';
+import { conclude, reported } from './verify.ts';
+
+export type SnapshotArguments = Partial<ServerOptions> & { readonly json?: boolean };
+
+/** 0, or 1 where blobs are missing that the records refer to. */
+export async function snapshotCommand(paths: readonly string[], options: SnapshotArguments, io: Io): Promise<number> {
+  const report = new Report(io, { json: options.json === true });
+  const { server } = options;
+  if (server !== undefined) {
+    const [name, ...more] = paths;
+    if (name === undefined || more.length > 0) {
+      throw new UsageError('snapshot --server URL takes one argument: the name of the snapshot on the server');
+    }
+    const query = { name };
+    const answer = await callServer(
+      { ...options, server },
+      io.env,
+      { method: 'POST', path: 'snapshot', query },
+      io.signal,
+    );
+    const { path, ...summary } = answer as SnapshotSummary & { readonly path: string };
+    return taken(report, `${path} on the server`, summary);
+  }
+  const [folder, out, ...more] = paths;
+  if (folder === undefined || out === undefined || more.length > 0) {
+    throw new UsageError('snapshot takes a data folder and the folder to make, or --server URL and a name');
+  }
+  const stores = await openNamedStores(folder, io.env);
+  try {
+    const [data] = stores.places.dataFolders;
+    if (data === undefined || stores.places.blobs.kind !== 'files') {
+      throw new ToolError(
+        'only data folders have snapshots: back a database and a bucket up by their own means, or use coffer-store copy',
+      );
+    }
+    const summary = await takeSnapshot({ records: stores.records, folder: data, out: resolve(out), signal: io.signal });
+    return taken(report, resolve(out), summary);
+  } finally {
+    await stores.close();
+  }
+}
+
+function taken(report: Report, path: string, summary: SnapshotSummary): number {
+  const { blobs, missing } = summary;
+  const text = `${path}: a snapshot of the records and ${blobs} blobs${missing === 0 ? '' : `; ${missing} blobs are missing: run coffer-store verify`}`;
+  report.line(text, { type: 'snapshot', path, ...summary });
+  return missing === 0 ? 0 : 1;
+}
+
+/** 0 where the snapshot is whole and restored; 1 where it is damaged, and then nothing is restored unless `damaged` says so. */
+export async function restoreCommand(
+  snapshot: string,
+  folder: string,
+  options: { readonly json?: boolean; readonly damaged?: boolean },
+  io: Io,
+): Promise<number> {
+  const report = new Report(io, { json: options.json === true });
+  const stores = await openNamedStores(snapshot, io.env);
+  let code: number;
+  try {
+    const { records, blobs } = stores;
+    const verification = verifyStores({
+      records,
+      blobs,
+      now: Date.now(),
+      bodies: true,
+      signal: io.signal,
+      onProgress: ({ objects, bytes }) => report.progress({ what: 'verified', objects, bytes }),
+    });
+    const { summary, losses } = await reported(verification, report);
+    code = conclude(report, resolve(snapshot), summary, losses);
+    if (losses > 0 && options.damaged !== true) {
+      report.note('Nothing was restored. Say --damaged to restore what is whole: damaged objects will not be served.');
+      return code;
+    }
+    await restoreSnapshot(snapshot, folder);
+  } finally {
+    report.wipe();
+    await stores.close();
+  }
+  report.line(`${resolve(folder)}: restored`, { type: 'restored', folder: resolve(folder) });
+  return code;
+}

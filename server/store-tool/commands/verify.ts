@@ -1,0 +1,80 @@
+import { isLoss, type Finding } from '../../maintenance/finding.ts';
+import { verifyStores, type VerifySummary } from '../../maintenance/verify-stores.ts';
+import { callServer, type ServerOptions } from '../admin-call.ts';
+import { openNamedStores } from '../open-stores.ts';
+import { type Io, Report, size } from '../report.ts';
+
+export interface VerifyArguments extends Partial<ServerOptions> {
+  readonly records?: string;
+  readonly blobs?: string;
+  /** Only that bodies are there with their sizes. */
+  readonly quick?: boolean;
+  /** Seconds. */
+  readonly grace?: number;
+  readonly json?: boolean;
+}
+
+/** 0 where nothing was found, 1 where something was. */
+export async function verifyCommand(store: string | undefined, options: VerifyArguments, io: Io): Promise<number> {
+  const report = new Report(io, { json: options.json === true });
+  const { server } = options;
+  if (server !== undefined) return verifyServer({ ...options, server }, io, report);
+  const { records: recordsUrl, blobs: blobsUrl } = options;
+  const stores = await openNamedStores(
+    store,
+    io.env,
+    { ...(recordsUrl !== undefined && { records: recordsUrl }), ...(blobsUrl !== undefined && { blobs: blobsUrl }) },
+    { readOnlyWillDo: true },
+  );
+  try {
+    const { records, blobs } = stores;
+    const verification = verifyStores({
+      records,
+      blobs,
+      now: Date.now(),
+      bodies: options.quick !== true,
+      ...(options.grace !== undefined && { graceMs: options.grace * 1_000 }),
+      signal: io.signal,
+      onProgress: ({ objects, bytes }) => report.progress({ what: 'verified', objects, bytes }),
+    });
+    const { summary, losses } = await reported(verification, report);
+    return conclude(report, stores.description, summary, losses);
+  } finally {
+    report.wipe();
+    await stores.close();
+  }
+}
+
+/** Tells each finding as it comes. */
+export async function reported(
+  verification: AsyncGenerator<Finding, VerifySummary>,
+  report: Report,
+): Promise<{ readonly summary: VerifySummary; readonly losses: number }> {
+  let losses = 0;
+  for (;;) {
+    const { done, value } = await verification.next();
+    if (done === true) return { summary: value, losses };
+    if (isLoss(value)) losses += 1;
+    report.finding(value);
+  }
+}
+
+async function verifyServer(options: VerifyArguments & ServerOptions, io: Io, report: Report): Promise<number> {
+  const query = { bodies: String(options.quick !== true) };
+  report.note('The server verifies its stores; this takes as long as reading them does.');
+  const answer = await callServer(options, io.env, { method: 'POST', path: 'verify', query }, io.signal);
+  const { findings, summary } = answer as { readonly findings: readonly Finding[]; readonly summary: VerifySummary };
+  for (const finding of findings) report.finding(finding);
+  return conclude(report, options.server, summary, findings.filter((finding) => isLoss(finding)).length);
+}
+
+export function conclude(report: Report, where: string, summary: VerifySummary, losses: number): number {
+  const { objects, uploads, blobs, bytes, findings } = summary;
+  const looked = `${objects} objects, ${uploads} uploads, ${blobs} blobs, ${size(bytes)} read`;
+  const verdict =
+    findings === 0
+      ? 'nothing is wrong'
+      : `${findings} findings, ${losses === 0 ? 'no data is lost' : `${losses} of them mean that data is lost: restore those objects from a backup, or delete them`}`;
+  report.line(`${where}: ${looked}: ${verdict}`, { type: 'summary', ...summary, losses });
+  return findings === 0 ? 0 : 1;
+}

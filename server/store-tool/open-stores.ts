@@ -1,0 +1,153 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger } from '../../platform/logger.ts';
+import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
+import type { StoreSettings } from '../../platform/settings/server-settings.ts';
+import type { BlobStore } from '../store/blob-store.ts';
+import { openDataFolder } from '../store/data-folder.ts';
+import { DataFolderError } from '../store/data-folder-error.ts';
+import type { BlobsMarker } from '../store/deployment/blobs-marker.ts';
+import { blobsMarker } from '../store/deployment/open-blobs-marker.ts';
+import { decodeDeployment, deploymentKey } from '../store/deployment/deployment-record.ts';
+import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
+import { describeAddress, storePlaces, type StorePlaces } from '../store/parse-store-address.ts';
+import { isReadOnly } from '../store/read-only.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { ToolError, UsageError } from './tool-error.ts';
+
+/** Two stores of one deployment, as an argument names them. */
+export interface OpenedStores {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly places: StorePlaces;
+  readonly marker: BlobsMarker;
+  readonly description: string;
+  /** Whether nobody else can change them while they are open here. */
+  readonly locked: boolean;
+  /** Of the records; of the data folder where they do not say. Undefined for new ones. */
+  deploymentId(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Opens what an argument names: a data folder; or a file of settings as servers read it, whose `SVC_STORE_…` say where the stores
+ * are. Without an argument, the environment says it. `overrides` are the options `--records` and `--blobs`.
+ */
+export async function openNamedStores(
+  argument: string | undefined,
+  env: Env,
+  overrides: { readonly records?: string; readonly blobs?: string } = {},
+  { readOnlyWillDo = false, mayBeNew = false }: { readonly readOnlyWillDo?: boolean; readonly mayBeNew?: boolean } = {},
+): Promise<OpenedStores> {
+  for (const [option, address] of Object.entries(overrides)) refusePassword(`--${option}`, address);
+  const { settings, folder } = settingsOf(argument, env);
+  const places = storePlaces({ ...settings, ...overrides }, folder);
+  if (!mayBeNew) for (const data of places.dataFolders) refuseUnlessData(data);
+  const { folders, locked } = await lockFolders(places, readOnlyWillDo);
+  const log = createLogger({ name: 'coffer-store', level: 'error' });
+  try {
+    const records = await openRecordStore(places.records, { log });
+    try {
+      if (!locked && !(await isReadOnly(records))) throw served(places);
+      return {
+        records,
+        blobs: await openBlobStore(places.blobs, { log }),
+        places,
+        marker: await blobsMarker(places.blobs),
+        description: `${describeAddress(places.records)} and ${describeAddress(places.blobs)}`,
+        locked: locked && places.records.kind === 'lmdb',
+        async deploymentId() {
+          const entry = await records.get(deploymentKey);
+          if (entry !== undefined) return decodeDeployment(entry.value, describeAddress(places.records)).deploymentId;
+          return folders[0]?.deploymentId;
+        },
+        async close() {
+          await records.close();
+          await Promise.all(folders.map((one) => one.close()));
+        },
+      };
+    } catch (error) {
+      await records.close();
+      throw error;
+    }
+  } catch (error) {
+    await Promise.all(folders.map((one) => one.close()));
+    throw error;
+  }
+}
+
+/** A password among the arguments can be read by every user of the machine. */
+export function refusePassword(option: string, address: string | undefined): void {
+  if (address === undefined || !/^[a-z]+:\/\/[^/@\s]*:[^/@\s]*@/.test(address)) return;
+  throw new UsageError(
+    `${option} holds a password, which everybody on this machine could read among the arguments: leave it out, and give it in ` +
+      'SVC_STORE_RECORDS_PASSWORD_FILE or SVC_STORE_RECORDS_PASSWORD, or name a file of settings instead',
+  );
+}
+
+function settingsOf(
+  argument: string | undefined,
+  env: Env,
+): { readonly settings: StoreSettings; readonly folder: string | undefined } {
+  if (argument === undefined) {
+    const { stores, dataFolder } = loadStoreSettings({ env });
+    return { settings: stores, folder: dataFolder };
+  }
+  refusePassword('the argument', argument);
+  if (isFile(argument)) {
+    // The file alone says it: two stores of one copy may need different credentials.
+    const { stores, dataFolder } = loadStoreSettings({ env: { SVC_CONFIG_ENV_FILE: argument } });
+    return { settings: stores, folder: dataFolder };
+  }
+  const noStores = loadStoreSettings({ env: { SVC_CONFIG_ENV_FILE: argument }, readFile: () => '' });
+  return { settings: noStores.stores, folder: argument };
+}
+
+function isFile(path: string): boolean {
+  if (/^[a-z0-9]+:/.test(path)) {
+    throw new UsageError(
+      `${path} is an address: name a data folder, or a file of settings with SVC_STORE_RECORDS and SVC_STORE_BLOBS`,
+    );
+  }
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Opening a folder that is not there would make a new one. */
+function refuseUnlessData(folder: string): void {
+  if (existsSync(join(folder, 'format.json'))) return;
+  throw new ToolError(
+    `${folder} is no data folder of Coffer: it holds no format.json. Is the path right, and is it mounted?`,
+  );
+}
+
+async function lockFolders(places: StorePlaces, readOnlyWillDo: boolean) {
+  const folders = [];
+  try {
+    for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
+    return { folders, locked: true };
+  } catch (error) {
+    await Promise.all(folders.map((folder) => folder.close()));
+    if (!(error instanceof DataFolderError && error.message.includes('in use'))) throw error;
+    if (readOnlyWillDo) return { folders: places.dataFolders.map(formatOnly), locked: false };
+    throw new ToolError(`${error.message}. To work on a server that runs, ask it: --server URL`, { cause: error });
+  }
+}
+
+/** A folder that a read-only server has locked. */
+function formatOnly(folder: string) {
+  const { deploymentId } = JSON.parse(readFileSync(join(folder, 'format.json'), 'utf8')) as { deploymentId: string };
+  return { deploymentId, close: () => Promise.resolve() };
+}
+
+function served(places: StorePlaces): ToolError {
+  return new ToolError(
+    `${describeAddress(places.records)} is served and takes changes: stop its server, or make it read-only first ` +
+      '(coffer-store read-only on --server URL)',
+  );
+}
