@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { certificatesOf, renewCertificates } from './harness/certificates.ts';
+import { evict } from './harness/eviction.ts';
 import { setClientSecret } from './harness/keycloak-client-secret.ts';
-import { operatorNamespace } from './harness/operator.ts';
+import { operatorNamespace, untilOperatorRolledOut } from './harness/operator.ts';
 import { image } from '../container/docker.ts';
 import { nextImage } from './harness/start-cluster.ts';
 import { keycloak, kubectl, Team } from './harness/team.ts';
@@ -83,31 +85,8 @@ describe('with clients that write and read without pause', () => {
 
   it('renews every certificate without a restart or an outage', async () => {
     const before = [await team.podUids(server), await team.podUids(keys)];
-    const certificates = async () => {
-      const found = await kubectl.list('secrets', team.namespace, 'app.kubernetes.io/managed-by=coffer-operator');
-      return found
-        .filter(({ metadata, data }) => data?.['tls.crt'] !== undefined && metadata.name !== 'keys-authority')
-        .map(({ metadata, data }) => `${metadata.name} ${data?.['tls.crt']}`);
-    };
-    const old = await certificates();
-    expect(old.length).toBeGreaterThanOrEqual(2);
-    const seen = await underLoad('certificates', team, bucket, async () => {
-      const rotated = `coffer.dev/rotatedAt=${new Date().toISOString()}`;
-      await kubectl.run(['annotate', '--overwrite', 'tenant/demo', 'kms/keys', rotated, '--namespace', team.namespace]);
-      await until(
-        'every certificate to be new',
-        async () => {
-          const now = await certificates();
-          return now.length > 0 && now.every((each) => !old.includes(each)) ? true : undefined;
-        },
-        { timeoutMs: 240_000, otherwise: () => team.describe() },
-      );
-      await team.untilSettled();
-      // Until the pods have the files and read them.
-      await new Promise((resolve) => {
-        setTimeout(resolve, 30_000);
-      });
-    });
+    expect((await certificatesOf(team)).length).toBeGreaterThanOrEqual(2);
+    const seen = await underLoad('certificates', team, bucket, () => renewCertificates(team));
     expect(seen.downtime.longestMs).toBe(0);
     expectNoFailure(seen);
     expect([await team.podUids(server), await team.podUids(keys)]).toEqual(before);
@@ -133,12 +112,9 @@ describe('with clients that write and read without pause', () => {
     await oneShortRestart('evictions', async () => {
       for (const workload of [keys, server]) {
         const pods = await team.podUids(workload);
-        for (const { metadata } of await team.pods(workload)) {
-          // The call that `kubectl drain` makes, which disruption budgets may refuse; but the one node there is takes the pod again.
-          const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: metadata.name } };
-          const path = `/api/v1/namespaces/${team.namespace}/pods/${metadata.name}/eviction`;
-          await kubectl.run(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
-        }
+        // The one node there is takes the pod again.
+        for (const { metadata } of await team.pods(workload))
+          expect(await evict(team, metadata.name)).toMatchObject({ code: 0 });
         await team.untilReplaced(workload, pods);
       }
     });
@@ -163,14 +139,7 @@ describe('with clients that write and read without pause', () => {
       const lease = await kubectl.get('lease', 'coffer-operator', operatorNamespace);
       const leader = String(lease?.spec?.['holderIdentity']);
       await kubectl.run(['delete', 'pod', leader, '--namespace', operatorNamespace, '--wait=false']);
-      await kubectl.run([
-        'rollout',
-        'status',
-        'deployment/coffer-operator',
-        '--namespace',
-        operatorNamespace,
-        '--timeout=90s',
-      ]);
+      await untilOperatorRolledOut(kubectl);
       await team.untilReplaced(server, before);
     });
   });
@@ -178,14 +147,7 @@ describe('with clients that write and read without pause', () => {
   it('restarts nothing when the operator is restarted or installed again with unchanged resources', async () => {
     const before = [await team.podUids(server), await team.podUids(keys)];
     await kubectl.run(['rollout', 'restart', 'deployment/coffer-operator', '--namespace', operatorNamespace]);
-    await kubectl.run([
-      'rollout',
-      'status',
-      'deployment/coffer-operator',
-      '--namespace',
-      operatorNamespace,
-      '--timeout=90s',
-    ]);
+    await untilOperatorRolledOut(kubectl);
     await team.untilSettled();
     expect([await team.podUids(server), await team.podUids(keys)]).toEqual(before);
   });

@@ -1,13 +1,14 @@
 import { Agent, get } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { watchDowntime } from './harness/downtime.ts';
-import type { KubernetesObject } from './harness/kubectl.ts';
+import { evict } from './harness/eviction.ts';
+import { fewestReadyWhile } from './harness/ready-pods.ts';
 import { standIn } from './harness/stand-in.ts';
 import { kubectl, Team } from './harness/team.ts';
 
 /**
- * The store cannot be shared yet, so a program without one stands in for the servers: what is shown is that the operator rolls them
- * without a failed request.
+ * A program without a store stands in for the servers: what is shown is that the operator rolls them without a failed request, apart
+ * from whatever stores do to it (05-stores).
  */
 const team = new Team('team-several');
 const server = 'demo-server';
@@ -42,10 +43,6 @@ beforeAll(async () => {
   );
   await team.untilSettled();
 });
-
-const isReady = ({ metadata, status }: KubernetesObject): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
 
 /** Requests over kept connections, one after the other, while `change` runs: why each that failed did. */
 async function failuresWhile(url: string, change: () => Promise<void>): Promise<readonly string[]> {
@@ -86,15 +83,12 @@ describe('three servers', () => {
     const before = await team.podUids(server);
     const url = `${await team.endpoint()}/`;
     const probe = watchDowntime(url);
-    let fewest = 3;
+    let fewest = 0;
     const failures = await failuresWhile(url, async () => {
-      await kubectl.apply(several({ image: standIn.second }));
-      for (;;) {
-        const pods = await team.pods(server);
-        fewest = Math.min(fewest, pods.filter(isReady).length);
-        if (pods.length === 3 && pods.every((pod) => isReady(pod) && !before.includes(pod.metadata.uid ?? ''))) break;
-      }
-      await team.untilSettled();
+      fewest = await fewestReadyWhile(team, server, async () => {
+        await kubectl.apply(several({ image: standIn.second }));
+        await team.untilReplaced(server, before);
+      });
     });
     const { outages } = await probe.stop();
     console.log(`three servers rolled: ${failures.length} failed requests, outages ${outages.join(' + ') || 'none'}`);
@@ -103,12 +97,7 @@ describe('three servers', () => {
   });
 
   it('are evicted one at a time: a disruption budget refuses the second', async () => {
-    const evict = (name: string) => {
-      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
-      const path = `/api/v1/namespaces/${team.namespace}/pods/${name}/eviction`;
-      return kubectl.attempt(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
-    };
-    const [first, second] = [await evict(`${server}-0`), await evict(`${server}-1`)];
+    const [first, second] = [await evict(team, `${server}-0`), await evict(team, `${server}-1`)];
     expect(first.code).toBe(0);
     expect(second.stderr).toContain('disruption budget');
     await team.untilSettled();

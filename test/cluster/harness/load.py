@@ -1,4 +1,4 @@
-"""Writes and reads without pause by boto3, all its settings at their defaults, until its input ends; then prints figures as JSON."""
+"""Writes and reads without pause by boto3, all its settings at their defaults but its habits, until its input ends; then prints figures as JSON."""
 
 import json
 import os
@@ -7,14 +7,19 @@ import threading
 import time
 
 import boto3
+from botocore.config import Config
 
 job = json.loads(sys.stdin.readline())
+habits = job.get("habits", {})
+sizes = habits.get("bodyBytes", [16 * 1024])
+retries = {"total_max_attempts": habits["attempts"]} if "attempts" in habits else None
 s3 = boto3.client(
     "s3",
     endpoint_url=job["endpoint"],
     region_name="us-east-1",
     aws_access_key_id=job["accessKeyId"],
     aws_secret_access_key=job["secretAccessKey"],
+    config=Config(retries=retries),
 )
 figures = {"requests": 0, "retried": 0, "failures": [], "wrong": 0}
 lock = threading.Lock()
@@ -39,7 +44,7 @@ def call(name, function):
 def work(worker):
     turn = 0
     while not stopped.is_set():
-        key, body = f"python/{worker}/{turn % 50}", os.urandom(16 * 1024)
+        key, body = f"python/{worker}/{turn % 50}", os.urandom(sizes[turn % len(sizes)])
         put = call("PutObject", lambda: s3.put_object(Bucket=job["bucket"], Key=key, Body=body))
         got = call("GetObject", lambda: s3.get_object(Bucket=job["bucket"], Key=key))
         if put is not None and got is not None and got["Body"].read() != body:

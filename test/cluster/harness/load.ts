@@ -9,7 +9,18 @@ export interface LoadTarget {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly bucket: string;
+  readonly habits?: LoadHabits;
 }
+
+/** What is not as the clients do by default. */
+export interface LoadHabits {
+  /** Sizes of the objects, in turn; 16 KiB each without it. */
+  readonly bodyBytes?: readonly number[];
+  /** Attempts that a client makes at one request. */
+  readonly attempts?: number;
+}
+
+const usualBody = 16 * 1024;
 
 export interface LoadFigures {
   readonly requests: number;
@@ -27,9 +38,16 @@ export interface Load {
 
 const workers = 4;
 
-/** Writes and reads without pause by the AWS SDK for JavaScript, all its settings at their defaults. */
-export function loadByJavaScript({ endpoint, bucket, ...credentials }: LoadTarget): Load {
-  const s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
+/** Writes and reads without pause by the AWS SDK for JavaScript, all its settings at their defaults but those of the habits. */
+export function loadByJavaScript({ endpoint, bucket, habits = {}, ...credentials }: LoadTarget): Load {
+  const { attempts, bodyBytes = [usualBody] } = habits;
+  const s3 = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials,
+    ...(attempts === undefined ? {} : { maxAttempts: attempts }),
+  });
   const figures = { requests: 0, retried: 0, failures: [] as string[], wrong: 0 };
   const stopped = new AbortController();
   const count = async <T extends { $metadata: { attempts?: number } }>(name: string, call: Promise<T>) => {
@@ -47,7 +65,7 @@ export function loadByJavaScript({ endpoint, bucket, ...credentials }: LoadTarge
   const work = async (worker: number) => {
     for (let turn = 0; !stopped.signal.aborted; turn += 1) {
       const Key = `javascript/${worker}/${turn % 50}`;
-      const body = randomBytes(16 * 1024);
+      const body = randomBytes(bodyBytes[turn % bodyBytes.length] ?? usualBody);
       const put = await count('PutObject', s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: body })));
       const got = await count('GetObject', s3.send(new GetObjectCommand({ Bucket: bucket, Key })));
       const bytes = await got?.Body?.transformToByteArray();

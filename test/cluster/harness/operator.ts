@@ -27,6 +27,18 @@ export async function installOperator(kubectl: Kubectl, values: readonly string[
   ]);
 }
 
+/** Waits until as many operators run as there should, all of the newest template. */
+export async function untilOperatorRolledOut(kubectl: Kubectl): Promise<void> {
+  await kubectl.run([
+    'rollout',
+    'status',
+    'deployment/coffer-operator',
+    '--namespace',
+    operatorNamespace,
+    '--timeout=90s',
+  ]);
+}
+
 export async function helm(kubectl: Kubectl, args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runCommand(tool('kubernetes/helm', 'kubernetes'), args, {
     env: { KUBECONFIG: kubectl.kubeconfig },

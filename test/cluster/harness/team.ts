@@ -30,25 +30,20 @@ export class Team {
     });
   }
 
-  /** Everything, as one commit would bring it. */
-  async commitAll(): Promise<void> {
+  /** Everything, as one commit would bring it; `server`: the Tenant, where it is not the usual one. */
+  async commitAll(server = this.server()): Promise<void> {
     // Whatever a test before this one left at the provider.
     await setClientSecret(inject('keycloakUrl'), keycloak.clientId, keycloak.clientSecret);
     await this.createNamespace();
-    await kubectl.apply(
-      this.clientSecret(keycloak.clientSecret),
-      this.identityProvider(),
-      this.keyService(),
-      this.server(),
-    );
+    await kubectl.apply(this.clientSecret(keycloak.clientSecret), this.identityProvider(), this.keyService(), server);
   }
 
   clientSecret(value: string, name = 'primary-iam-client'): object {
-    return this.#object('v1', 'Secret', name, { stringData: { 'client-secret': value } });
+    return this.object('v1', 'Secret', name, { stringData: { 'client-secret': value } });
   }
 
   identityProvider(spec: Readonly<Record<string, unknown>> = {}, name = 'primary-iam'): object {
-    return this.#object(apiVersion, 'IdentityProvider', name, {
+    return this.object(apiVersion, 'IdentityProvider', name, {
       spec: {
         configUrl: keycloak.configUrl,
         clientId: keycloak.clientId,
@@ -60,7 +55,7 @@ export class Team {
   }
 
   keyService(spec: Readonly<Record<string, unknown>> = {}): object {
-    return this.#object(apiVersion, 'KMSConfig', 'keys', {
+    return this.object(apiVersion, 'KMSConfig', 'keys', {
       spec: {
         imagePullPolicy: 'Never',
         keystore: { files: { size: '1Gi' } },
@@ -71,7 +66,7 @@ export class Team {
   }
 
   server(spec: Readonly<Record<string, unknown>> = {}, metadata: Readonly<Record<string, unknown>> = {}): object {
-    return this.#object(
+    return this.object(
       apiVersion,
       'Tenant',
       this.tenant,
@@ -91,7 +86,8 @@ export class Team {
     );
   }
 
-  #object(version: string, kind: string, name: string, rest: object, metadata: object = {}): object {
+  /** Any object of the namespace. */
+  object(version: string, kind: string, name: string, rest: object, metadata: object = {}): object {
     return { apiVersion: version, kind, metadata: { name, namespace: this.namespace, ...metadata }, ...rest };
   }
 

@@ -1,5 +1,5 @@
 import { loadByJavaScript, loadByPython } from './load.ts';
-import type { LoadFigures } from './load.ts';
+import type { LoadFigures, LoadHabits } from './load.ts';
 import { watchDowntime } from './downtime.ts';
 import type { Downtime } from './downtime.ts';
 import type { Team } from './team.ts';
@@ -11,9 +11,15 @@ export interface Seen {
 }
 
 /** Makes a change while two clients write and read without pause and a third counts, without retries, when nobody answers. */
-export async function underLoad(name: string, team: Team, bucket: string, change: () => Promise<void>): Promise<Seen> {
+export async function underLoad(
+  name: string,
+  team: Team,
+  bucket: string,
+  change: () => Promise<void>,
+  habits: LoadHabits = {},
+): Promise<Seen> {
   const endpoint = await team.endpoint();
-  const target = { endpoint, bucket, ...(await team.rootCredentials()) };
+  const target = { endpoint, bucket, habits, ...(await team.rootCredentials()) };
   const probe = watchDowntime(`${endpoint}/`);
   const javaScript = loadByJavaScript(target);
   const python = await loadByPython(target);
