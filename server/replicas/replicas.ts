@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { soleLease } from './lease.ts';
@@ -48,6 +49,9 @@ export function onlyReplica(onChange: (view: ReplicasView) => void): Replicas {
     close: () => lease.close(),
   };
 }
+
+/** Milliseconds that a stop takes to say goodbye. */
+const patience = 2_000;
 
 export interface ReplicasOptions {
   readonly records: RecordStore;
@@ -105,9 +109,12 @@ export function sharedReplicas(options: ReplicasOptions): Replicas {
       return beat.now();
     },
     async close() {
-      await Promise.all(beats.map((beat) => beat.stop()));
-      // A store that is away must not hold the stop up.
-      await Promise.allSettled([lease.close(), registry?.close()]);
+      const farewell = async () => {
+        await Promise.all(beats.map((beat) => beat.stop()));
+        await Promise.allSettled([lease.close(), registry?.close()]);
+      };
+      // A store that is away must not hold the stop up: the others find out by themselves.
+      await Promise.race([farewell(), sleep(patience, undefined, { ref: false })]);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../store/record-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { liveKeys } from './live-keys.ts';
@@ -118,8 +119,10 @@ export class SharedRecordStore implements RecordStore {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    // What is on its way is waited for, and a store that answers nothing is left alone.
+    const late = sleep(this.#limits.settle, undefined, { ref: false });
+    await Promise.race([this.#store?.close(), late]);
     this.#timed.close();
-    await this.#store?.close();
   }
 
   async #ask<T>(question: (store: RecordStore) => Promise<T>): Promise<T> {

@@ -18,6 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment.remove());
 
+const put = (Key: string) => s3Client(server).send(new PutObjectCommand({ Bucket, Key, Body: Key }));
 const status = async (path: string) => (await fetch(server.s3 + path)).status;
 
 describe('a server whose database is away when it starts', () => {
@@ -37,8 +38,6 @@ describe('a server whose database is away when it starts', () => {
 });
 
 describe('a server whose database answers nothing any more', { timeout: 120_000 }, () => {
-  const put = (Key: string) => s3Client(server).send(new PutObjectCommand({ Bucket, Key, Body: Key }));
-
   beforeAll(async () => {
     await s3Client(server).send(new CreateBucketCommand({ Bucket }));
     await put('before');
@@ -73,9 +72,9 @@ describe('servers whose database is killed and started under load', { timeout: 1
     const other = await deployment.start();
     const clients = [s3Client(server), s3Client(other)];
     const acknowledged = new Map<string, string>();
-    let over = false;
+    const over = new AbortController();
     const writers = Array.from({ length: 8 }, async (_, writer) => {
-      for (let count = 0; !over; count += 1) {
+      for (let count = 0; !over.signal.aborted; count += 1) {
         const client = clients[(writer + count) % 2];
         const [Key, Body] = [`load/${writer}/${count % 40}`, `${writer} ${count} `.repeat(1 + (count % 3) * 60_000)];
         acknowledged.delete(Key);
@@ -96,7 +95,7 @@ describe('servers whose database is killed and started under load', { timeout: 1
       await Promise.all([untilReady(server, 30_000), untilReady(other, 30_000)]);
     }
     await sleep(2_000);
-    over = true;
+    over.abort();
     await Promise.all(writers);
     expect(acknowledged.size).toBeGreaterThan(50);
     for (const client of clients) {

@@ -42,10 +42,10 @@ async function retrying<T>(what: string, turn: number, attempt: (client: S3Clien
 
 describe('three servers that are replaced one by one under load', { timeout: 300_000 }, () => {
   it('fail no request of clients that try again', async () => {
-    let over = false;
+    const over = new AbortController();
     let requests = 0;
     const clients = Array.from({ length: 6 }, async (_, who) => {
-      for (let count = 0; !over; count += 1) {
+      for (let count = 0; !over.signal.aborted; count += 1) {
         const Key = `${who}/${count % 10}`;
         const Body = `${count} `.repeat(count % 4 === 0 ? 200_000 : 100);
         const turn = who + count;
@@ -66,7 +66,7 @@ describe('three servers that are replaced one by one under load', { timeout: 300
         servers = servers.with(place, replacement);
         expect(await old?.server.stop()).toBe(0);
       }
-      over = true;
+      over.abort();
     })();
     // Whichever fails first says why.
     await Promise.all([rolled, ...clients]);

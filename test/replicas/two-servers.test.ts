@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider } from '../doubles/openid-provider.ts';
 import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
 import { refusal, s3Client } from '../harness/s3-client.ts';
+import { signByHand } from '../harness/sign-by-hand.ts';
 import type { RunningServer } from '../harness/start-server.ts';
 import { newDeployment } from './deployment.ts';
 import type { Deployment } from './deployment.ts';
@@ -114,6 +115,37 @@ describe('what one server was told', () => {
     expect(await anyone()).toBe(403);
   });
 });
+
+describe('a person', () => {
+  it('who signed in to the console of one is known to that of the other', async () => {
+    const headers = { 'content-type': 'application/json', 'x-coffer-console': '1' };
+    const body = JSON.stringify({ accessKey: one.accessKey, secretKey: one.secretKey });
+    const signedIn = await fetch(`${one.console}/api/sign-in`, { method: 'POST', headers, body });
+    expect(signedIn.status).toBeLessThan(300);
+    const cookie = signedIn.headers.getSetCookie().map((set) => set.split(';')[0]);
+    const session = (console: string) => fetch(`${console}/api/session`, { headers: { cookie: cookie.join('; ') } });
+    expect((await session(other.console)).status).toBe(200);
+    expect((await fetch(`${other.console}/api/session`)).status).toBe(401);
+  });
+
+  it('who asks one for its state is told of both', async () => {
+    const servers = async () => {
+      const info = await fetch(`${one.s3}/minio/admin/v3/info`, {
+        headers: signedHeaders(one, '/minio/admin/v3/info'),
+      });
+      const { servers: all } = (await info.json()) as { servers: { endpoint: string; state: string }[] };
+      return all.map(({ endpoint, state }) => `${endpoint} ${state}`).toSorted();
+    };
+    const expected = [one, other].map(({ s3 }) => `${new URL(s3).host} online`).toSorted();
+    await expect.poll(servers, { timeout: 15_000 }).toEqual(expected);
+  });
+});
+
+function signedHeaders(server: RunningServer, path: string): Record<string, string> {
+  const { head } = signByHand(server, { method: 'GET', path, payload: 'UNSIGNED-PAYLOAD' });
+  const fields = head.matchAll(/^(?!host:)([^:\s]+): (.*)\r$/gim);
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
+}
 
 async function tokenOf(username: string): Promise<string> {
   const response = await fetch(`${provider.issuer}/protocol/openid-connect/token`, {

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../platform/logger.ts';
+import { keyServiceKeys } from './encryption/key-service-keys.ts';
+import type { KeySource } from './encryption/key-source.ts';
+import { noKeySource } from './encryption/no-key-source.ts';
+import { sealedKey, sealedRecords } from './encryption/sealed-records.ts';
+import { FakeKeyService } from './encryption/testing.ts';
+import { keepSealing } from './keep-sealing.ts';
+import { MemoryRecordStore } from './store/memory/memory-record-store.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const identity = sealedKey('identity', 'someone');
+const secret = Buffer.from('a secret');
+
+const facts = (id: string, keyService: boolean) => ({ id, endpoint: id, version: '1', startedAt: 0, keyService });
+const view = (leads: boolean, ...withKeys: readonly boolean[]) => ({
+  leads,
+  live: withKeys.map((has, index) => facts(String(index), has)),
+});
+
+function server(records: MemoryRecordStore, keys: KeySource) {
+  const sealed = sealedRecords({ records, keys });
+  return { sealed, sealing: keepSealing({ keys, sealed }, log) };
+}
+const keys = keyServiceKeys(new FakeKeyService(), { defaultKey: 'default-key' });
+
+describe('sealing', () => {
+  it('begins at the start where every server has the key service', async () => {
+    const { sealed, sealing } = server(new MemoryRecordStore(), keys);
+    await sealing.start(view(false, true, true));
+    expect(sealed.sealing).toBe(true);
+  });
+
+  it('begins when the last server has it, done by the one that leads and noticed by the others', async () => {
+    const records = new MemoryRecordStore();
+    const before = server(records, noKeySource);
+    await before.sealing.start(view(true, false));
+    await before.sealed.put(identity, secret);
+    const [one, other] = [server(records, keys), server(records, keys)];
+    for (const { sealing } of [one, other]) await sealing.start(view(false, true, true, false));
+    expect(one.sealed.sealing).toBe(false);
+
+    other.sealing.look(view(false, true, true, true));
+    one.sealing.look(view(true, true, true, true));
+    await expect.poll(() => one.sealed.sealing).toBe(true);
+    expect((await records.get(identity))?.value.includes('secret')).toBe(false);
+    expect((await other.sealed.get(identity))?.value).toEqual(secret);
+    expect(other.sealed.sealing).toBe(true);
+  });
+
+  it('does not begin while a server is there without it', async () => {
+    const { sealed, sealing } = server(new MemoryRecordStore(), keys);
+    await sealing.start(view(true, true, false));
+    sealing.look(view(true, true, false));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(sealed.sealing).toBe(false);
+  });
+});
