@@ -97,7 +97,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
-          tidying = keepTidy(services, replicas.lease, log);
+          tidying = keepTidy(services, replicas.lease, log, settings);
           void replicas.work();
           if (settings.browser.enabled) console = openConsole(options, services, server, log);
           return tell({ kind: 'serving' });

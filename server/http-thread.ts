@@ -12,8 +12,11 @@ import type { Readiness } from './http/health.ts';
 import { createRequestListener } from './http/request-listener.ts';
 import { requestIds } from './http/request-ids.ts';
 import { createS3Server } from './http/s3-server.ts';
+import { createMaintenance } from './maintenance/maintenance.ts';
+import { quarantined } from './objects/quarantine.ts';
+import { readScrubState } from './maintenance/scrub-state.ts';
 import { createMetricsHandler } from './metrics/metrics-handler.ts';
-import type { MetricSources } from './metrics/metric-sources.ts';
+import type { Integrity, MetricSources } from './metrics/metric-sources.ts';
 import { RequestCounters } from './metrics/request-counters.ts';
 import { RequestMeasure } from './metrics/request-measure.ts';
 import { TrafficMeter } from './metrics/traffic-meter.ts';
@@ -169,11 +172,22 @@ function metricSources(
     server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
     space: () => blobs.space(),
     buckets: async () => (await objects.listBuckets()).length,
+    integrity: () => integrityOf(stores.records),
     ...(settings.keyService === undefined ? {} : { checkKeyService: () => keys.check() }),
     version: packageJson.version,
     startedAt,
     dataFolder: place,
   };
+}
+
+/** Damaged objects are counted up to here. */
+const mostCounted = 10_000;
+
+async function integrityOf(records: Services['records']): Promise<Integrity> {
+  let count = 0;
+  for await (const _object of quarantined(records, undefined, mostCounted)) count += 1;
+  const scrub = await readScrubState(records);
+  return { quarantined: count, ...(scrub && { scrub }) };
 }
 
 interface KnownSinceStart {
@@ -207,6 +221,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       },
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
+      maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
       ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
     }),
   };

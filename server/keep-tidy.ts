@@ -4,10 +4,12 @@ import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from './obje
 import { fencedRecords } from './replicas/fenced-records.ts';
 import { LeaseLost } from './replicas/lease.ts';
 import type { Hold, Lease } from './replicas/lease.ts';
+import type { ServerSettings } from '../platform/settings/server-settings.ts';
+import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
 
 /** Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. */
-const every = { removals: 60_000, orphans: 3_600_000, credentials: 600_000 } as const;
+const every = { removals: 60_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000 } as const;
 
 /** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
 const patience = 1_000;
@@ -20,11 +22,13 @@ const clockSkew = 15 * 60_000;
 
 /** Removes what nothing refers to any more, round after round, while this server holds the lease, until it is stopped. */
 export function keepTidy(
-  services: Pick<Services, 'stores' | 'blobs' | 'access'>,
+  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys'>,
   lease: Lease,
   log: Logger,
+  { scrubBytesPerSecond }: Pick<ServerSettings, 'scrubBytesPerSecond'>,
 ): { stop(): Promise<void> } {
-  const { stores, blobs, access } = services;
+  const { stores, blobs, access, keys } = services;
+  const stopping = new AbortController();
   const skew = stores.shared ? clockSkew : 0;
   const repeat = (intervalMs: number, what: string, work: Work) => repeatWork({ lease, log, intervalMs, what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
@@ -39,9 +43,33 @@ export function keepTidy(
     repeat(every.credentials, 'temporary credentials that expired', async () => ({
       removed: await access.temporary.sweep(),
     })),
+    // One round is a whole pass over all objects; the next is due a day after it began.
+    ...(scrubBytesPerSecond === 0
+      ? []
+      : [
+          repeatWork({
+            lease,
+            log,
+            intervalMs: every.scrub,
+            what: 'damage',
+            failed: 'could not look for damaged objects',
+            async work(hold) {
+              await scrubRound({
+                records: fencedRecords(stores.records, hold),
+                blobs,
+                keys,
+                bytesPerSecond: scrubBytesPerSecond,
+                log,
+                signal: AbortSignal.any([hold.signal, stopping.signal]),
+              });
+              return { removed: 0 };
+            },
+          }),
+        ]),
   ];
   return {
     async stop() {
+      stopping.abort();
       await Promise.all(rounds.map((round) => round.stop()));
     },
   };
@@ -54,9 +82,10 @@ function repeatWork(options: {
   readonly log: Logger;
   readonly intervalMs: number;
   readonly what: string;
+  readonly failed?: string;
   readonly work: Work;
 }): { stop(): Promise<void> } {
-  const { lease, log, intervalMs, what, work } = options;
+  const { lease, log, intervalMs, what, work, failed = `could not remove ${what}` } = options;
   let running: Promise<void> | undefined;
   let stopped = false;
   const round = async () => {
@@ -67,7 +96,7 @@ function repeatWork(options: {
     } catch (error) {
       // The holder that took over does it all.
       if (!stopped && !(error instanceof LeaseLost)) {
-        log.error({ err: error, retryInMs: intervalMs }, `could not remove ${what}`);
+        log.error({ err: error, retryInMs: intervalMs }, failed);
       }
     }
     running = undefined;

@@ -3,6 +3,7 @@ import { SharedBlobStore } from './replicas/shared-blob-store.ts';
 import { SharedRecordStore } from './replicas/shared-record-store.ts';
 import type { BlobStore } from './store/blob-store.ts';
 import { openBlobStore, openRecordStore } from './store/open-stores.ts';
+import { heedReadOnly } from './store/read-only.ts';
 import type { RecordStore } from './store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from './store/store-address.ts';
 
@@ -42,7 +43,7 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
           },
         });
   const elsewhere = ownBlobs ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
-  const records = shared ?? (await openRecordStore(recordsAddress, { log }));
+  const records = heedReadOnly(shared ?? (await openRecordStore(recordsAddress, { log })));
   return {
     records,
     blobs: elsewhere ?? (await openBlobStore(blobsAddress, { log })),

@@ -5,6 +5,8 @@ export const adminErrorCodes = {
   KMSNotConfigured: 501,
   KMSNotPermitted: 403,
   KMSUnavailable: 503,
+  XCofferInvalidRequest: 400,
+  XCofferRefused: 409,
 } as const;
 
 export type AdminErrorCode = keyof typeof adminErrorCodes;

@@ -3,17 +3,10 @@ import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { AdminError } from './admin-error.ts';
 import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
+import { maintenanceRoutes } from './maintenance-calls.ts';
+import type { Route } from './route.ts';
 import { infoMessage } from './server-info.ts';
 import type { AdminServices, KeyAdministration } from './services.ts';
-
-interface Route {
-  readonly method: string;
-  readonly path: RegExp;
-  /** What the caller's policies must allow. */
-  readonly action: string;
-  /** The JSON of the answer; undefined for none. */
-  readonly serve: (services: AdminServices, query: URLSearchParams) => Promise<unknown>;
-}
 
 /** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
 const routes: readonly Route[] = [
@@ -39,6 +32,7 @@ const routes: readonly Route[] = [
     action: 'admin:KMSCreateKey',
     serve: ({ keys }, query) => createKey(configured(keys), query.get('key-id') ?? ''),
   },
+  ...maintenanceRoutes,
 ];
 
 /** The admin API. Rejects with an `S3Error`, which `http` answers as JSON; refusals of its own are answered here. */
@@ -54,13 +48,38 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
       context: { 'aws:SourceIp': [request.remoteAddress], 'aws:SecureTransport': [String(request.secure)] },
     });
     if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: new Error(decision.reason) });
-    try {
-      return answer(200, await route.serve(services, new URLSearchParams(request.rawQuery)));
-    } catch (error) {
-      if (!(error instanceof AdminError)) throw error;
-      return refusal(error, request, services);
-    }
+    const served = serve(route, request, services);
+    if (route.slow !== true) return served;
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: {
+        kind: 'slow',
+        early: Buffer.from(' '),
+        result: served.catch((error: unknown) => failure(error, request, services)),
+      },
+    };
   };
+}
+
+async function serve(route: Route, request: IncomingRequest, services: AdminServices): Promise<Answer> {
+  try {
+    return answer(200, await route.serve(services, new URLSearchParams(request.rawQuery)));
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    return refusal(error, request, services);
+  }
+}
+
+/** An administrator who waited for long is told what went wrong, whatever it was. */
+function failure(error: unknown, request: IncomingRequest, { server }: AdminServices): Answer {
+  return answer(500, {
+    Code: 'InternalError',
+    Message: error instanceof Error ? error.message : String(error),
+    Resource: request.rawPath,
+    RequestId: request.requestId,
+    HostId: server.deploymentId,
+  });
 }
 
 function routeOf({ method, rawPath }: IncomingRequest): Route {

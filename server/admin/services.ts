@@ -1,6 +1,7 @@
 import type { Authenticate } from '../access/authenticate.ts';
 import type { Access } from '../access/principal.ts';
 import type { KeySource } from '../encryption/key-source.ts';
+import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 
 /** What the admin API needs of the other rooms. */
@@ -15,6 +16,8 @@ export interface AdminServices {
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Absent where no key service is configured. */
   readonly keys?: KeyAdministration;
+  /** What is done with the stores as a whole. */
+  readonly maintenance?: Maintenance;
   readonly clock?: () => Date;
 }
 

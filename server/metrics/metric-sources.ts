@@ -15,6 +15,7 @@ export interface MetricSources {
   /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   readonly buckets: () => Promise<number>;
+  readonly integrity?: () => Promise<Integrity>;
   /** Rejects where the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
   readonly version: string;
@@ -22,6 +23,19 @@ export interface MetricSources {
   readonly dataFolder: string;
   /** `HOST:PORT` by which dashboards tell servers apart. */
   readonly server: () => string;
+}
+
+/** What the scrub found. */
+export interface Integrity {
+  /** Damaged objects that are not served. */
+  readonly quarantined: number;
+  /** Of the pass that is under way, or the last one; milliseconds since 1970. */
+  readonly scrub?: {
+    readonly started: number;
+    readonly objects: number;
+    readonly bytes: number;
+    readonly finished?: number;
+  };
 }
 
 /** The values. What could not be found out in time is absent, so that nobody takes a 0 for a fact. */
@@ -33,6 +47,7 @@ export interface MetricValues {
   readonly recordsReachable: boolean;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly buckets: number | undefined;
+  readonly integrity?: Integrity | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
   readonly process: ProcessFacts;
@@ -48,10 +63,11 @@ export async function readSources(sources: MetricSources, now: number): Promise<
   const healthy = sources.ready();
   const { checkKeyService } = sources;
   const { leads, live } = sources.replicas();
-  const [space, buckets, keyService, process] = await Promise.all([
+  const [space, buckets, integrity, keyService, process] = await Promise.all([
     inTime(sources.space()),
     // Before it is ready, reading the records may wait for the key service.
     healthy ? inTime(sources.buckets()) : undefined,
+    healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
     checkKeyService && inTime(checkKeyService().then(() => true)),
     processFacts(),
   ]);
@@ -63,6 +79,7 @@ export async function readSources(sources: MetricSources, now: number): Promise<
     recordsReachable: sources.recordsReachable(),
     space,
     buckets,
+    integrity,
     keyServiceOnline: checkKeyService && keyService === true,
     process,
     version: sources.version,

@@ -149,7 +149,8 @@ function addNode(registry: Registry, values: MetricValues): void {
 }
 
 function addCluster(registry: Registry, values: MetricValues): void {
-  const { healthy, space, buckets, keyServiceOnline, replicas } = values;
+  const { healthy, space, buckets, keyServiceOnline, replicas, integrity } = values;
+  const scrub = integrity?.scrub;
   addGauges(registry, [
     ['minio_cluster_health_status', '1 where the server is ready', healthy ? 1 : 0],
     ['minio_cluster_capacity_raw_total_bytes', 'Size of the file system of the objects', space?.total],
@@ -157,6 +158,15 @@ function addCluster(registry: Registry, values: MetricValues): void {
     ['minio_cluster_capacity_usable_total_bytes', 'Size of the file system of the objects', space?.total],
     ['minio_cluster_capacity_usable_free_bytes', 'Free bytes of the file system of the objects', space?.free],
     ['minio_cluster_bucket_total', 'Buckets', buckets],
+    ['coffer_objects_quarantined', 'Objects that are damaged and not served', integrity?.quarantined],
+    [
+      'coffer_scrub_started_seconds',
+      'Start of the last pass of the scrub, seconds since 1970',
+      inSeconds(scrub?.started),
+    ],
+    ['coffer_scrub_finished_seconds', 'Its end; absent while it is under way', inSeconds(scrub?.finished)],
+    ['coffer_scrub_objects', 'Objects that this pass has looked at', scrub?.objects],
+    ['coffer_scrub_bytes', 'Bytes that this pass has read', scrub?.bytes],
     ['coffer_cluster_servers', 'Servers that share the records and are there', replicas],
     [
       'minio_cluster_kms_online',
@@ -164,6 +174,10 @@ function addCluster(registry: Registry, values: MetricValues): void {
       keyServiceOnline === undefined ? undefined : Number(keyServiceOnline),
     ],
   ]);
+}
+
+function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
 }
 
 function addCounters(registry: Registry, rows: readonly Row[]): void {

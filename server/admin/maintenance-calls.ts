@@ -1,0 +1,78 @@
+import { MaintenanceRefused, type Maintenance } from '../maintenance/maintenance.ts';
+import { SnapshotError } from '../maintenance/snapshot.ts';
+import { AdminError } from './admin-error.ts';
+import type { Route } from './route.ts';
+import type { AdminServices } from './services.ts';
+
+/** Damaged objects on a page. */
+const PAGE = 1_000;
+
+/** Coffer's own calls: what only the process that serves a store can do with it. */
+export const maintenanceRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: own('verify'),
+    action: 'admin:VerifyStore',
+    slow: true,
+    serve: (services, query) =>
+      asked(services, (maintenance) => maintenance.verify({ bodies: query.get('bodies') !== 'false' })),
+  },
+  {
+    method: 'POST',
+    path: own('snapshot'),
+    action: 'admin:SnapshotStore',
+    slow: true,
+    serve: (services, query) => asked(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
+  },
+  {
+    method: 'GET',
+    path: own('scrub'),
+    action: 'admin:ScrubStatus',
+    serve: (services) => asked(services, (maintenance) => maintenance.scrub()),
+  },
+  {
+    method: 'GET',
+    path: own('quarantine'),
+    action: 'admin:ListQuarantine',
+    serve: (services, query) =>
+      asked(services, async (maintenance) => {
+        const [bucket, key] = [query.get('bucket'), query.get('key')];
+        const after = bucket === null ? undefined : { bucket, key: key ?? '' };
+        return { objects: await maintenance.quarantined(after, PAGE) };
+      }),
+  },
+  {
+    method: 'GET',
+    path: own('read-only'),
+    action: 'admin:SetReadOnly',
+    serve: (services) => asked(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
+  },
+  {
+    method: 'POST',
+    path: own('read-only'),
+    action: 'admin:SetReadOnly',
+    serve: (services, query) =>
+      asked(services, async (maintenance) => {
+        const mode = query.get('mode');
+        if (mode !== 'on' && mode !== 'off') throw new AdminError('XCofferInvalidRequest', 'mode must be on or off.');
+        await maintenance.setReadOnly(mode === 'on');
+        return { readOnly: mode === 'on' };
+      }),
+  },
+];
+
+function own(call: string): RegExp {
+  return new RegExp(`^/minio/admin/coffer/v1/${call}$`);
+}
+
+async function asked<T>({ maintenance }: AdminServices, call: (maintenance: Maintenance) => Promise<T>): Promise<T> {
+  if (maintenance === undefined) throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
+  try {
+    return await call(maintenance);
+  } catch (error) {
+    if (error instanceof MaintenanceRefused || error instanceof SnapshotError) {
+      throw new AdminError('XCofferRefused', error.message, { cause: error });
+    }
+    throw error;
+  }
+}

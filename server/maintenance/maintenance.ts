@@ -1,0 +1,103 @@
+import { dirname, join } from 'node:path';
+import { quarantined, type QuarantinedObject } from '../objects/quarantine.ts';
+import type { BlobStore } from '../store/blob-store.ts';
+import { isReadOnly, setReadOnly } from '../store/read-only.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
+import type { Finding } from './finding.ts';
+import { readScrubState, type ScrubState } from './scrub-state.ts';
+import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
+import { verifyStores, type VerifySummary } from './verify-stores.ts';
+
+/** What a server that runs does with its own stores when an administrator asks. */
+export interface Maintenance {
+  verify(options: { readonly bodies: boolean }): Promise<Verification>;
+  /** Below the data folder. Throws `MaintenanceRefused`, `SnapshotError`. */
+  snapshot(name: string): Promise<SnapshotSummary & { readonly path: string }>;
+  scrub(): Promise<{ readonly state?: ScrubState; readonly quarantined: number }>;
+  quarantined(after: { bucket: string; key: string } | undefined, limit: number): Promise<readonly QuarantinedObject[]>;
+  setReadOnly(readOnly: boolean): Promise<void>;
+  isReadOnly(): Promise<boolean>;
+}
+
+export interface Verification {
+  readonly findings: readonly Finding[];
+  /** Whether there are more findings than these. */
+  readonly more: boolean;
+  readonly summary: VerifySummary;
+}
+
+/** Something that this server cannot do, or not now: the message says why. */
+export class MaintenanceRefused extends Error {
+  override readonly name = 'MaintenanceRefused';
+}
+
+/** So many findings are told at a time: who has more has one cause. */
+const MOST_FINDINGS = 1_000;
+/** Damaged objects are counted up to here. */
+const MOST_COUNTED = 10_000;
+
+export function createMaintenance({
+  records,
+  blobs,
+  addresses,
+}: {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly addresses: { readonly records: RecordsAddress; readonly blobs: BlobsAddress };
+}): Maintenance {
+  let busy: string | undefined;
+  const alone = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    if (busy !== undefined) throw new MaintenanceRefused(`${busy} is under way on this server: wait until it ended`);
+    busy = what;
+    try {
+      return await work();
+    } finally {
+      busy = undefined;
+    }
+  };
+  return {
+    verify: ({ bodies }) =>
+      alone('a verification', () => gather(verifyStores({ records, blobs, now: Date.now(), bodies, concurrency: 4 }))),
+    snapshot: (name) =>
+      alone('a snapshot', async () => {
+        const folder = dataFolderOf(addresses);
+        if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) {
+          throw new MaintenanceRefused(
+            `${JSON.stringify(name)} is no name of a snapshot: use letters, digits, dots, dashes`,
+          );
+        }
+        const out = join(folder, 'snapshots', name);
+        return { path: out, ...(await takeSnapshot({ records, folder, out })) };
+      }),
+    async scrub() {
+      const state = await readScrubState(records);
+      let count = 0;
+      for await (const _object of quarantined(records, undefined, MOST_COUNTED)) count += 1;
+      return { ...(state && { state }), quarantined: count };
+    },
+    quarantined: (after, limit) => Array.fromAsync(quarantined(records, after, limit)),
+    setReadOnly: (readOnly) => setReadOnly(records, readOnly),
+    isReadOnly: () => isReadOnly(records),
+  };
+}
+
+async function gather(verification: AsyncGenerator<Finding, VerifySummary>): Promise<Verification> {
+  const findings: Finding[] = [];
+  for (;;) {
+    const { done, value } = await verification.next();
+    if (done === true) return { findings, more: value.findings > findings.length, summary: value };
+    if (findings.length < MOST_FINDINGS) findings.push(value);
+  }
+}
+
+/** The folder that holds both stores. */
+function dataFolderOf({ records, blobs }: { readonly records: RecordsAddress; readonly blobs: BlobsAddress }): string {
+  if (records.kind === 'lmdb' && blobs.kind === 'files') {
+    const folder = dirname(records.folder);
+    if (blobs.folder === join(folder, 'blobs')) return folder;
+  }
+  throw new MaintenanceRefused(
+    'only a data folder that holds records and blobs has snapshots: back a database and a bucket up by their own means, or use coffer-store copy',
+  );
+}
