@@ -4,10 +4,13 @@
  */
 import { noKeySource } from '../../server/encryption/no-key-source.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
+import { verifyStores } from '../../server/maintenance/verify-stores.ts';
 import type { ObjectLayer } from '../../server/objects/object-layer.ts';
+import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import type { RecordStore } from '../../server/store/record-store.ts';
 import { BUCKET_THERE, contentOf } from '../crash/witness.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
@@ -15,21 +18,31 @@ export type Shown = Readonly<Record<string, string>>;
 
 process.on('message', (path: string) => {
   void inspect(path).then(
-    (shown) => process.send?.({ shown }),
+    (inspected) => process.send?.(inspected),
     (error: unknown) => process.send?.({ error: String(error) }),
   );
 });
 
-async function inspect(path: string): Promise<Shown> {
+async function inspect(path: string): Promise<{ shown: Shown; findings: string[] }> {
   const folder = await openDataFolder(path);
   const records = openLmdbRecordStore({ folder: folder.recordsFolder });
   try {
     const blobs = openFilesBlobStore(folder.blobsFolder);
-    return await everything(createObjectLayer({ records, blobs, keys: noKeySource }));
+    const shown = await everything(createObjectLayer({ records, blobs, keys: noKeySource }));
+    return { shown, findings: await findingsIn(records, blobs) };
   } finally {
     await records.close();
     await folder.close();
   }
+}
+
+/** What `verify` finds with no grace; a body without an owner is what an upload leaves that was cut off. */
+async function findingsIn(records: RecordStore, blobs: BlobStore): Promise<string[]> {
+  const findings: string[] = [];
+  for await (const finding of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {
+    if (finding.kind !== 'orphan-blob') findings.push(`${finding.kind}: ${finding.message}`);
+  }
+  return findings;
 }
 
 async function everything(objects: ObjectLayer): Promise<Shown> {

@@ -5,7 +5,8 @@ import { clientOf } from '../crash/s3-client.ts';
 import { SeededRandom } from '../crash/seeded-random.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
 import { Inspector } from './inspector.ts';
-import { atEachCut, complaintsAt, type PowerCut, spread } from './power-cuts.ts';
+import { report } from '../soak/report.ts';
+import { atEachCut, complaintsAt, flushBoundaries, type PowerCut, spread } from './power-cuts.ts';
 import { compileRecorder, type Recording, recordServer } from './record-server.ts';
 
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
@@ -40,6 +41,12 @@ function afterSightings(count: number): PowerCut[] {
   return spread(recording.history.earlySightings, count).map((sighting) => ({ at: sighting.seen, sighting }));
 }
 
+/** Every one in `.ci/soak power-cut`; otherwise some of them. */
+function atFlushes(): readonly PowerCut[] {
+  const all = flushBoundaries(recording);
+  return process.env['COFFER_EVERY_FLUSH'] === undefined ? spread(all, 40) : all;
+}
+
 describe(`a server whose power is cut while clients write, seed ${seed}`, () => {
   it('keeps every answered object when nothing unflushed survived', { timeout: 3 * MINUTES }, async () => {
     expect(await complaintsAt(recording, afterAnswers(30), inspector)).toEqual([]);
@@ -61,6 +68,18 @@ describe(`a server whose power is cut while clients write, seed ${seed}`, () => 
 
   it('showed no reader an object before it was durable', { timeout: 3 * MINUTES }, async () => {
     expect(await complaintsAt(recording, afterSightings(30), inspector)).toEqual([]);
+  });
+
+  it('keeps them at the end of a flush, whatever survived', { timeout: 60 * MINUTES }, async () => {
+    const cuts = atFlushes();
+    expect(cuts.length).toBeGreaterThan(20);
+    const nothing = await complaintsAt(recording, cuts, inspector);
+    const parts = await complaintsAt(recording, cuts, inspector, { survives: new SeededRandom(seed) });
+    report(
+      `${recording.history.answers.length} changes, ${recording.bytes.length} bytes recorded, power cut at ${cuts.length} ends of flushes, ` +
+        `twice (nothing unflushed survived; any sectors of it did): ${nothing.length + parts.length} complaints, seed ${seed}`,
+    );
+    expect([...nothing, ...parts]).toEqual([]);
   });
 
   it('starts again by itself on what is left', { timeout: 3 * MINUTES }, async () => {

@@ -32,7 +32,7 @@ export async function atEachCut(
   for (const cut of cuts.toSorted((left, right) => left.at - right.at)) {
     for (; next.done !== true && next.value.end <= cut.at; next = changes.next()) disk.apply(next.value.change);
     const target = mkdtempSync(join(recording.base, '..', 'cut-'));
-    disk.writeTo(target, model.survives);
+    disk.writeTo(target, model.survives, next.done === true ? undefined : next.value.change);
     await visit(join(target, 'data'), cut);
     rmSync(target, { recursive: true });
   }
@@ -54,13 +54,15 @@ export async function complaintsAt(
 
 export function complaintsAbout(inspection: Inspection, { history }: Recording, cut: PowerCut): string[] {
   if ('error' in inspection) return [`power cut at ${cut.at}: ${inspection.error}`];
-  const { shown } = inspection;
+  const { shown, findings } = inspection;
   const strangers = Object.keys(shown).filter((key) => !history.keys.includes(key));
   const wrong = history.keys.filter((key) => !history.allowed(key, cut.at).includes(shown[key]));
-  const complaints = [...strangers, ...wrong].map(
+  const complaints = findings.map((finding) => `power cut at ${cut.at}: ${finding}`);
+  const names = [...strangers, ...wrong].map(
     (key) =>
       `power cut at ${cut.at}: ${key} is ${shown[key] ?? 'absent'}, where ${history.allowed(key, cut.at).map(String).join(' or ')} may be`,
   );
+  complaints.push(...names);
   const { sighting } = cut;
   if (sighting !== undefined && !history.allowedAfterSighting(sighting).includes(shown[sighting.key])) {
     complaints.push(
@@ -68,6 +70,18 @@ export function complaintsAbout(inspection: Inspection, { history }: Recording, 
     );
   }
   return complaints;
+}
+
+/** Right before and right after each flush has ended, writes by a descriptor that flushes each included: what is durable changes there alone. */
+export function flushBoundaries(recording: Recording): readonly PowerCut[] {
+  const cuts: PowerCut[] = [];
+  let before = 0;
+  for (const { change, end } of changesOf(recording.bytes)) {
+    if (change.kind === 'sync-end' || (change.kind === 'write' && change.durable))
+      cuts.push({ at: before }, { at: end });
+    before = end;
+  }
+  return cuts;
 }
 
 /** So many of them, spread evenly, the last included. */

@@ -93,6 +93,13 @@ export class RecordedDisk {
         if (entry !== undefined) to.folder.entries.set(to.name, entry);
         return undefined;
       }
+      case 'link': {
+        const from = this.#parent(change.from);
+        const entry = from.folder.entries.get(from.name);
+        const to = this.#parent(change.to);
+        if (entry !== undefined) to.folder.entries.set(to.name, entry);
+        return undefined;
+      }
       case 'unlink': {
         const { folder, name } = this.#parent(change.path);
         folder.entries.delete(name);
@@ -116,10 +123,13 @@ export class RecordedDisk {
 
   /**
    * Writes what the next start would find into an empty folder. Without a random source nothing unflushed survived; with one, any
-   * part of it did: each write or not, each folder's names as they were or as they became.
+   * part of it did: each sector of each write or not, each folder's names as they were or as they became. So did any part of the
+   * write that was `during` the cut, which flushes itself but had not ended.
    */
-  writeTo(target: string, survives?: SeededRandom): void {
-    writeFolder(this.#root, target, survives);
+  writeTo(target: string, survives?: SeededRandom, during?: Change): void {
+    const file = during?.kind === 'write' ? this.#descriptors.get(during.fd)?.target : undefined;
+    const torn = during?.kind === 'write' && file instanceof File ? { file, change: during } : undefined;
+    writeFolder(this.#root, target, survives, torn);
   }
 
   #open(fd: number, path: string, truncates: boolean): void {
@@ -174,18 +184,50 @@ export class RecordedDisk {
   }
 }
 
-function writeFolder(folder: Folder, target: string, survives: SeededRandom | undefined): void {
+function writeFolder(
+  folder: Folder,
+  target: string,
+  survives: SeededRandom | undefined,
+  during: Torn | undefined,
+): void {
   mkdirSync(target, { recursive: true, mode: 0o700 });
   const names = survives !== undefined && survives.between(0, 1) === 1 ? folder.entries : folder.durable;
   for (const [name, entry] of names) {
     if (entry instanceof Folder) {
-      writeFolder(entry, join(target, name), survives);
+      writeFolder(entry, join(target, name), survives, during);
       continue;
     }
     const image = survives === undefined ? entry.durable : entry.durable.copy();
-    for (const change of survives === undefined ? [] : entry.pending) {
-      if (survives?.between(0, 1) === 1) image.apply(change);
+    if (survives !== undefined) {
+      for (const change of entry.pending) applyInPart(image, change, survives);
+      if (during?.file === entry) applyInPart(image, during.change, survives);
     }
     writeFileSync(join(target, name), image.bytes, { mode: 0o600 });
+  }
+}
+
+interface Torn {
+  readonly file: File;
+  readonly change: Pending;
+}
+
+/** What a disk writes whole or not at all, in bytes. */
+const SECTOR = 512;
+
+/** Each sector of a write that was not flushed may have reached the disk for itself. */
+function applyInPart(image: Image, change: Pending, survives: SeededRandom): void {
+  if ('length' in change) {
+    if (survives.between(0, 1) === 1) image.apply(change);
+    return;
+  }
+  // All, nothing, and parts each come often.
+  const fate = survives.between(1, 3);
+  if (fate === 1) image.apply(change);
+  if (fate !== 2) return;
+  const { offset, bytes } = change;
+  for (let at = 0; at < bytes.length;) {
+    const end = Math.min(bytes.length, at + SECTOR - ((offset + at) % SECTOR));
+    if (survives.between(0, 1) === 1) image.apply({ offset: offset + at, bytes: bytes.subarray(at, end) });
+    at = end;
   }
 }

@@ -17,13 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum op { OPEN = 1, WRITE, TRUNCATE, RENAME, UNLINK, MKDIR, SYNC_BEGIN, SYNC_END };
+enum op { OPEN = 1, WRITE, TRUNCATE, RENAME, UNLINK, MKDIR, SYNC_BEGIN, SYNC_END, LINK };
 enum { FLAG_TRUNCATES = 1, FLAG_DURABLE = 2 };
 
 struct header {
@@ -219,22 +221,24 @@ POSITIONED_PIECES(pwritev64)
 TRUNCATER(ftruncate)
 TRUNCATER(ftruncate64)
 
-static int renamed(const char *from, const char *to) {
+static void named(enum op op, const char *from, const char *to) {
   char both[2 * PATH_MAX];
   int length = snprintf(both, sizeof both, "%s%c%s", from, 0, to);
-  record(RENAME, 0, -1, 0, both, (size_t)length, 0);
-  return 0;
+  record(op, 0, -1, 0, both, (size_t)length, 0);
 }
 
-int rename(const char *from, const char *to) {
-  REAL(int, "rename", const char *, const char *);
-  if (!below(from) && !below(to)) return call(from, to);
-  pthread_mutex_lock(&lock);
-  int result = call(from, to);
-  if (result == 0) renamed(from, to);
-  pthread_mutex_unlock(&lock);
-  return result;
-}
+#define NAMER(name, op) \
+  int name(const char *from, const char *to) { \
+    REAL(int, #name, const char *, const char *); \
+    if (!below(from) && !below(to)) return call(from, to); \
+    pthread_mutex_lock(&lock); \
+    int result = call(from, to); \
+    if (result == 0) named(op, from, to); \
+    pthread_mutex_unlock(&lock); \
+    return result; \
+  }
+NAMER(rename, RENAME)
+NAMER(link, LINK)
 
 #define REMOVER(name, op) \
   int name(const char *path) { \
@@ -284,3 +288,58 @@ int fdatasync(int fd) {
   REAL(int, "fdatasync", int);
   return flushed(fd, call);
 }
+
+// What else changes a file or a name. Nothing is known to call it below the folder; if something did, the recording would miss it.
+static void unknown(const char *what, const char *path) {
+  fprintf(stderr, "recorder: %s of %s is not recorded: teach the recorder, or the replay is of another disk\n", what, path);
+  abort();
+}
+
+#define UNKNOWN_FD(result, name, fd, parameters, arguments, ...) \
+  result name parameters { \
+    REAL(result, #name, __VA_ARGS__); \
+    if (is_tracked(fd)) unknown(#name, "a file"); \
+    return call arguments; \
+  }
+UNKNOWN_FD(ssize_t, copy_file_range, to, (int from, off64_t *in, int to, off64_t *out, size_t length, unsigned flags), (from, in, to, out, length, flags), int, off64_t *, int, off64_t *, size_t, unsigned)
+UNKNOWN_FD(ssize_t, sendfile, to, (int to, int from, off_t *at, size_t length), (to, from, at, length), int, int, off_t *, size_t)
+UNKNOWN_FD(ssize_t, sendfile64, to, (int to, int from, off64_t *at, size_t length), (to, from, at, length), int, int, off64_t *, size_t)
+UNKNOWN_FD(int, fallocate, fd, (int fd, int mode, off_t at, off_t length), (fd, mode, at, length), int, int, off_t, off_t)
+UNKNOWN_FD(int, fallocate64, fd, (int fd, int mode, off64_t at, off64_t length), (fd, mode, at, length), int, int, off64_t, off64_t)
+UNKNOWN_FD(int, posix_fallocate, fd, (int fd, off_t at, off_t length), (fd, at, length), int, off_t, off_t)
+UNKNOWN_FD(int, posix_fallocate64, fd, (int fd, off64_t at, off64_t length), (fd, at, length), int, off64_t, off64_t)
+
+#define UNKNOWN_PATH(name, path, parameters, arguments, ...) \
+  int name parameters { \
+    REAL(int, #name, __VA_ARGS__); \
+    if (below(path)) unknown(#name, path); \
+    return call arguments; \
+  }
+UNKNOWN_PATH(truncate, path, (const char *path, off_t length), (path, length), const char *, off_t)
+UNKNOWN_PATH(truncate64, path, (const char *path, off64_t length), (path, length), const char *, off64_t)
+UNKNOWN_PATH(symlink, to, (const char *from, const char *to), (from, to), const char *, const char *)
+UNKNOWN_PATH(linkat, to, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags), int, const char *, int, const char *, int)
+UNKNOWN_PATH(renameat, to, (int a, const char *from, int b, const char *to), (a, from, b, to), int, const char *, int, const char *)
+UNKNOWN_PATH(renameat2, to, (int a, const char *from, int b, const char *to, unsigned flags), (a, from, b, to, flags), int, const char *, int, const char *, unsigned)
+UNKNOWN_PATH(unlinkat, path, (int folder, const char *path, int flags), (folder, path, flags), int, const char *, int)
+UNKNOWN_PATH(mkdirat, path, (int folder, const char *path, mode_t mode), (folder, path, mode), int, const char *, mode_t)
+
+// Memory that writes to a file by itself; what only this run's processes share (the readers of LMDB) outlives no power cut.
+static void *mapped(void *(*call)(void *, size_t, int, int, int, off64_t), void *at, size_t length, int protection, int flags, int fd, off64_t offset) {
+  if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && is_tracked(fd)) {
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t found = readlink(link, path, sizeof path - 1);
+    path[found < 0 ? 0 : found] = 0;
+    const char *name = strrchr(path, '/');
+    if (!name || strcmp(name, "/lock.mdb") != 0) unknown("a shared mapping", path);
+  }
+  return call(at, length, protection, flags, fd, offset);
+}
+#define MAPPER(name) \
+  void *name(void *at, size_t length, int protection, int flags, int fd, off64_t offset) { \
+    REAL(void *, #name, void *, size_t, int, int, int, off64_t); \
+    return mapped(call, at, length, protection, flags, fd, offset); \
+  }
+MAPPER(mmap)
+MAPPER(mmap64)

@@ -10,6 +10,7 @@ export type Change =
     }
   | { readonly kind: 'truncate'; readonly fd: number; readonly length: number }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  | { readonly kind: 'link'; readonly from: string; readonly to: string }
   | { readonly kind: 'unlink'; readonly path: string }
   | { readonly kind: 'mkdir'; readonly path: string }
   | { readonly kind: 'sync-begin'; readonly fd: number; readonly number: number }
@@ -64,6 +65,10 @@ function decode(header: Buffer, path: string, bytes: Buffer): Change {
       return { kind: 'sync-begin', fd, number: offset };
     case 8:
       return { kind: 'sync-end', number: offset };
+    case 9: {
+      const [from = '', to = ''] = path.split('\0');
+      return { kind: 'link', from, to };
+    }
     default:
       throw new Error(`the recording has an operation ${op}: it is damaged`);
   }
