@@ -88,6 +88,10 @@ export function sharedReplicas(options: ReplicasOptions): Replicas {
   });
   // What fails is the store, of which others tell; it is tried again soon.
   const onError = (error: unknown) => log.debug({ err: error }, 'the other servers could not be told of this one');
+  const farewell = async () => {
+    await Promise.all(beats.map((beat) => beat.stop()));
+    await Promise.allSettled([lease.close(), registry?.close()]);
+  };
   return {
     lease,
     view,
@@ -109,10 +113,6 @@ export function sharedReplicas(options: ReplicasOptions): Replicas {
       return beat.now();
     },
     async close() {
-      const farewell = async () => {
-        await Promise.all(beats.map((beat) => beat.stop()));
-        await Promise.allSettled([lease.close(), registry?.close()]);
-      };
       // A store that is away must not hold the stop up: the others find out by themselves.
       await Promise.race([farewell(), sleep(patience, undefined, { ref: false })]);
     },
