@@ -14,8 +14,8 @@ export interface Patience {
   readonly pause: number;
 }
 
-/** Clients give up after 60 s mostly: what takes longer is not waited for. */
-export const usualPatience: Patience = { total: 30_000, answer: 10_000, upload: 30_000, silence: 10_000, pause: 50 };
+/** A restart of that S3 is waited for; what lasts longer is answered, before clients give up by themselves and requests pile up. */
+export const usualPatience: Patience = { total: 15_000, answer: 10_000, upload: 30_000, silence: 10_000, pause: 50 };
 
 const LONGEST_PAUSE = 2_000;
 
