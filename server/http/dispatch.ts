@@ -1,9 +1,9 @@
-import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { answerHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { isMetricsPath } from '../metrics/metrics-handler.ts';
+import { NotServing } from './not-serving.ts';
 
 /** The rooms behind the S3 port. */
 export interface Rooms {
@@ -28,8 +28,7 @@ export function createDispatch({ readiness, rooms, metrics }: DispatchOptions): 
     if (health !== undefined) return health;
     if (isMetricsPath(request.rawPath)) return metrics(request);
     const open = rooms();
-    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined)
-      throw new S3Error('ServiceUnavailable');
+    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServing();
     return open[roomOf(request)](request);
   };
 }

@@ -9,6 +9,7 @@ import { answerError } from '../s3/error-answer.ts';
 import { answerAdminError } from './admin-error-answer.ts';
 import { isAdminPath } from './dispatch.ts';
 import { toIncomingRequest } from './incoming.ts';
+import { NotServing } from './not-serving.ts';
 import { sendAnswer } from './send-answer.ts';
 
 export interface RequestListenerOptions {
@@ -95,6 +96,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       code: refusal.code,
     };
     if (wentAway(message)) log.debug(fields, 'the client went away before its request was whole');
+    else if (error instanceof NotServing) log.debug(fields, 'refused: this server does not serve now');
     else if (refusal.status >= 500 && refusal.code !== 'NotImplemented') {
       log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
     } else if (debug) {

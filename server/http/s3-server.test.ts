@@ -91,6 +91,60 @@ describe('answers', () => {
   });
 });
 
+describe('heads of answers', () => {
+  const withHeader =
+    (value: string): RequestHandler =>
+    () =>
+      Promise.resolve({ status: 200, headers: { 'x-amz-meta-note': value }, body: { kind: 'empty' } });
+
+  it.each(['a\r\nx-forged: 1', 'a\nb', 'a\u0000b', 'a\u0100b'])('never carry %j', async (value) => {
+    const answer = await sendRaw(await serve(withHeader(value)), head('GET'));
+    expect(answer.status).toBe(500);
+    expect(answer.head).not.toContain('x-amz-meta-note');
+  });
+
+  it('carry bytes beyond ASCII as they came, beside a body of any bytes', async () => {
+    const body = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const url = await serve(() =>
+      Promise.resolve({
+        status: 200,
+        headers: { 'x-amz-meta-note': 'gr\u00fc\u00df' },
+        body: { kind: 'bytes', bytes: body },
+      }),
+    );
+    const answer = await fetch(url);
+    expect(answer.headers.get('x-amz-meta-note')).toBe('gr\u00fc\u00df');
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(body);
+  });
+
+  it('end the connection of a server that closes, and say so once', async () => {
+    const url = await serve(() => Promise.resolve(text('hello')));
+    servers[0]?.connections.startClosing();
+    const answer = await sendRaw(url, 'GET /b/k HTTP/1.1\r\nHost: test\r\n\r\n');
+    expect(answer.head.toLowerCase().split('connection: ')).toEqual([
+      expect.any(String),
+      expect.stringMatching(/^close/),
+    ]);
+  });
+});
+
+describe('bodies in memory', () => {
+  it.each([0, 1, 4_096, 12 * 1_024, 12 * 1_024 + 1, 200_000])('of %i bytes arrive as they are', async (size) => {
+    const bytes = Buffer.alloc(size);
+    for (let at = 0; at < size; at++) bytes[at] = (at * 31) % 256;
+    const answer = await fetch(
+      await serve(() => Promise.resolve({ status: 200, headers: {}, body: { kind: 'bytes', bytes } })),
+    );
+    expect(answer.headers.get('content-length')).toBe(String(size));
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it.each([204, 304])('are not sent with %i, nor a length', async (status) => {
+    const answer = await sendRaw(await serve(() => Promise.resolve(text('hello', status))), head('GET'));
+    expect(answer).toMatchObject({ status, body: '' });
+  });
+});
+
 describe('streams', () => {
   it('arrive whole', async () => {
     const url = await serve(
@@ -225,10 +279,28 @@ describe('uploads', () => {
     wanted.socket.destroy();
   });
 
-  it('that are cut fail for who reads them', async () => {
+  it('can be read at once, in however many pieces they come', async () => {
+    const url = await serve(async (request) => text(`<${(await request.body.whole?.())?.toString()}>`));
+    const connection = connectRaw(url);
+    connection.send('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
+    await connection.until('100 Continue');
+    for (const letter of 'hello') {
+      connection.send(letter);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
+    }
+    expect(await connection.until('<hello>')).toContain('200 OK');
+    connection.socket.destroy();
+  });
+
+  it.each([
+    ['piece by piece', readAll],
+    ['at once', (request: IncomingRequest) => request.body.whole?.()],
+  ])('that are cut fail for who reads them %s', async (_how, read) => {
     const seen = Promise.withResolvers<unknown>();
     const url = await serve(async (request) => {
-      await readAll(request).catch(seen.resolve);
+      await read(request)?.catch(seen.resolve);
       return text('');
     });
     const connection = connectRaw(url);

@@ -1,0 +1,50 @@
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../platform/logger.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { RequestHandler } from '../access/answer.ts';
+import { createDispatch } from './dispatch.ts';
+import type { Readiness } from './health.ts';
+import { createRequestListener } from './request-listener.ts';
+import { createS3Server } from './s3-server.ts';
+
+const servers: ReturnType<typeof createS3Server>[] = [];
+afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));
+
+/** The levels of the lines that one GET of an object leaves in the log, and what it was answered. */
+async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ status: number; levels: string[] }> {
+  const stream = new PassThrough();
+  const log = createLogger({ name: 'test', level: 'debug', stream });
+  const rooms = { s3, sts: s3, admin: s3 };
+  const handle = createDispatch({ readiness: () => readiness, rooms: () => rooms, metrics: s3 });
+  const nextRequestId = () => '0123456789ABCDEF';
+  const made = createS3Server({
+    listener: createRequestListener({ handle, secure: false, nextRequestId, log }),
+    nextRequestId,
+  });
+  servers.push(made);
+  await new Promise<void>((resolve) => {
+    made.server.listen(0, '127.0.0.1', resolve);
+  });
+  const answer = await fetch(`http://127.0.0.1:${(made.server.address() as AddressInfo).port}/b/k`);
+  await answer.text();
+  const lines = String(stream.read()).trim().split('\n');
+  const refusals = lines.map((line) => JSON.parse(line) as { level: string; code?: string });
+  return { status: answer.status, levels: refusals.filter(({ code }) => code !== undefined).map(({ level }) => level) };
+}
+
+const unavailable: RequestHandler = () => Promise.reject(new S3Error('ServiceUnavailable'));
+
+describe('the log of requests', () => {
+  it.each([{ kind: 'refusing' }, { kind: 'waiting', reason: 'the key service' }] as const)(
+    'keeps quiet about what is refused while the server is $kind',
+    async (readiness) => {
+      expect(await linesOf(readiness, unavailable)).toEqual({ status: 503, levels: ['debug'] });
+    },
+  );
+
+  it('tells of what cannot be done while the server serves', async () => {
+    expect(await linesOf({ kind: 'ready' }, unavailable)).toEqual({ status: 503, levels: ['error'] });
+  });
+});
