@@ -12,7 +12,7 @@ import type { ObjectWrite } from './write-blob.ts';
 
 /** S3's own limit. */
 const MOST_PARTS = 10_000;
-/** Of one upload; more made one client's upload no faster over loopback, and the slots are everybody's. */
+/** Of one upload: the slots are everybody's. */
 const PARTS_AT_ONCE = 3;
 
 /** One upload of a large body. Nothing of it can be read before `complete` has resolved. */
