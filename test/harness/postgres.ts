@@ -39,6 +39,8 @@ export interface TestPostgres extends TestDatabase {
 export interface TestPostgresOptions {
   /** Of `postgresql.conf`, beside the harness's own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Serves TLS too. */
+  readonly certificate?: { readonly certPem: string; readonly keyPem: string };
 }
 
 export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
@@ -59,11 +61,26 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const [program, args] = asServerUser(join(bin, 'initdb'), [...initdb, '--locale=C.UTF-8', '--no-sync']);
   execFileSync(program, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   const port = await freePort();
-  const server = new Server(bin, folder, data, port, superuserPassword, options.settings ?? {});
+  const tls = options.certificate && (await tlsSettings(folder, options.certificate));
+  const server = new Server(bin, folder, data, port, superuserPassword, { ...options.settings, ...tls });
   await server.start();
   await server.asSuperuser(`create role coffer login password '${server.password}'`, 'postgres');
   await server.asSuperuser('create database coffer owner coffer', 'postgres');
   return server;
+}
+
+async function tlsSettings(
+  folder: string,
+  { certPem, keyPem }: { readonly certPem: string; readonly keyPem: string },
+): Promise<Record<string, string>> {
+  const files = { ssl_cert_file: join(folder, 'server.crt'), ssl_key_file: join(folder, 'server.key') };
+  await writeFile(files.ssl_cert_file, certPem);
+  await writeFile(files.ssl_key_file, keyPem, { mode: 0o600 });
+  if (isRoot) {
+    const { uid, gid } = serverUser();
+    await chown(files.ssl_key_file, uid, gid);
+  }
+  return { ssl: 'on', ...files };
 }
 
 class Server implements TestPostgres {

@@ -24,18 +24,18 @@ function createTables(dialect: Dialect): readonly string[] {
     'create table coffer_deletions (revision bigint not null, key bytea not null, primary key (revision, key))',
     // Commits of the last hour, and those that were ruled out: committed is false.
     'create table coffer_commits (id bytea not null primary key, made bigint not null, committed boolean not null)',
-    ...(dialect === 'postgresql' ? storageSettings : []),
+    ...(dialect === 'postgresql' ? vacuumSettings : []),
   ];
 }
 
-/** Measured in `docs/decisions/0010-postgresql.md`. */
-const storageSettings = [
-  // Bodies are sealed or compressed already: pglz would find nothing, at 20 times the cost of the copy.
-  'alter table coffer_records alter column value set storage external',
-  // Counters and overwritten records stay on their page, without new entries in the index.
-  `alter table coffer_records set (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05,
-    autovacuum_analyze_scale_factor = 0.1, toast.autovacuum_vacuum_scale_factor = 0.05)`,
-  // All of these two tables is deleted within the hour.
+/**
+ * PostgreSQL removes dead rows when a fifth of a table is dead, which of ten million records is two million. No fill factor and no
+ * other storage of values: neither changed anything that could be measured (`docs/decisions/0010-postgresql.md`).
+ */
+const vacuumSettings = [
+  `alter table coffer_records set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    toast.autovacuum_vacuum_scale_factor = 0.05)`,
+  // All of these two is deleted within the hour.
   'alter table coffer_deletions set (autovacuum_vacuum_scale_factor = 0.05)',
   'alter table coffer_commits set (autovacuum_vacuum_scale_factor = 0.05)',
 ];
