@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { filledLayer } from '../../server/maintenance/testing.ts';
+import { put } from '../../server/objects/testing.ts';
+import { openDataFolder } from '../../server/store/data-folder.ts';
+import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+
+/** A data folder with an object of every kind, an upload, and `more` small and large objects. */
+export async function makeDataFolder(path: string, more = 0): Promise<void> {
+  const folder = await openDataFolder(path);
+  const records = openLmdbRecordStore({ folder: folder.recordsFolder });
+  try {
+    const blobs = openFilesBlobStore(folder.blobsFolder);
+    const { layer } = await filledLayer({ records: records as never, blobs: blobs as never });
+    for (let index = 0; index < more; index += 1) {
+      await layer.putObject(put('bucket', `many/${index}`, randomBytes(index % 5 === 0 ? 200_000 : index)));
+    }
+  } finally {
+    await records.close();
+    await folder.close();
+  }
+}
+
+/** Changes one byte of every blob of so many bytes: of `LARGE` there are some. */
+export async function damageBlobs(path: string, size: number): Promise<number> {
+  let damaged = 0;
+  for (const name of await readdir(join(path, 'blobs'), { recursive: true, withFileTypes: true })) {
+    if (!name.isFile() || name.name.endsWith('.json')) continue;
+    const file = join(name.parentPath, name.name);
+    const bytes = await readFile(file);
+    if (bytes.length !== size) continue;
+    bytes[100] = (bytes[100] ?? 0) ^ 1;
+    await writeFile(file, bytes);
+    damaged += 1;
+  }
+  return damaged;
+}
+
+/** Files of blobs, half-written ones too. */
+export async function countBlobs(path: string): Promise<number> {
+  try {
+    const names = await readdir(join(path, 'blobs'), { recursive: true, withFileTypes: true });
+    return names.filter((name) => name.isFile() && !name.name.endsWith('.json')).length;
+  } catch {
+    // Not made yet, or a folder of it.
+    return 0;
+  }
+}
