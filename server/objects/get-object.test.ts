@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { endOf, within } from '../store/keys.ts';
+import { decodeRecord, encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 import { createObjectLayer } from './objects.ts';
 import { body, put, randomBody, readAll, testLayer } from './testing.ts';
@@ -111,6 +112,30 @@ describe('getObject', () => {
 });
 
 describe('a damaged body', () => {
+  it('is told by the CRC-32 of an older record too, which has nothing else', async () => {
+    const { layer, records } = await prepared();
+    const bytes = randomBody(5000);
+    await layer.putObject(put('bucket', 'key', bytes));
+    const key = recordKeys.object('bucket', 'key');
+    const rewrite = async (id: string, change: (body: { gmac?: string; crc: number }) => void) => {
+      const entry = await records.get(key);
+      const record = decodeRecord(entry?.value ?? Buffer.alloc(0), 'an object') as {
+        body: { gmac?: string; crc: number };
+      };
+      change(record.body);
+      await records.commit({ id, put: [{ key, value: encodeRecord(record) }] });
+    };
+    await rewrite('01', (stored) => {
+      expect(stored.gmac).toBeDefined();
+      delete stored.gmac;
+    });
+    expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
+    await rewrite('02', (stored) => {
+      stored.crc ^= 1;
+    });
+    await expect(body(layer, 'bucket', 'key')).rejects.toThrow('are damaged');
+  });
+
   it('is never given out whole, small or large, plain or encrypted', async () => {
     for (const size of [900, 200_000]) {
       for (const encryption of encryptions) {

@@ -4,6 +4,7 @@ import { cipherRange } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
+import { Gmac } from './checksums/gmac.ts';
 import type { Environment } from './environment.ts';
 import { recoverObjectKey } from './object-keys.ts';
 import type { ReadableObject } from './object-layer.ts';
@@ -87,7 +88,7 @@ async function* readBlob(
     yield* verifyPlain(
       environment.blobs.read(blob, range),
       range.end - range.start,
-      whole ? protection.crc : undefined,
+      whole ? checkOf(protection) : undefined,
       what,
     );
     return;
@@ -118,23 +119,41 @@ async function* readParts(
   }
 }
 
+interface Check {
+  update(bytes: Buffer): void;
+  holds(): boolean;
+}
+
+function checkOf({ crc, gmac }: { readonly crc: number; readonly gmac?: string }): Check {
+  if (gmac !== undefined) {
+    const mac = new Gmac();
+    return { update: (bytes) => mac.update(bytes), holds: () => mac.digest() === gmac };
+  }
+  let sum = 0;
+  return {
+    update(bytes) {
+      sum = crc32(bytes, sum);
+    },
+    holds: () => sum === crc,
+  };
+}
+
 /** Holds each chunk back until the next one came, so that a body that turns out damaged never looks finished to the reader. */
 async function* verifyPlain(
   source: AsyncIterable<Buffer>,
   length: number,
-  crc: number | undefined,
+  check: Check | undefined,
   what: string,
 ): AsyncGenerator<Buffer> {
   let held: Buffer | undefined;
   let total = 0;
-  let sum = 0;
   for await (const chunk of source) {
     if (held !== undefined) yield held;
     held = chunk;
     total += chunk.length;
-    if (crc !== undefined) sum = crc32(chunk, sum);
+    check?.update(chunk);
   }
-  if (total !== length || (crc !== undefined && sum !== crc)) throw damaged(what);
+  if (total !== length || check?.holds() === false) throw damaged(what);
   if (held !== undefined) yield held;
 }
 

@@ -80,7 +80,9 @@ export async function discardBlob(environment: Environment, blob: BlobId): Promi
 }
 
 function protectionOf(salt: Buffer | undefined, digests: BodyDigests, stored: () => number): Protection {
-  return salt === undefined ? { crc: digests.crc ?? 0 } : { salt: salt.toString('base64'), stored: stored() };
+  if (salt !== undefined) return { salt: salt.toString('base64'), stored: stored() };
+  const { crc = 0, gmac } = digests;
+  return gmac === undefined ? { crc } : { crc, gmac };
 }
 
 async function* measure(incoming: IncomingBody, digests: DigestsInProgress): AsyncGenerator<Buffer> {

@@ -2,6 +2,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
+import { Gmac } from './gmac.ts';
 import { type Hasher, hasherOf } from './hasher.ts';
 
 export interface BodyDigests {
@@ -10,6 +11,8 @@ export interface BodyDigests {
   readonly checksum: Checksum | undefined;
   /** CRC-32 of the whole, where it was asked for. */
   readonly crc: number | undefined;
+  /** The same, by `Gmac`: of what streamed. */
+  readonly gmac?: string;
 }
 
 /** What is to be computed besides what the request expects. */
@@ -23,6 +26,7 @@ export class DigestsInProgress {
   readonly #expected: ExpectedDigests;
   readonly #md5: Hash | undefined;
   readonly #hasher: Hasher | undefined;
+  readonly #gmac: Gmac | undefined;
   #crc: number | undefined;
 
   constructor(expected: ExpectedDigests, wanted: Wanted) {
@@ -31,17 +35,20 @@ export class DigestsInProgress {
     const algorithm = algorithmOf(expected);
     this.#hasher = algorithm && hasherOf(algorithm);
     this.#crc = wanted.crc ? 0 : undefined;
+    this.#gmac = wanted.crc ? new Gmac() : undefined;
   }
 
   update(chunk: Buffer): void {
     this.#md5?.update(chunk);
     this.#hasher?.update(chunk);
+    this.#gmac?.update(chunk);
     if (this.#crc !== undefined) this.#crc = crc32(chunk, this.#crc);
   }
 
   /** After the last byte. Throws `BadDigest`, and `InvalidDigest` for what cannot be a digest. */
   finish(): BodyDigests {
-    return checked(this.#expected, this.#md5?.digest(), this.#hasher?.digest(), this.#crc);
+    const digests = checked(this.#expected, this.#md5?.digest(), this.#hasher?.digest(), this.#crc);
+    return this.#gmac === undefined ? digests : { ...digests, gmac: this.#gmac.digest() };
   }
 }
 

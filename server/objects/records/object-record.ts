@@ -29,7 +29,10 @@ export type Body =
  * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32.
  * `stored` is the CRC-32 of the ciphertext, so that a scrub needs no key; older records have none.
  */
-export type Protection = { readonly salt: string; readonly stored?: number } | { readonly crc: number };
+export type Protection =
+  | { readonly salt: string; readonly stored?: number }
+  /** Blobs have a `gmac` besides, which costs a read of the whole half as much; older records have none. */
+  | { readonly crc: number; readonly gmac?: string };
 
 /** The sealed keys of an encrypted object; bytes are base64. */
 export interface SealedKeys {
