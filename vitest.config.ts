@@ -44,7 +44,7 @@ export default defineConfig({
   test: {
     include:
       tier === undefined
-        ? ['{protocol,platform,server,keysvc,operator,cli,bin}/**/*.test.ts', 'test/**/*.test.ts']
+        ? ['{protocol,platform,server,keysvc,operator,cli,bin,bench}/**/*.test.ts', 'test/**/*.test.ts']
         : foldersOf(tier).map((folder) => `test/${folder}/**/*.test.ts`),
     exclude: [
       '**/node_modules/**',

@@ -76,6 +76,7 @@ export class Benchmark {
       if (!warm.has(step.load)) await this.#warmUp(step);
       warm.add(step.load);
       for (let round = 0; round < options.rounds; round += 1) await this.#round(phase, step, round);
+      await this.#profileRound(step);
     }
     this.#weigh(phase);
   }
@@ -88,16 +89,23 @@ export class Benchmark {
 
   /** All servers one after the other, each round beginning with another one. */
   async #round(phase: string, step: Step, round: number): Promise<void> {
-    const { generator, options, profile, say } = this.#parts;
+    const { generator, options, say } = this.#parts;
     const turn = [...this.#servers];
     const first = round % turn.length;
     for (const [name, server] of [...turn.slice(first), ...turn.slice(0, first)]) {
-      const beside = name === 'coffer' ? profile?.of(server, round) : undefined;
-      const figures = await measureRound(generator, server, step, options, beside);
+      const figures = await measureRound(generator, server, step, options);
       this.#samples.push({ ...figures, phase, server: name, ...step });
       const each = (figures.operations / figures.milliseconds) * 1000;
       say(`${step.load.padEnd(14)} at ${String(step.connections).padEnd(4)} ${name.padEnd(10)} ${number(each)} /s`);
     }
+  }
+
+  /** A round more, whose figures are not kept: the profile makes it slower. */
+  async #profileRound(step: Step): Promise<void> {
+    const { generator, options, profile } = this.#parts;
+    const server = this.#servers.get('coffer');
+    if (profile === undefined || server === undefined) return;
+    await measureRound(generator, server, step, options, profile.of(server));
   }
 
   async #overwrite(writes: number): Promise<void> {

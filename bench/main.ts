@@ -17,8 +17,8 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
   for (const name of missing) say(`${name} is not installed: it is left out. "npm run bench:peers" installs it.`);
 
   const profile = options.profile ? new CofferProfile(resolve('.coffer/bench-profile')) : undefined;
-  const generator = new GeneratorProcess();
   const fleet = await Fleet.start(installed, folder, profile?.environment ?? {});
+  const generator = new GeneratorProcess();
   const benchmark = new Benchmark({ options, fleet, generator, say, profile });
   try {
     await benchmark.run();

@@ -27,6 +27,7 @@ export function mixedRequests(count: number, reading: Objects, changing: Objects
   const written = new Uint32Array(count + 1);
   const deleted = new Uint32Array(count + 1);
   let [puts, deletes] = [lag, 0];
+  written[0] = puts;
   for (let at = 0; at < count; at += 1) {
     const kind = pattern[at % pattern.length];
     const read = (at * stride) % reading.count;

@@ -25,9 +25,8 @@ export class CofferProfile {
     this.environment = { NODE_OPTIONS: `--import=${inThread}`, COFFER_BENCH_PROFILE: folder };
   }
 
-  /** Profiles one round of each load; the others run without. */
-  of(server: RunningServer, round: number): Beside | undefined {
-    if (round !== 0) return undefined;
+  /** What makes a profile of one round. */
+  of(server: RunningServer): Beside {
     let name = '';
     return {
       begin: async (step: Step) => {

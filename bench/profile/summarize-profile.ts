@@ -15,7 +15,8 @@ export interface SelfTime {
 }
 
 const shownFunctions = 40;
-const idle = '(idle)';
+/** Beginning a profile takes the thread some time, which is none of the program's. */
+const notBusy = /^\(idle\)$|^post node:inspector/;
 
 /** Time spent in each function itself, most first. Native code counts for the function that called it. */
 export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): SelfTime[] {
@@ -39,7 +40,7 @@ export interface ThreadProfile {
 export function renderProfile(title: string, threads: readonly ThreadProfile[]): string {
   const parts = threads.map(({ thread, profile }) => {
     const all = selfTimes(profile);
-    const busy = all.filter(({ name }) => name !== idle);
+    const busy = all.filter(({ name }) => !notBusy.test(name));
     const [total, busyTime] = [sum(all), sum(busy)];
     const lines = busy
       .slice(0, shownFunctions)

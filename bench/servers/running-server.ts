@@ -33,6 +33,7 @@ export class RunningServer {
   /** Waits until it is ready. What it prints goes to a file beside its folder. */
   static async start(program: ServerProgram, run: ServerRun, more: NodeJS.ProcessEnv = {}): Promise<RunningServer> {
     const { args, env } = program.command(run);
+    killedWithThisProcess();
     const log = openSync(`${run.folder}.log`, 'a');
     const started = performance.now();
     const child = spawn(run.program, args, {
@@ -40,6 +41,9 @@ export class RunningServer {
       stdio: ['ignore', log, log],
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more },
     });
+    const tree = new ProcessTree(child.pid ?? 0);
+    alive.add(tree);
+    child.once('exit', () => alive.delete(tree));
     const ended = new AbortController();
     const failed = new Promise<never>((_, reject) => {
       child.once('error', reject);
@@ -50,7 +54,7 @@ export class RunningServer {
     // From here on a death shows as a failed connection.
     failed.catch(() => {});
     const readyMs = performance.now() - started;
-    return new RunningServer(program, run, child, new ProcessTree(child.pid ?? 0), readyMs);
+    return new RunningServer(program, run, child, tree, readyMs);
   }
 
   /** Stands still, so that it takes nothing from the server that is measured. */
@@ -80,6 +84,19 @@ export class RunningServer {
   #signal(signal: NodeJS.Signals): void {
     for (const pid of this.tree.pids()) kill(pid, signal);
   }
+}
+
+/** What runs now: a benchmark that is ended early leaves no server behind, not even one that was stopped by a signal. */
+const alive = new Set<ProcessTree>();
+let watching = false;
+
+function killedWithThisProcess(): void {
+  if (watching) return;
+  watching = true;
+  process.once('exit', () => {
+    for (const tree of alive) for (const pid of tree.pids()) kill(pid, 'SIGKILL');
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 }
 
 function endpointOf({ port }: ServerRun): Endpoint {
