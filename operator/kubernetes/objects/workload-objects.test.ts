@@ -62,6 +62,20 @@ describe('a lone instance', () => {
   });
 });
 
+describe('several instances', () => {
+  it('may go one at a time', () => {
+    expect(find(objectsOf(exampleServer({ replicas: 3 })), 'PodDisruptionBudget')?.['spec']).toMatchObject({
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    });
+  });
+  it('have no claims of their own where they keep nothing', () => {
+    const mounts = exampleServer().mounts.filter(({ kind }) => kind === 'files');
+    const set = find(objectsOf(exampleServer({ replicas: 3, mounts })), 'StatefulSet');
+    expect(Object.keys(set?.['spec'] as object)).not.toContain('volumeClaimTemplates');
+  });
+});
+
 describe('a hibernated workload', () => {
   it('has no instances, and keeps everything else', () => {
     const objects = objectsOf(exampleServer({ replicas: 3, kubernetes: { ...plainOptions, hibernated: true } }));
@@ -81,6 +95,9 @@ const admitting = (admits: Readonly<Record<string, readonly string[] | undefined
 describe('the network policy', () => {
   it('admits nobody to a port that is not named', () => {
     expect(admitting({ s3: undefined })).toMatchObject({ ingress: [{ ports: [{ port: 9000 }] }] });
+  });
+  it('lets the pods out to everywhere: databases and buckets are where they are', () => {
+    expect(admitting({ s3: [] })).toMatchObject({ policyTypes: ['Ingress'] });
   });
   it('admits nobody where nobody is named, instead of everyone', () => {
     expect(admitting({ s3: [] })).toMatchObject({ ingress: [] });
