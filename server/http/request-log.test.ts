@@ -12,13 +12,14 @@ import { createS3Server } from './s3-server.ts';
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));
 
+const nextRequestId = () => '0123456789ABCDEF';
+
 /** The levels of the lines that one GET of an object leaves in the log, and what it was answered. */
 async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ status: number; levels: string[] }> {
   const stream = new PassThrough();
   const log = createLogger({ name: 'test', level: 'debug', stream });
   const rooms = { s3, sts: s3, admin: s3 };
   const handle = createDispatch({ readiness: () => readiness, rooms: () => rooms, metrics: s3 });
-  const nextRequestId = () => '0123456789ABCDEF';
   const made = createS3Server({
     listener: createRequestListener({ handle, secure: false, nextRequestId, log }),
     nextRequestId,

@@ -91,12 +91,12 @@ describe('answers', () => {
   });
 });
 
-describe('heads of answers', () => {
-  const withHeader =
-    (value: string): RequestHandler =>
-    () =>
-      Promise.resolve({ status: 200, headers: { 'x-amz-meta-note': value }, body: { kind: 'empty' } });
+const withHeader =
+  (value: string): RequestHandler =>
+  () =>
+    Promise.resolve({ status: 200, headers: { 'x-amz-meta-note': value }, body: { kind: 'empty' } });
 
+describe('heads of answers', () => {
   it.each(['a\r\nx-forged: 1', 'a\nb', 'a\u0000b', 'a\u0100b'])('never carry %j', async (value) => {
     const answer = await sendRaw(await serve(withHeader(value)), head('GET'));
     expect(answer.status).toBe(500);

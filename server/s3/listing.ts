@@ -1,8 +1,7 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { element, urlEncodeKey } from '../../protocol/s3/xml-writer.ts';
+import { element, urlEncodeKey, xmlText } from '../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../protocol/s3/xml-writer.ts';
 import type { ObjectInfo } from '../objects/object-layer.ts';
-import { quoted } from './answers.ts';
 import type { S3Call } from './operation.ts';
 import { owner } from './owner.ts';
 import { integerParameter } from './query.ts';
@@ -10,6 +9,10 @@ import { integerParameter } from './query.ts';
 /** Entries of one page, which a client may lower. */
 const maxPage = 1_000;
 const maxInteger = 2_147_483_647;
+
+const standard = element('StorageClass', 'STANDARD');
+/** Escaped once for all entries. */
+const quote = xmlText('"');
 
 /** Keys of answers as the client wants them: plain, or percent-encoded with `encoding-type=url`. */
 export interface KeyEncoding {
@@ -48,12 +51,12 @@ export function objectElement(
     version ? element('VersionId', 'null') : undefined,
     version ? element('IsLatest', 'true') : undefined,
     element('LastModified', info.lastModified),
-    element('ETag', quoted(info.etag)),
+    element('ETag', [quote, xmlText(info.etag), quote]),
     info.checksum === undefined ? undefined : element('ChecksumAlgorithm', info.checksum.algorithm),
     info.checksum === undefined ? undefined : element('ChecksumType', info.checksum.type),
     element('Size', info.size),
     options.owner ? owner('Owner') : undefined,
-    element('StorageClass', info.storageClass ?? 'STANDARD'),
+    info.storageClass === undefined ? standard : element('StorageClass', info.storageClass),
   ]);
 }
 
