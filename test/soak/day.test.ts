@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientOf } from '../crash/s3-client.ts';
 import { SeededRandom } from '../crash/seeded-random.ts';
-import { freePort } from '../harness/free-port.ts';
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
 import { type DayClient, look, step } from './day-client.ts';
 import { Obstacles } from './patient-client.ts';
+import { randomPort } from './random-port.ts';
 import { report } from './report.ts';
 import { growthAfter, watchMemory } from './resident-memory.ts';
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-day-'));
   postgres = await startPostgres();
   const database = await postgres.createDatabase();
-  ports = { blobs: await freePort(), restarted: await freePort() };
+  ports = { blobs: await randomPort(), restarted: await randomPort() };
   blobStore = await startBlobStore();
   await clientOf(blobStore).send(new CreateBucketCommand({ Bucket: 'blobs' }));
   replicaEnv = {
@@ -60,7 +60,7 @@ beforeAll(async () => {
     SVC_STORE_BLOBS_S3_SECRET_KEY: blobStore.secretKey,
     SVC_THREADS: '2',
   };
-  steady = await startReplica(await freePort(), 'steady');
+  steady = await startReplica(await randomPort(), 'steady');
   restarted = await startReplica(ports.restarted, 'restarted');
   await clientOf(steady).send(new CreateBucketCommand({ Bucket }));
 }, 180_000);
