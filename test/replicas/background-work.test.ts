@@ -21,7 +21,7 @@ beforeAll(async () => {
   holder = await deployment.start(env);
   await holder.untilLogged('this server does the background work');
   other = await deployment.start(env);
-});
+}, 180_000);
 afterAll(() => deployment.remove());
 
 async function metric(server: RunningServer, name: string): Promise<number> {
@@ -60,11 +60,21 @@ describe('of two servers', { timeout: 120_000 }, () => {
     await expect.poll(() => metric(other, 'coffer_cluster_servers'), { timeout: 20_000 }).toBe(1);
   });
 
-  it('the other takes the work over at once when the holder was stopped', async () => {
+  it('a holder that was paused finds another in its place when it wakes up', async () => {
     const third = await deployment.start(env);
+    process.kill(other.pid, 'SIGSTOP');
+    await third.untilLogged('this server does the background work');
+    process.kill(other.pid, 'SIGCONT');
+    await other.untilLogged('another server may do the background work now');
+    await expect.poll(() => metric(other, 'coffer_background_work'), { timeout: 10_000 }).toBe(0);
+    expect(await metric(third, 'coffer_background_work')).toBe(1);
+    [holder, other] = [other, third];
+  });
+
+  it('the other takes the work over at once when the holder was stopped', async () => {
     expect(await other.stop()).toBe(0);
     const began = performance.now();
-    await third.untilLogged('this server does the background work');
+    await expect.poll(() => metric(holder, 'coffer_background_work'), { timeout: 10_000 }).toBe(1);
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 });

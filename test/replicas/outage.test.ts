@@ -15,7 +15,7 @@ beforeAll(async () => {
   deployment = await newDeployment();
   await deployment.postgres.stop();
   server = await deployment.start({}, 'until it listens');
-});
+}, 180_000);
 afterAll(() => deployment.remove());
 
 const put = (Key: string) => s3Client(server).send(new PutObjectCommand({ Bucket, Key, Body: Key }));

@@ -41,7 +41,7 @@ beforeAll(async () => {
   [one, other] = await Promise.all([deployment.start(env), deployment.start(env)]);
   [onOne, onOther] = [s3Client(one), s3Client(other)];
   await onOne.send(new CreateBucketCommand({ Bucket }));
-});
+}, 180_000);
 afterAll(async () => {
   await deployment.remove();
   await provider.close();
