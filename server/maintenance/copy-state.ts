@@ -1,6 +1,7 @@
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
 import { commitOnce } from '../store/commit-once.ts';
 import { copyKey } from '../store/deployment/copy-key.ts';
+import { deploymentKey, encodeDeployment } from '../store/deployment/deployment-record.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
 /** How far a copy came; kept in the target, with what it counts. */
@@ -23,6 +24,16 @@ export function putCopyState(state: CopyState): { readonly key: Buffer; readonly
   return { key: copyKey, value: encodeRecord(state) };
 }
 
-export async function forgetCopyState(records: RecordStore, random: (size: number) => Buffer): Promise<void> {
-  await commitOnce(records, { delete: [copyKey] }, random);
+/**
+ * Ends a copy that was verified: the records say from now on which deployment they are of, also where the source, a data folder of an
+ * older server, did not; the blobs must carry its marker already. Servers may start.
+ */
+export async function finishCopy(
+  records: RecordStore,
+  deploymentId: string,
+  random: (size: number) => Buffer,
+): Promise<void> {
+  const known = (await records.get(deploymentKey)) !== undefined;
+  const record = { key: deploymentKey, value: encodeDeployment({ deploymentId, marked: true }) };
+  await commitOnce(records, { put: known ? [] : [record], delete: [copyKey] }, random);
 }

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../objects/testing.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
+import { decodeDeployment, deploymentKey } from '../store/deployment/deployment-record.ts';
 import { key } from '../store/keys.ts';
 import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { compareRecords } from './compare-records.ts';
-import { forgetCopyState, readCopyState } from './copy-state.ts';
+import { finishCopy, readCopyState } from './copy-state.ts';
 import { copyStores } from './copy-stores.ts';
 import type { Finding } from './finding.ts';
 import { blobOf, filledLayer, flipped, readBlob, replaceBlob, writeRecord } from './testing.ts';
@@ -74,8 +75,10 @@ describe('copyStores', () => {
     const to = newStores();
     await copied(await source(), to);
     expect(await readCopyState(to.records)).toMatchObject({ deploymentId, phase: 'done' });
-    await forgetCopyState(to.records, randomBytes);
+    await finishCopy(to.records, deploymentId, randomBytes);
     expect(await readCopyState(to.records)).toBeUndefined();
+    const said = await to.records.get(deploymentKey);
+    expect(said && decodeDeployment(said.value, 'here')).toEqual({ format: 1, deploymentId, marked: true });
   });
 
   it('interrupted before any step of the target and resumed, is the same', { timeout: 120_000 }, async () => {

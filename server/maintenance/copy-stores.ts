@@ -39,7 +39,7 @@ const BATCH = { records: 500, bytes: 4 * 1024 * 1024, blobs: 64 * 1024 * 1024 } 
 /**
  * Copies everything: blobs first, then the records that refer to them, in the order of keys; the place is kept in the target by the
  * same commits. Interrupted anywhere and called again, it goes on. Yields what is wrong at the source. The mark of an unfinished copy
- * stays: whoever has verified the target takes it away (`forgetCopyState`).
+ * stays: whoever has verified the target takes it away (`finishCopy`).
  */
 export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding, CopyProgress> {
   const { from, to, signal, concurrency = CONCURRENCY } = options;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { compareRecords } from '../../maintenance/compare-records.ts';
-import { forgetCopyState, readCopyState } from '../../maintenance/copy-state.ts';
+import { finishCopy, readCopyState } from '../../maintenance/copy-state.ts';
 import { copyStores, type CopyProgress } from '../../maintenance/copy-stores.ts';
 import type { Finding } from '../../maintenance/finding.ts';
 import { allObjectRecords } from '../../maintenance/object-records.ts';
@@ -82,7 +82,7 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
   }
   // What was damaged before is damaged in the copy, where it is as safe as it was: that keeps nobody from moving.
   await to.marker.write(deploymentId);
-  await forgetCopyState(to.records, randomBytes);
+  await finishCopy(to.records, deploymentId, randomBytes);
   report.note(
     found
       ? 'The copy is as whole as its source: what is told above is wrong there, too.'

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { makeDataFolder } from './data-folder.ts';
+import { storeTool } from './run-store-tool.ts';
+
+/**
+ * Copies a data folder to the stores that `settings` say, and from there to another folder: every step is verified, and the last one
+ * holds what the first did. `settings` may name `$FOLDER`, an empty folder.
+ */
+export async function expectRoundTrip(
+  settings: readonly string[],
+  { shared }: { readonly shared: boolean },
+): Promise<void> {
+  const base = await temporaryFolder();
+  try {
+    const [first, last, elsewhere] = ['first', 'last', 'elsewhere.env'].map((name) => join(base.path, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await makeDataFolder(first, 60);
+    const there = settings.map((line) => line.replaceAll('$FOLDER', join(base.path, 'elsewhere')));
+    await mkdir(join(base.path, 'elsewhere'));
+    await writeFile(elsewhere, `${there.join('\n')}\n`, { mode: 0o600 });
+    await expectClean('copy', first, elsewhere);
+    await expectClean('verify', elsewhere, '--grace', '0');
+    const again = await storeTool(['copy', first, elsewhere]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toMatch(/holds (records|blobs) already/);
+    if (shared) {
+      // Nobody can tell whether servers use a database.
+      const refused = await storeTool(['copy', elsewhere, last]);
+      expect(refused.stderr).toContain('make it read-only');
+      await expectClean('read-only', 'on', elsewhere);
+    }
+    await expectClean('copy', elsewhere, last);
+    await expectClean('verify', last, '--grace', '0');
+    const summaries = await Promise.all([first, last].map((folder) => storeTool(['verify', folder])));
+    const [one, other] = summaries.map(({ stdout }) => /\d+ objects, \d+ uploads/.exec(stdout)?.[0]);
+    expect(other).toBe(one);
+  } finally {
+    await base.remove();
+  }
+}
+
+async function expectClean(...args: readonly string[]): Promise<void> {
+  const { code, stdout, stderr } = await storeTool(args);
+  expect(code, `${args.join(' ')}\n${stdout}${stderr}`).toBe(0);
+}
