@@ -10,6 +10,7 @@ const modules = {
   coffer: 'cli/main.ts',
   'coffer-server': 'server/main.ts',
   'coffer-server-thread': 'server/thread.ts',
+  'coffer-store': 'server/store-tool/main.ts',
   keysvc: 'keysvc/main.ts',
   'coffer-operator': 'operator/main.ts',
   'kubectl-coffer': 'operator/kubectl/main.ts',

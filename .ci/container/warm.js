@@ -50,7 +50,7 @@ keystore: { fs: { path: ${join(folder, 'keys')} } }
 );
 if (!existsSync(cert)) throw new Error(`keysvc made no certificate: ${identity}`);
 await run(['keysvc', 'server', '--config', config], { until: '"event":"listening"' });
-for (const program of ['coffer', 'coffer-server', 'keysvc', 'coffer-operator', 'kubectl-coffer']) {
+for (const program of ['coffer', 'coffer-server', 'coffer-store', 'keysvc', 'coffer-operator', 'kubectl-coffer']) {
   if (existsSync(`/opt/coffer/bin/${program}`)) await run([program, '--help']);
 }
 // Node makes its files for their owner alone. In the image they belong to root, so that no program can change them.

@@ -40,7 +40,7 @@ describe('the image', () => {
     expect(inspected.Config.Env.map((entry) => entry.split('=')[0])).toEqual([...own, ...allocator]);
   });
 
-  it.each(['coffer', 'coffer-server', 'keysvc', 'coffer-operator', 'kubectl-coffer'])(
+  it.each(['coffer', 'coffer-server', 'coffer-store', 'keysvc', 'coffer-operator', 'kubectl-coffer'])(
     'has the program %s',
     async (program) => {
       const { code, stdout } = await runInImage([program, '--version']);
