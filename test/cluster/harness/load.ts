@@ -18,6 +18,8 @@ export interface LoadHabits {
   readonly bodyBytes?: readonly number[];
   /** Attempts that a client makes at one request. */
   readonly attempts?: number;
+  /** Requests of a client at a time. */
+  readonly workers?: number;
 }
 
 const usualBody = 16 * 1024;
@@ -36,11 +38,11 @@ export interface Load {
   stop(): Promise<LoadFigures>;
 }
 
-const workers = 4;
+const usualWorkers = 4;
 
 /** Writes and reads without pause by the AWS SDK for JavaScript, all its settings at their defaults but those of the habits. */
 export function loadByJavaScript({ endpoint, bucket, habits = {}, ...credentials }: LoadTarget): Load {
-  const { attempts, bodyBytes = [usualBody] } = habits;
+  const { attempts, bodyBytes = [usualBody], workers = usualWorkers } = habits;
   const s3 = new S3Client({
     endpoint,
     region: 'us-east-1',
@@ -99,7 +101,7 @@ export async function loadByPython(target: LoadTarget): Promise<Load> {
   const exited = new Promise<void>((resolve) => {
     child.on('close', () => resolve());
   });
-  child.stdin.write(`${JSON.stringify({ ...target, workers })}\n`);
+  child.stdin.write(`${JSON.stringify({ ...target, workers: target.habits?.workers ?? usualWorkers })}\n`);
   while (!said.includes('started')) {
     if (child.exitCode !== null) throw new Error(`boto3 did not start: ${said}`);
     await pause(50);
