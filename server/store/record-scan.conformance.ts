@@ -90,6 +90,22 @@ export function describeScans(current: () => Patient): void {
       );
     });
 
+    it('collapse groups larger than a page, many small ones, and what is in none, one after the other', async () => {
+      const numbered = (name: string, count: number) =>
+        Array.from({ length: count }, (_, index) => name.replace('#', String(index).padStart(4, '0')));
+      const all = [
+        ...numbered('a/#', 1300),
+        ...numbered('b/#', 1100),
+        ...numbered('c#/x', 250).flatMap((name) => [name, `${name}y`, `${name}z`, `${name}\u0000`, `${name}\u00ff`]),
+        ...numbered('d#', 1200),
+        ...numbered('e/#', 50),
+        'f',
+      ];
+      await patient.commit(() => ({ put: all.map((name) => ({ key: key('o', name), value: Buffer.from(name) })) }));
+      const expected = ['[a/]', '[b/]', ...numbered('[c#/]', 250), ...numbered('d#', 1200), '[e/]', 'f'];
+      expect(await names(patient, 'o', '', '/')).toEqual(expected);
+    });
+
     it('count a group as one of the limit, and go on after it', async () => {
       for (const name of ['a/1', 'a/2', 'b', 'c/1', 'd']) await patient.put(key('o', name), name);
       const prefix = partialPrefix('o', '');
