@@ -54,6 +54,11 @@ export class Connections {
     return this.#closing;
   }
 
+  /** The response that was begun last on a connection; undefined where none was. */
+  lastResponse(socket: Socket): ServerResponse | undefined {
+    return this.#open.get(socket);
+  }
+
   /** To be told of every request before it is handled. */
   began(socket: Socket, response: ServerResponse): void {
     this.#open.set(socket, response);

@@ -1,5 +1,5 @@
 import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -34,11 +34,9 @@ export function createS3Server(options: {
   readonly nextRequestId: () => string;
   readonly tls?: TlsMaterial;
 }): S3Server {
-  const inFlight = new WeakMap<Socket, ServerResponse>();
   const onRequest =
     (awaitsContinue: boolean): RequestListener =>
     (message, response) => {
-      inFlight.set(message.socket, response);
       connections.began(message.socket, response);
       options.listener(message, response, awaitsContinue);
     };
@@ -52,7 +50,7 @@ export function createS3Server(options: {
   server.on('checkExpectation', onRequest(false));
   server.setTimeout(limits.silence);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const busy = inFlight.get(socket as Socket);
+    const busy = connections.lastResponse(socket as Socket);
     const answering = busy !== undefined && busy.headersSent && !busy.writableFinished;
     // In the middle of an answer, bytes of another would be taken for its content.
     if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();

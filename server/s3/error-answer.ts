@@ -24,9 +24,17 @@ export function answerError(
   const objectSize = refusal.code === 'InvalidRange' ? refusal.details['ActualObjectSize'] : undefined;
   if (objectSize !== undefined) headers['content-range'] = `bytes */${objectSize}`;
   if (refusal.status === 304) return { status: 304, headers, body: { kind: 'empty' } };
-  if (request.method === 'HEAD') return { status: refusal.status, headers, body: { kind: 'empty' } };
+  if (request.method === 'HEAD') {
+    Object.assign(headers, described(refusal));
+    return { status: refusal.status, headers, body: { kind: 'empty' } };
+  }
   headers['content-type'] = 'application/xml';
   return { status: refusal.status, headers, body: { kind: 'bytes', bytes: Buffer.from(document(refusal, request)) } };
+}
+
+/** An answer to HEAD has no body: MinIO says there what went wrong, and its clients read it. */
+function described({ wireCode, message }: S3Error): Record<string, string> {
+  return { 'x-minio-error-code': wireCode, 'x-minio-error-desc': `"${message.replace(/[^ !#-~]/g, '?')}"` };
 }
 
 function document(error: S3Error, request: Pick<IncomingRequest, 'rawPath' | 'requestId'>): string {

@@ -98,7 +98,7 @@ export function describingHeaders(info: ObjectInfo, options: { readonly checksum
   if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
   if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
   for (const name of Object.keys(info.metadata)) headers[metadataPrefix + name] = info.metadata[name] ?? '';
-  Object.assign(headers, encryptionHeaders(info.encryption));
+  if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption));
   if (options.checksum) Object.assign(headers, checksumHeaders(info.checksum));
   return headers;
 }

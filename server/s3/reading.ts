@@ -46,16 +46,9 @@ export function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
     if (part !== undefined) checkPart(part, info);
     const { start, end } = range ?? { start: 0, end: info.size };
     const partial = range !== undefined || (part !== undefined && info.size > 0);
-    return {
-      status: partial ? 206 : 200,
-      headers: {
-        ...described,
-        ...overrides,
-        ...(partial ? { 'content-range': `bytes ${start}-${end - 1}/${info.size}` } : {}),
-      },
-      start,
-      end,
-    };
+    if (overrides !== undefined) Object.assign(described, overrides);
+    if (partial) described['content-range'] = `bytes ${start}-${end - 1}/${info.size}`;
+    return { status: partial ? 206 : 200, headers: described, start, end };
   };
 }
 

@@ -11,13 +11,13 @@ const overridable = [
 ] as const;
 
 /**
- * `response-content-type` and its kin replace headers of a GET or HEAD.
+ * `response-content-type` and its kin replace headers of a GET or HEAD; undefined where there is no query at all.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
  */
-export function responseOverrides(call: S3Call): Record<string, string> {
+export function responseOverrides(call: S3Call): Readonly<Record<string, string>> | undefined {
+  if (call.query.size === 0) return undefined;
   const overrides: Record<string, string> = {};
-  if (call.query.size === 0) return overrides;
   for (const name of overridable) {
     const value = call.query.get(`response-${name}`);
     if (value === undefined) continue;

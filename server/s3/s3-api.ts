@@ -3,7 +3,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { RequestHandler } from '../access/answer.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
-import type { Access } from '../access/principal.ts';
+import type { Access, AccessRequest, Principal } from '../access/principal.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { findOperation } from './find-operation.ts';
 import type { S3Call } from './operation.ts';
@@ -37,6 +37,27 @@ export function createS3Api(services: S3Services): RequestHandler {
   };
 }
 
+/** What is asked of the access room. */
+class Asked implements AccessRequest {
+  readonly principal: Principal;
+  readonly action: string;
+  readonly resource: string;
+  readonly #makeContext: () => AccessRequest['context'];
+  #context: AccessRequest['context'] | undefined;
+
+  constructor(principal: Principal, action: string, resource: string, makeContext: () => AccessRequest['context']) {
+    this.principal = principal;
+    this.action = action;
+    this.resource = resource;
+    this.#makeContext = makeContext;
+  }
+
+  /** Made only when asked for: the root user's requests are decided without it. */
+  get context(): AccessRequest['context'] {
+    return (this.#context ??= this.#makeContext());
+  }
+}
+
 function levelOf(bucket: string, key: string): Level {
   if (bucket === '') return 'service';
   return key === '' ? 'bucket' : 'object';
@@ -48,17 +69,9 @@ function createCall(
   auth: AuthenticatedRequest,
   target: { readonly query: Query; readonly bucket: string; readonly key: string },
 ): S3Call {
-  let context: ReturnType<typeof requestContext> | undefined;
+  const context = () => requestContext(request, target.query, services.clock());
   const decide = (action: string, resource: string) =>
-    services.access.authorize({
-      principal: auth.principal,
-      action,
-      resource,
-      // Made only when asked for: the root user's requests are decided without it.
-      get context() {
-        return (context ??= requestContext(request, target.query, services.clock()));
-      },
-    });
+    services.access.authorize(new Asked(auth.principal, action, resource, context));
   return {
     ...target,
     request,
