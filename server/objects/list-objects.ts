@@ -1,9 +1,9 @@
 import {
-  decodeKey,
   decodePrefix,
   endOf,
   escape,
   partialPrefix,
+  textAt,
   after as afterKey,
   key as recordKey,
 } from '../store/keys.ts';
@@ -20,6 +20,7 @@ export async function listObjects(environment: Environment, request: ListObjects
   const commonPrefixes: string[] = [];
   const range = scanRange(request);
   if (limit <= 0 || range === undefined) return { objects, commonPrefixes };
+  const keyStart = recordKey('o', bucket).length;
   let last = '';
   // One more than asked for tells whether there is more.
   for await (const item of environment.records.scan({ ...range, limit: limit + 1 })) {
@@ -28,7 +29,7 @@ export async function listObjects(environment: Environment, request: ListObjects
       last = String(decodePrefix(item.prefix)[2]);
       commonPrefixes.push(last);
     } else {
-      last = String(decodeKey(item.key)[2]);
+      last = textAt(item.key, keyStart);
       objects.push(objectInfo(bucket, last, decodeObject(item.value, bucket, last)));
     }
   }

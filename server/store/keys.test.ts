@@ -12,6 +12,7 @@ import {
   type KeyPart,
   partialPrefix,
   prefixOf,
+  textAt,
   within,
 } from './keys.ts';
 
@@ -140,5 +141,18 @@ describe('keys', () => {
 
   it.each(['00', '0001', '6100', '61'])('refuse to decode %s, which no tuple has', (hex) => {
     expect(() => decodeKey(Buffer.from(hex, 'hex'))).toThrow(InvalidKey);
+  });
+
+  it('give the text of one part alone, where it begins being known', () => {
+    fc.assert(
+      fc.property(text, text, fc.array(part, { maxLength: 2 }), (first, second, rest) => {
+        fc.pre(
+          first.isWellFormed() &&
+            second.isWellFormed() &&
+            rest.every((each) => typeof each !== 'string' || each.isWellFormed()),
+        );
+        expect(textAt(key(first, second, ...rest), key(first).length)).toBe(second);
+      }),
+    );
   });
 });

@@ -94,6 +94,16 @@ export function decodeKey(key: Key): Buffer[] {
   return parts;
 }
 
+/**
+ * The text of the part that begins at this byte of a key, when what is before it is known: a listing decodes nothing else of each of
+ * its keys. Throws `InvalidKey` as `decodeKey` does.
+ */
+export function textAt(key: Key, start: number): string {
+  const end = key.indexOf(0, start);
+  if (end !== -1 && key[end + 1] === 0xfe) return key.toString('utf8', start, end);
+  return String(decodeKey(key.subarray(start))[0]);
+}
+
 /** The parts of a prefix, the last one unfinished, as `partialPrefix` and the groups of a collapsing scan have them. */
 export function decodePrefix(prefix: Buffer): Buffer[] {
   const { parts, rest } = decode(prefix);
