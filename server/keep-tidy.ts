@@ -7,6 +7,7 @@ import type { Hold, Lease } from './replicas/lease.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
+import { StoreUnavailable } from './store/record-store.ts';
 
 /** Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. */
 const every = { removals: 60_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000 } as const;
@@ -75,6 +76,11 @@ export function keepTidy(
   };
 }
 
+/** The holder that took over does it all; and what is put aside is left as it is. */
+function isExpected(error: unknown): boolean {
+  return error instanceof LeaseLost || (error instanceof StoreUnavailable && error.reason === 'read-only');
+}
+
 type Work = (hold: Hold) => Promise<{ readonly removed: number }>;
 
 function repeatWork(options: {
@@ -94,8 +100,7 @@ function repeatWork(options: {
       const { removed } = hold === undefined ? { removed: 0 } : await work(hold);
       if (removed > 0) log.info({ removed }, `removed ${what}`);
     } catch (error) {
-      // The holder that took over does it all.
-      if (!stopped && !(error instanceof LeaseLost)) {
+      if (!stopped && !isExpected(error)) {
         log.error({ err: error, retryInMs: intervalMs }, failed);
       }
     }

@@ -42,6 +42,21 @@ function asked(...args: readonly string[]) {
   return storeTool([...args, '--server', server.s3], env);
 }
 
+/** A server starts on the folder, takes changes, and gives back what was stored. */
+async function expectServed(folder: string): Promise<void> {
+  const other = await startServer({ folder });
+  try {
+    await untilReady(other);
+    const client = s3Client(other);
+    await client.send(object('more', 10));
+    const read = await client.send(new GetObjectCommand({ Bucket: 'bucket', Key: 'key-0' }));
+    expect((await read.Body?.transformToByteArray())?.length).toBe(large);
+    client.destroy();
+  } finally {
+    await other.stop();
+  }
+}
+
 describe('a running server', () => {
   it('verifies its own stores', async () => {
     const { code, stdout, stderr } = await asked('verify');
@@ -76,6 +91,7 @@ describe('a running server', () => {
     const restoring = await storeTool(['restore', snapshot, restored]);
     expect(restoring.code, restoring.stdout + restoring.stderr).toBe(0);
     expect((await storeTool(['verify', restored, '--grace', '0'])).code).toBe(0);
+    await expectServed(restored);
   });
 
   it('takes no snapshot outside its folder, and none twice', async () => {
@@ -98,6 +114,7 @@ describe('a running server', () => {
     const copying = await storeTool(['copy', server.folder, copy]);
     expect(copying.code, copying.stdout + copying.stderr).toBe(0);
     expect((await storeTool(['verify', copy, '--grace', '0'])).code).toBe(0);
+    await expectServed(copy);
     expect((await asked('read-only', 'off')).code).toBe(0);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await s3.send(object('taken', 10));
