@@ -91,6 +91,11 @@ describe('the report', () => {
     );
   });
 
+  it('has no table of targets where MinIO was left out', () => {
+    const alone = { ...row(figures(1), figures(1)), servers: new Map([['coffer' as const, figures(1)]]) };
+    expect(report([alone])).not.toContain('Targets');
+  });
+
   it('names a peer that is not installed', () => {
     expect(report([], { missing: ['minio'] })).toContain('**minio is not installed**');
   });

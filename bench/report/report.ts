@@ -29,16 +29,25 @@ export function render(report: Report): string {
   const parts = [
     '# Benchmark',
     conditions(report),
-    ...phases.flatMap((phase) => [
-      `## Targets, ${phase}`,
-      targetTable(report.rows.filter((row) => row.phase === phase)),
-      `## All loads, ${phase}`,
-      loadTable(report.rows.filter((row) => row.phase === phase)),
-    ]),
+    ...phases.flatMap((phase) =>
+      phaseParts(
+        phase,
+        report.rows.filter((row) => row.phase === phase),
+      ),
+    ),
     ...(report.coldStarts.length > 0 ? ['## Cold start', coldStartTable(report.coldStarts)] : []),
     ...(report.recordsBytes.length > 0 ? ['## Records of Coffer on disk', recordsTable(report.recordsBytes)] : []),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+function phaseParts(phase: string, rows: readonly Row[]): string[] {
+  const reached = targetTable(rows);
+  return [
+    ...(reached === undefined ? [] : [`## Targets, ${phase}`, reached]),
+    `## All loads, ${phase}`,
+    loadTable(rows),
+  ];
 }
 
 function conditions({ date, machine, rounds, seconds, quick, installed, missing, ...report }: Report): string {
@@ -54,8 +63,8 @@ function conditions({ date, machine, rounds, seconds, quick, installed, missing,
   return lines.join('\n');
 }
 
-/** Only MinIO has targets. */
-function targetTable(rows: readonly Row[]): string {
+/** Targets are ratios to MinIO. Undefined where none of the loads that have one was run on both. */
+function targetTable(rows: readonly Row[]): string | undefined {
   const lines = rows.flatMap((row) => {
     const target = targetOf(row.load, row.connections);
     const [coffer, minio] = [row.servers.get('coffer'), row.servers.get('minio')];
@@ -75,7 +84,7 @@ function targetTable(rows: readonly Row[]): string {
       ],
     ];
   });
-  if (lines.length === 0) return 'None of the loads that have a target was run on Coffer and MinIO.';
+  if (lines.length === 0) return undefined;
   const titles = ['load', 'connections', 'Coffer / MinIO', 'target', 'reached', 'CPU', 'below', 'memory', 'at most'];
   return markdownTable(titles, lines, 1);
 }

@@ -6,7 +6,10 @@ import { rootPassword, rootUser, type ServerProgram } from './server-program.ts'
 const thisCheckout = fileURLToPath(new URL('../..', import.meta.url));
 
 function git(checkout: string, ...args: string[]): string {
-  return execFileSync('git', ['-C', checkout, ...args], { encoding: 'utf8' }).trim();
+  return execFileSync('git', ['-C', checkout, ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
 }
 
 /** As a user starts it from a checkout (this one, or another to compare with), with two threads and without encryption. */

@@ -14,7 +14,10 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env):
 /** The version of the module that a Go program was built from: those built by `go install` know no other. */
 export function goModuleVersion(program: string): string {
   try {
-    const text = execFileSync('go', ['version', '-m', program], { encoding: 'utf8' });
+    const text = execFileSync('go', ['version', '-m', program], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     return /^\tmod\t\S+\t(\S+)/m.exec(text)?.[1] ?? 'of an unknown version';
   } catch {
     return 'of an unknown version';
