@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { ExpectedObjects } from './expected-objects.ts';
+import { ExpectedUploads } from './expected-uploads.ts';
+import { IN_DOUBT } from './witness.ts';
+
+describe('what is expected of an object', () => {
+  function answered(...contents: readonly (string | undefined)[]): ExpectedObjects {
+    const expected = new ExpectedObjects();
+    for (const content of contents) {
+      expected.begin('b/k', content);
+      expected.acknowledge('b/k');
+    }
+    return expected;
+  }
+
+  it('is the last answer, and neither an older one nor nothing', () => {
+    const expected = answered('old', 'new');
+    expect(expected.complaint('b/k', 'new')).toBeUndefined();
+    expect(expected.complaint('b/k', 'old')).toBe('b/k is old, where new was answered');
+    expect(expected.complaint('b/k', undefined)).toBe('b/k is absent, where new was answered');
+  });
+
+  it('is nothing after a deletion', () => {
+    expect(answered('old', undefined).complaint('b/k', 'old')).toBe('b/k is old, where absent was answered');
+  });
+
+  it('is either while an answer is missing, and nothing else', () => {
+    const expected = answered('old');
+    expected.begin('b/k', 'new');
+    expect(expected.known('b/k')).toBe(IN_DOUBT);
+    expect(['old', 'new', 'other'].map((shown) => expected.complaint('b/k', shown) === undefined)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('is what it was after a refusal', () => {
+    const expected = answered('old');
+    expected.begin('b/k', 'new');
+    expected.refuse('b/k');
+    expect(expected.complaint('b/k', 'new')).toBeDefined();
+  });
+
+  it('is what a restarted server showed once', () => {
+    const expected = answered('old');
+    expected.begin('b/k', 'new');
+    expected.settle('b/k', 'new');
+    expect(expected.complaint('b/k', 'old')).toBeDefined();
+  });
+});
+
+describe('what is expected of an upload', () => {
+  const part = { seed: 1, size: 1, etag: '"1"' };
+  const shown = (id: string, parts: readonly (readonly [number, string])[] = []) => ({
+    id,
+    name: 'b/k',
+    parts: new Map(parts),
+  });
+
+  function begun(): ExpectedUploads {
+    const uploads = new ExpectedUploads();
+    uploads.begin('b/k');
+    uploads.begun('b/k', 'one');
+    uploads.beginPart('one', 1);
+    uploads.partDone('one', 1, part);
+    return uploads;
+  }
+
+  it('is that it is there with every part that was answered', () => {
+    expect(begun().complaints([shown('one', [[1, '"1"']])])).toEqual([]);
+    expect(begun().complaints([])).toEqual(['the upload one of b/k was begun and is gone']);
+    expect(begun().complaints([shown('one')])).toEqual(['part 1 of one of b/k is absent, where "1" was answered']);
+    expect(begun().complaints([shown('one', [[1, '"2"']])])).toEqual([
+      'part 1 of one of b/k is "2", where "1" was answered',
+    ]);
+  });
+
+  it('is that it is gone when it has ended', () => {
+    const uploads = begun();
+    uploads.end('one');
+    uploads.ended('one');
+    expect(uploads.complaints([shown('one', [[1, '"1"']])])).toEqual(['the upload one of b/k has ended and is there']);
+  });
+
+  it('is either while the answer to its end is missing', () => {
+    for (const there of [[], [shown('one', [[1, '"1"']])]]) {
+      const uploads = begun();
+      uploads.end('one');
+      expect(uploads.complaints(there)).toEqual([]);
+    }
+  });
+
+  it('is that nobody else began one, but who was not answered', () => {
+    expect(new ExpectedUploads().complaints([shown('stranger')])).toEqual([
+      'the upload stranger of b/k was begun by nobody',
+    ]);
+    const uploads = new ExpectedUploads();
+    uploads.begin('b/k');
+    expect(uploads.complaints([shown('unheard')])).toEqual([]);
+  });
+});
