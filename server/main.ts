@@ -17,6 +17,7 @@ import { openDataFolder } from './store/data-folder.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { describeAddress, StoreAddressError, storePlaces } from './store/parse-store-address.ts';
 import type { StorePlaces } from './store/parse-store-address.ts';
+import { sizeThreadPool } from './thread-pool.ts';
 import { Thread } from './threads.ts';
 import type { ThreadOptions } from './thread-messages.ts';
 
@@ -24,6 +25,7 @@ import type { ThreadOptions } from './thread-messages.ts';
 const drainMs = 10_000;
 
 async function main(): Promise<void> {
+  sizeThreadPool(process.env, availableParallelism());
   const args = parseArguments(process.argv.slice(2));
   const settings = loadSettings({ env: overlay(process.env, args) });
   const path = args.folder ?? settings.dataFolder;
