@@ -3,16 +3,23 @@ import { ExpectedObjects } from './expected-objects.ts';
 import { ExpectedUploads } from './expected-uploads.ts';
 import { IN_DOUBT } from './witness.ts';
 
-describe('what is expected of an object', () => {
-  function answered(...contents: readonly (string | undefined)[]): ExpectedObjects {
-    const expected = new ExpectedObjects();
-    for (const content of contents) {
-      expected.begin('b/k', content);
-      expected.acknowledge('b/k');
-    }
-    return expected;
+function answered(...contents: readonly (string | undefined)[]): ExpectedObjects {
+  const expected = new ExpectedObjects();
+  for (const content of contents) {
+    expected.begin('b/k', content);
+    expected.acknowledge('b/k');
   }
+  return expected;
+}
 
+const part = { seed: 1, size: 1, etag: '"1"' };
+const shown = (id: string, parts: readonly (readonly [number, string])[] = []) => ({
+  id,
+  name: 'b/k',
+  parts: new Map(parts),
+});
+
+describe('what is expected of an object', () => {
   it('is the last answer, and neither an older one nor nothing', () => {
     const expected = answered('old', 'new');
     expect(expected.complaint('b/k', 'new')).toBeUndefined();
@@ -51,13 +58,6 @@ describe('what is expected of an object', () => {
 });
 
 describe('what is expected of an upload', () => {
-  const part = { seed: 1, size: 1, etag: '"1"' };
-  const shown = (id: string, parts: readonly (readonly [number, string])[] = []) => ({
-    id,
-    name: 'b/k',
-    parts: new Map(parts),
-  });
-
   function begun(): ExpectedUploads {
     const uploads = new ExpectedUploads();
     uploads.begin('b/k');

@@ -205,17 +205,14 @@ async function unlessFull(call: Promise<unknown>): Promise<'done' | 'full'> {
   }
 }
 
-/** Adds until so many were refused in a row, as clients that try again would; the names that were taken. */
+/** Adds until several were refused, over more than a second: so long a measurement of the free space is believed. What was taken. */
 async function fill(add: (index: number) => Promise<'done' | 'full'>): Promise<number[]> {
   const taken: number[] = [];
-  for (let index = 0, refused = 0; refused < 5; index += 1) {
-    if ((await add(index)) === 'done') {
-      taken.push(index);
-      refused = 0;
-    } else {
+  for (let index = 0, refused = 0; refused < 8; index += 1) {
+    if ((await add(index)) === 'done') taken.push(index);
+    else {
       refused += 1;
-      // A measurement of the free space is believed for a second.
-      await sleep(refused === 1 ? 1_100 : 50);
+      await sleep(200);
     }
     if (taken.length > 5_000) throw new Error('the disk does not fill');
   }
