@@ -19,6 +19,15 @@ const shown = (id: string, parts: readonly (readonly [number, string])[] = []) =
   parts: new Map(parts),
 });
 
+function begun(): ExpectedUploads {
+  const uploads = new ExpectedUploads();
+  uploads.begin('b/k');
+  uploads.begun('b/k', 'one');
+  uploads.beginPart('one', 1);
+  uploads.partDone('one', 1, part);
+  return uploads;
+}
+
 describe('what is expected of an object', () => {
   it('is the last answer, and neither an older one nor nothing', () => {
     const expected = answered('old', 'new');
@@ -58,15 +67,6 @@ describe('what is expected of an object', () => {
 });
 
 describe('what is expected of an upload', () => {
-  function begun(): ExpectedUploads {
-    const uploads = new ExpectedUploads();
-    uploads.begin('b/k');
-    uploads.begun('b/k', 'one');
-    uploads.beginPart('one', 1);
-    uploads.partDone('one', 1, part);
-    return uploads;
-  }
-
   it('is that it is there with every part that was answered', () => {
     expect(begun().complaints([shown('one', [[1, '"1"']])])).toEqual([]);
     expect(begun().complaints([])).toEqual(['the upload one of b/k was begun and is gone']);
