@@ -74,12 +74,12 @@ async function expectExact({ committed, not }: Told): Promise<void> {
   expect(decodeCounter((await store.get(total))?.value)).toBe(BigInt(committed.length));
 }
 
-async function disturbed(disturb: () => Promise<void>): Promise<Told> {
+async function disturbed(disturb: (told: Told) => Promise<void>): Promise<Told> {
   const told: Told = { committed: [], not: [], unknown: 0 };
   let done = false;
   const writers = Array.from({ length: 16 }, () => write(() => done, told));
   try {
-    await disturb();
+    await disturb(told);
   } finally {
     done = true;
     await Promise.all(writers);
@@ -87,11 +87,18 @@ async function disturbed(disturb: () => Promise<void>): Promise<Told> {
   return told;
 }
 
+/** Until so many more commits were answered: the writers are at work, however busy the machine is. */
+async function atWork(told: Told, more = 50): Promise<void> {
+  const enough = told.committed.length + more;
+  while (told.committed.length < enough) await sleep(5);
+}
+
 describe('under load', () => {
   it('a server killed and restarted loses no answered commit, and every lost answer is settled exactly', async () => {
-    const told = await disturbed(async () => {
+    const told = await disturbed(async (working) => {
       for (let round = 0; round < 5; round += 1) {
-        await sleep(randomInt(100, 600));
+        await atWork(working);
+        await sleep(randomInt(300));
         await server.kill();
         await sleep(randomInt(200));
         await server.start();
@@ -103,9 +110,10 @@ describe('under load', () => {
   }, 120_000);
 
   it('a server that an administrator restarts loses nothing either', async () => {
-    const told = await disturbed(async () => {
+    const told = await disturbed(async (working) => {
       for (let round = 0; round < 3; round += 1) {
-        await sleep(randomInt(100, 600));
+        await atWork(working);
+        await sleep(randomInt(300));
         await server.stop();
         await server.start();
       }
@@ -130,14 +138,14 @@ describe('under load', () => {
   }, 120_000);
 
   it('a server that stands still is left after a time, and what it did meanwhile is told exactly', async () => {
-    const told = await disturbed(async () => {
+    const told = await disturbed(async (working) => {
       for (let round = 0; round < 2; round += 1) {
-        await sleep(200);
+        await atWork(working);
         server.pause();
         await sleep(2500);
         server.resume();
       }
-      await sleep(300);
+      await atWork(working);
     });
     await expectExact(told);
     expect(told.unknown).toBeGreaterThan(0);
