@@ -116,7 +116,7 @@ function withoutWeaker(explanations: readonly Explanation[]): Explanation[] {
           other !== one &&
           other.state === one.state &&
           other.open.size > one.open.size &&
-          one.open.isSubsetOf(other.open) &&
+          [...one.open].every((operation) => other.open.has(operation)) &&
           [...other.open].every((operation) => one.open.has(operation) || isUnknown(operation.action)),
       ),
   );

@@ -9,7 +9,10 @@ const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 
 export * from '../../node_modules/fast-check/lib/fast-check.js';
 
-export const assert: typeof real.assert = (property, parameters) =>
-  real.assert(property, { seed, ...parameters, numRuns: Math.max(runs, parameters?.numRuns ?? 0) });
+export function assert<Ts>(property: real.IAsyncProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void>;
+export function assert<Ts>(property: real.IProperty<Ts>, parameters?: real.Parameters<Ts>): void;
+export function assert<Ts>(property: real.IRawProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void> | void {
+  return real.assert(property, { seed, ...parameters, numRuns: Math.max(runs, parameters?.numRuns ?? 0) });
+}
 
 export default { ...real, assert };
