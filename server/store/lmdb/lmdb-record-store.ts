@@ -6,7 +6,8 @@ import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanR
 import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { readRecord } from './read-record.ts';
-import { readPage } from './scan-page.ts';
+import { openForScans, readPage } from './scan-page.ts';
+import type { StoredRecord } from './stored-value.ts';
 import { isThereRoomIn, RecordFileFailed, unavailable } from './lmdb-errors.ts';
 
 export interface LmdbOptions {
@@ -59,6 +60,7 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
 class LmdbRecordStore implements RecordStore {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #records: Database<Buffer, Buffer>;
+  readonly #scans: Database<StoredRecord, Buffer>;
   readonly #queue: CommitQueue;
   readonly #ballast: Ballast | undefined;
   #closing: Promise<void> | undefined;
@@ -72,6 +74,7 @@ class LmdbRecordStore implements RecordStore {
   ) {
     this.#root = root;
     this.#records = records;
+    this.#scans = openForScans(root);
     this.#ballast = ballast;
     const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => isThereRoomIn(folder));
@@ -102,7 +105,7 @@ class LmdbRecordStore implements RecordStore {
     let end = range.end;
     for (let left = range.limit ?? Infinity; left > 0;) {
       this.#freshSnapshot();
-      const page = readPage(this.#records, { ...range, start, end }, left);
+      const page = readPage(this.#scans, { ...range, start, end }, left);
       left -= page.items.length;
       // Not `yield*`, which makes two promises more of each item.
       for (const item of page.items) yield item;

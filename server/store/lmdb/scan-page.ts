@@ -1,8 +1,8 @@
-import type { Database } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { groupOf } from '../collapse.ts';
 import { after, endOf, KEY_LIMIT } from '../keys.ts';
 import type { Key, ScanItem, ScanRange } from '../record-store.ts';
-import { viewStored } from './stored-value.ts';
+import { decodeStored, type StoredRecord } from './stored-value.ts';
 
 /** A page is read in one go on one snapshot, so neither a scan's reader grows old nor does one scan hold up the thread. */
 const PAGE_ITEMS = 256;
@@ -16,26 +16,40 @@ interface Page {
   readonly next: Key | undefined;
 }
 
-export function readPage(records: Database<Buffer, Buffer>, range: ScanRange, limit: number): Page {
+/** The records again, decoded as a scan comes by them: lmdb-js would make two buffers of each before it gave it out. */
+export function openForScans(root: RootDatabase<Buffer, Buffer>): Database<StoredRecord, Buffer> {
+  // lmdb-js takes it and its types do not know it.
+  const decoding = {
+    encoder: {
+      encode: () => {
+        throw new Error('scans do not write');
+      },
+      decode: (stored: Uint8Array, size: number) => decodeStored(stored, size),
+    },
+  };
+  return root.openDB<StoredRecord, Buffer>({ name: 'records', keyEncoding: 'binary', cache: false, ...decoding });
+}
+
+export function readPage(records: Database<StoredRecord, Buffer>, range: ScanRange, limit: number): Page {
   if (range.reverse !== true)
     return range.collapse === undefined ? readEntries(records, range, limit) : readGroups(records, range, limit);
   if (range.collapse !== undefined) throw new RangeError('a collapsing scan only goes forwards');
   return readEntries(records, range, limit);
 }
 
-function readEntries(records: Database<Buffer, Buffer>, range: ScanRange, limit: number): Page {
+function readEntries(records: Database<StoredRecord, Buffer>, range: ScanRange, limit: number): Page {
   const reverse = range.reverse === true;
   const items: ScanItem[] = [];
   let bytes = 0;
   for (const { key, value } of rangeOf(records, range, Math.min(limit, PAGE_ITEMS))) {
-    items.push({ kind: 'entry', key, ...viewStored(value) });
-    bytes += value.length;
+    items.push({ kind: 'entry', key, ...value });
+    bytes += value.value.length;
     if (items.length === PAGE_ITEMS || bytes >= PAGE_BYTES) return { items, next: reverse ? key : after(key) };
   }
   return { items, next: undefined };
 }
 
-function readGroups(records: Database<Buffer, Buffer>, range: ScanRange, limit: number): Page {
+function readGroups(records: Database<StoredRecord, Buffer>, range: ScanRange, limit: number): Page {
   const items: ScanItem[] = [];
   let bytes = 0;
   let start: Key | undefined = range.start;
@@ -55,15 +69,15 @@ function readGroups(records: Database<Buffer, Buffer>, range: ScanRange, limit: 
       if (items.length >= limit || items.length >= PAGE_ITEMS || bytes >= PAGE_BYTES) return { items, next: key };
       steps = 0;
       group = range.collapse && groupOf(key, range.collapse);
-      bytes += value.length;
-      items.push(group === undefined ? { kind: 'entry', key, ...viewStored(value) } : { kind: 'group', prefix: group });
+      bytes += value.value.length;
+      items.push(group === undefined ? { kind: 'entry', key, ...value } : { kind: 'group', prefix: group });
     }
   }
   return { items, next: undefined };
 }
 
 /** lmdb-js starts a range in reverse at its upper bound. */
-function rangeOf(records: Database<Buffer, Buffer>, range: ScanRange, limit?: number) {
+function rangeOf(records: Database<StoredRecord, Buffer>, range: ScanRange, limit?: number) {
   const bounds = limit === undefined ? {} : { limit };
   const start = atLeastOneByte(range.start);
   const end = atMostAKey(range.end);

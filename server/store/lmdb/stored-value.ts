@@ -2,6 +2,11 @@
 const REVISION_BYTES = 8;
 const HIGH = 2 ** 32;
 
+export interface StoredRecord {
+  readonly value: Buffer;
+  readonly revision: number;
+}
+
 /** Copies the value, with room for the revision, which is known only inside the transaction. */
 export function roomFor(value: Buffer): Buffer {
   const stored = Buffer.allocUnsafe(REVISION_BYTES + value.length);
@@ -24,18 +29,12 @@ export function revisionOf(stored: Buffer): number {
  * Copies the value out of `stored`, whose memory lmdb-js uses again and whose `length` may be of its own making: `size` is what of it
  * belongs to the record.
  */
-export function decodeStored(stored: Uint8Array, size: number): { readonly value: Buffer; readonly revision: number } {
+export function decodeStored(stored: Uint8Array, size: number): StoredRecord {
   const bytes = asBuffer(stored, size);
   // Out of the pool: memory of its own for each small record cost more than reading it.
   const value = Buffer.allocUnsafe(size - REVISION_BYTES);
   bytes.copy(value, 0, REVISION_BYTES, size);
   return { value, revision: revisionOf(bytes) };
-}
-
-/** The same where `stored` is memory of its own. */
-export function viewStored(stored: Buffer): { readonly value: Buffer; readonly revision: number } {
-  const value = Buffer.from(stored.buffer, stored.byteOffset + REVISION_BYTES, stored.byteLength - REVISION_BYTES);
-  return { value, revision: revisionOf(stored) };
 }
 
 /** Large values come as a view of LMDB's map. */
