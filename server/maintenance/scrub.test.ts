@@ -105,16 +105,16 @@ describe('scrubRound', () => {
   });
 });
 
-describe('pace', () => {
-  function paced() {
-    let now = 0;
-    const pass = (ms: number) => {
-      now += ms;
-      return Promise.resolve();
-    };
-    return { wait: pace(1_000_000, { clock: () => now, wait: pass }), pass, now: () => now };
-  }
+function paced() {
+  let now = 0;
+  const pass = (ms: number) => {
+    now += ms;
+    return Promise.resolve();
+  };
+  return { wait: pace(1_000_000, { clock: () => now, wait: pass }), pass, now: () => now };
+}
 
+describe('pace', () => {
   it('lets so many bytes pass in a second', async () => {
     const { wait, now } = paced();
     for (let bytes = 0; bytes < 3_000_000; bytes += 10_000) await wait(10_000);
