@@ -29,9 +29,7 @@ export function loadSettings({
   const variables = mergeVariables(env, readFile);
   const reader = new SettingReader({ variables, readFile });
   const server = group(reader, 'SVC_');
-  const user = server.text('ROOT_USER');
-  const password = server.text('ROOT_PASSWORD');
-  if (user === undefined || password === undefined) reader.problems.push(...missingRoot(reader, user, password));
+  const root = readRoot(reader);
   const keyService = readKeyService(reader);
   const tls = readTls(reader);
   const openid = providerSuffixes(variables.keys())
@@ -40,10 +38,8 @@ export function loadSettings({
   const browserRedirect = server.optional('redirectUrl', 'BROWSER_REDIRECT_URL');
   const threads = server.number('THREADS');
   const stsDurationMs = server.number('STS_DURATION');
-  const reserve = server.read('STORAGE_RESERVE');
-  const scrubRate = server.read('SCRUB_RATE');
   const loaded: ServerSettings = {
-    root: { user: user ?? '', password: password ?? '' },
+    root,
     region: server.text('REGION') ?? 'us-east-1',
     regionEnforced: settings.some((row) => row.name === 'SVC_REGION' && reader.has(row)),
     address: server.text('ADDRESS') ?? '',
@@ -59,8 +55,7 @@ export function loadSettings({
     metricsAuthorization: metricsAuthorization(server.text('PROMETHEUS_AUTH_TYPE')),
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
-    storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
-    scrubBytesPerSecond: isSize(scrubRate) && scrubRate.kind === 'bytes' ? scrubRate.bytes : 0,
+    ...readUpkeep(reader),
     stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
@@ -111,6 +106,23 @@ function mergeVariables(
   }
   for (const [name, value] of Object.entries(env)) if (value !== undefined) variables.set(name, value);
   return variables;
+}
+
+function readRoot(reader: SettingReader): ServerSettings['root'] {
+  const server = group(reader, 'SVC_');
+  const [user, password] = [server.text('ROOT_USER'), server.text('ROOT_PASSWORD')];
+  if (user === undefined || password === undefined) reader.problems.push(...missingRoot(reader, user, password));
+  return { user: user ?? '', password: password ?? '' };
+}
+
+/** What the server does for its stores by itself. */
+function readUpkeep(reader: SettingReader): Pick<ServerSettings, 'storageReserve' | 'scrubBytesPerSecond'> {
+  const server = group(reader, 'SVC_');
+  const [reserve, scrubRate] = [server.read('STORAGE_RESERVE'), server.read('SCRUB_RATE')];
+  return {
+    storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
+    scrubBytesPerSecond: isSize(scrubRate) && scrubRate.kind === 'bytes' ? scrubRate.bytes : 0,
+  };
 }
 
 function missingRoot(reader: SettingReader, user: string | undefined, password: string | undefined): string[] {

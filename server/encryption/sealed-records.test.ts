@@ -188,13 +188,13 @@ describe('sealed records', () => {
   });
 });
 
-describe('sealing among several servers', () => {
-  const deferred = async (records: RecordStore, keys: KeySource) => {
-    const store = sealedRecords({ records, keys });
-    await store.start({ turnOn: false });
-    return store;
-  };
+async function deferred(records: RecordStore, keys: KeySource) {
+  const store = sealedRecords({ records, keys });
+  await store.start({ turnOn: false });
+  return store;
+}
 
+describe('sealing among several servers', () => {
   it('stays off while it may not be turned on', async () => {
     const records = new MemoryRecordStore();
     const store = await deferred(records, encrypted());

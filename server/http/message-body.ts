@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BodySource } from '../objects/object-layer.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+
+type Body = IncomingRequest['body'];
 
 /**
  * The body of a message. Reading it tells a client that waits with `Expect: 100-continue` to go on; leaving it unread is fine.
  */
-export class MessageBody implements BodySource {
+export class MessageBody implements Body {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #awaitsContinue: boolean;

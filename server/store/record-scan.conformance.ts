@@ -91,8 +91,6 @@ export function describeScans(current: () => Patient): void {
     });
 
     it('collapse groups larger than a page, many small ones, and what is in none, one after the other', async () => {
-      const numbered = (name: string, count: number) =>
-        Array.from({ length: count }, (_, index) => name.replace('#', String(index).padStart(4, '0')));
       const all = [
         ...numbered('a/#', 1300),
         ...numbered('b/#', 1100),
@@ -184,4 +182,9 @@ function nameOf(item: ScanItem): string {
 
 function withoutRevision(item: ScanItem): Omit<Entry, 'revision'> | ScanItem {
   return item.kind === 'entry' ? { key: item.key, value: item.value } : item;
+}
+
+/** The name with each number from 0 in place of its `#`. */
+function numbered(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => name.replace('#', String(index).padStart(4, '0')));
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
 import { expectRoundTrip } from '../store-tool/round-trip.ts';
 
