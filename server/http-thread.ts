@@ -112,12 +112,13 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return tell({ kind: 'prepared' });
         case 'serve':
           rooms = openRooms(options, services, { endpoint, deploymentId, replicas: () => replicas }, log);
+          if (readiness.kind === 'waiting') readiness = { kind: 'serving' };
           return tell({ kind: 'serving' });
         case 'announce':
-          if (readiness.kind === 'waiting') readiness = { kind: 'ready' };
+          if (readiness.kind === 'serving') readiness = { kind: 'ready' };
           return undefined;
         case 'leave':
-          if (readiness.kind === 'ready') readiness = { kind: 'stopping' };
+          if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
           connections.startClosing();
           return undefined;
         case 'refuse':

@@ -2,10 +2,11 @@ import type { Answer } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 
 /**
- * Whether this server can serve; `reason` says what it waits for. One that stops serves on, and wants no new clients; in the end it
- * finishes only what it has begun.
+ * Whether this server can serve; `reason` says what it waits for. A thread that is `serving` serves while another may not yet: no
+ * probe is told. One that stops serves on, and wants no new clients; in the end it finishes only what it has begun.
  */
 export type Readiness =
+  | { readonly kind: 'serving' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'refusing' }
