@@ -109,7 +109,12 @@ function trueHistory(
     free.set(client, answered);
     const effective = called + 1 + (takesEffect * (answered - called - 2)) / 6;
     // No two moments are the same: the checker would take the one for the earlier, trying every order for neither.
-    return { index, called: called * 100 + index, answered: answered * 100 + index, effective: effective * 100 + index };
+    return {
+      index,
+      called: called * 100 + index,
+      answered: answered * 100 + index,
+      effective: effective * 100 + index,
+    };
   });
   let state: State;
   let last = 'none yet';
