@@ -5,7 +5,6 @@ import { holdRemovals } from '../objects/removal-hold.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { markerName } from '../store/deployment/blobs-marker.ts';
 import { makeDurableFolder, syncFolder, writeDurably } from '../store/durable-file.ts';
-import { backupLmdb } from '../store/lmdb/backup-lmdb.ts';
 import { openLmdbRecordStore } from '../store/lmdb/lmdb-record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { linkOrCopy } from './link-or-copy.ts';
@@ -42,13 +41,14 @@ export class SnapshotError extends Error {
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSummary> {
   const { records, folder, out, clock = Date.now, random = randomBytes } = options;
+  if (records.backup === undefined) throw new SnapshotError('only records in a data folder have snapshots');
   if (await exists(out)) throw new SnapshotError(`${out} exists already: name a folder that does not`);
   await makeDurableFolder(dirname(out));
   const partial = `${out}.partial-${randomUUID()}`;
   const hold = await holdRemovals(records, { clock, random });
   try {
     await mkdir(partial, { mode: 0o700 });
-    await backupLmdb(join(folder, 'records'), join(partial, 'records'));
+    await records.backup(join(partial, 'records'));
     const summary = await linkBlobs(options, partial);
     const { deploymentId } = await copySmallFiles(folder, partial);
     const about = { taken: new Date(clock()).toISOString(), deploymentId, ...summary };

@@ -24,6 +24,18 @@ describe('a store that is read-only', () => {
     );
   });
 
+  it('still tells its space, and is backed up, where its engine can', async () => {
+    const { records } = store();
+    expect(heedReadOnly(records)).not.toHaveProperty('backup');
+    const space = { free: 1, total: 2 };
+    const capable = Object.assign(records, {
+      space: () => Promise.resolve(space),
+      backup: (folder: string) => Promise.reject(new Error(`to ${folder}`)),
+    });
+    expect(await heedReadOnly(capable).space?.()).toEqual(space);
+    await expect(heedReadOnly(capable).backup?.('out')).rejects.toThrow('to out');
+  });
+
   it('can be read', async () => {
     const { records, heeding } = store();
     await records.commit(change('o'));

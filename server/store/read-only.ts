@@ -35,6 +35,8 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     getAll: (keys) => records.getAll(keys),
     scan: (range) => records.scan(range),
     outcome: (id) => records.outcome(id),
+    ...(records.space && { space: records.space.bind(records) }),
+    ...(records.backup && { backup: records.backup.bind(records) }),
     close: () => records.close(),
     async commit(batch) {
       const now = clock();

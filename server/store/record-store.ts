@@ -30,6 +30,12 @@ export interface RecordStore {
   /** Free and total bytes of what holds the records, where that can be told. */
   space?(): Promise<{ readonly free: number; readonly total: number } | undefined>;
 
+  /**
+   * Copies all records, as they are at one moment, into a folder that it makes; durable when it resolves. Only engines on this
+   * machine's disk can: their copy is opened as they are.
+   */
+  backup?(folder: string): Promise<void>;
+
   close(): Promise<void>;
 }
 

@@ -52,6 +52,31 @@ describe('the LMDB record store', () => {
     await store.close();
   });
 
+  it('is backed up again and again while it is written', async () => {
+    const store = openLmdbRecordStore({ folder: folder.path });
+    const finished = new AbortController();
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let round = 0; !finished.signal.aborted; round += 1) {
+        const value = Buffer.from(String(round));
+        await store.commit({
+          id: commitId(),
+          put: ['left', 'right'].map((side) => ({ key: key(side, String(writer)), value })),
+        });
+      }
+    });
+    for (let round = 0; round < 10; round += 1) {
+      const target = join(folder.path, `backup-${round}`);
+      await store.backup?.(target);
+      const copy = openLmdbRecordStore({ folder: target });
+      const [left, right] = await copy.getAll([key('left', '0'), key('right', '0')]);
+      expect(left?.value).toEqual(right?.value);
+      await copy.close();
+    }
+    finished.abort();
+    await Promise.all(writers);
+    await store.close();
+  });
+
   it('keeps its files from other users', async () => {
     const store = openLmdbRecordStore({ folder: folder.path });
     expect((await stat(join(folder.path, 'data.mdb'))).mode & 0o777).toBe(0o600);

@@ -3,6 +3,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../record-store.ts';
+import { backupLmdb } from './backup-lmdb.ts';
 import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { readRecord } from './read-record.ts';
@@ -133,6 +134,11 @@ class LmdbRecordStore implements RecordStore {
   async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
     this.#freshSnapshot();
     return this.#ballast?.space();
+  }
+
+  async backup(folder: string): Promise<void> {
+    if (this.#closing !== undefined) throw closed('record');
+    await backupLmdb(this.#root, folder);
   }
 
   close(): Promise<void> {
