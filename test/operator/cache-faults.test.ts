@@ -111,8 +111,10 @@ describe('a cache under faults', () => {
     await double.comeBack();
     shuffle(1);
     double.faults.heldWatches = false;
+    // A list may show everything before the last of them has struck.
+    await double.until(() => double.faults.left === 0, 'the faults are used up');
     await converged();
-    expect([cache.size, double.faults.left]).toEqual([21, 0]);
+    expect(cache.size).toBe(21);
   });
 
   it('sees that a watch went silent', async () => {
