@@ -75,7 +75,7 @@ class FullDisk {
 
   async remove(): Promise<void> {
     await this.#server?.kill();
-    this.#small.unmount();
+    await this.#small.unmount();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
