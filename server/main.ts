@@ -92,8 +92,10 @@ async function run({
     for (const thread of all) thread.tell({ kind: 'leave' });
     // Nobody was told yet that this server is there: nobody needs to hear that it goes.
     if (served) await sleep(settings.shutdownDelayMs);
-    for (const thread of all) thread.tell({ kind: 'refuse' });
-    if (served) await sleep(settings.shutdownRefusalMs);
+    if (served && settings.shutdownRefusalMs > 0) {
+      for (const thread of all) thread.tell({ kind: 'refuse' });
+      await sleep(settings.shutdownRefusalMs);
+    }
     await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
     await Promise.all(folders.map((folder) => folder.close()));
   });
