@@ -5,59 +5,70 @@ export interface Downtime {
   readonly outages: readonly number[];
   /** Milliseconds of the longest; 0 without any. */
   readonly longestMs: number;
+  /** The statuses and errors that came instead of good answers. */
+  readonly reasons: readonly string[];
 }
 
 interface Sample {
   readonly asked: number;
-  readonly good: boolean;
+  readonly answer: number | string;
 }
 
 /** Milliseconds between two requests. */
 const everyMs = 25;
 
 /**
- * Counts, without any retry, when nobody answers: every 25 ms a request over a connection of its own, whether the ones before are
- * answered or not. A good answer is one below 500 within ten seconds: a first packet
- * that this machine's address translation loses comes again after one, three and seven, and that is no outage of a server. An outage is from the first request without one to the next
- * with one.
+ * Counts when nobody answers: every 25 ms a request over a connection of its own, whether the ones before are answered or not. A good
+ * answer is one below 500 within ten seconds: a first packet that this machine's address translation loses comes again after one,
+ * three and seven, and that is no outage of a server. Nor is a connection that it resets: what got no answer at all is asked once
+ * more at once. An outage is from the first request without a good answer to the next with one.
  */
 export function watchDowntime(url: string): { stop(): Promise<Downtime> } {
   const samples: Promise<Sample>[] = [];
   const ask = async (): Promise<Sample> => {
     const asked = Date.now();
-    return { asked, good: await answers(url) };
+    const first = await answerOf(url);
+    const answer = typeof first === 'string' ? await answerOf(url) : first;
+    return { asked, answer };
   };
   const timer = setInterval(() => samples.push(ask()), everyMs);
   return {
     async stop() {
       clearInterval(timer);
-      const outages = outagesOf(await Promise.all(samples));
-      return { outages, longestMs: Math.max(0, ...outages) };
+      const asked = await Promise.all(samples);
+      const outages = outagesOf(asked);
+      const reasons = [...new Set(asked.filter((sample) => !isGood(sample)).map(({ answer }) => String(answer)))];
+      return { outages, longestMs: Math.max(0, ...outages), reasons };
     },
   };
+}
+
+function isGood({ answer }: Sample): boolean {
+  return typeof answer === 'number' && answer < 500;
 }
 
 function outagesOf(samples: readonly Sample[]): readonly number[] {
   const outages: number[] = [];
   let downSince: number | undefined;
-  for (const { asked, good } of samples) {
-    if (!good) downSince ??= asked;
+  for (const sample of samples) {
+    if (!isGood(sample)) downSince ??= sample.asked;
     else if (downSince !== undefined) {
-      outages.push(asked - downSince);
+      outages.push(sample.asked - downSince);
       downSince = undefined;
     }
   }
   return downSince === undefined ? outages : [...outages, Number.POSITIVE_INFINITY];
 }
 
-function answers(url: string): Promise<boolean> {
+/** The status, or the code of what went wrong instead. */
+function answerOf(url: string): Promise<number | string> {
   return new Promise((resolve) => {
     const asked = request(url, { agent: false, timeout: 10_000 }, (answer) => {
       answer.resume();
-      answer.on('close', () => resolve((answer.statusCode ?? 500) < 500));
+      answer.on('close', () => resolve(answer.statusCode ?? 500));
     });
     asked.on('timeout', () => asked.destroy());
-    asked.on('error', () => resolve(false));
+    asked.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     asked.end();
   });
 }

@@ -44,7 +44,7 @@ export async function underLoad(
 function figures(name: string, ms: number, { downtime, javaScript, boto3 }: Seen): string {
   const failures = [...new Set([...javaScript.failures, ...boto3.failures])].slice(0, 5);
   return [
-    `${name}: settled after ${(ms / 1000).toFixed(1)} s; down for ${downtime.outages.join(' + ') || 0} ms`,
+    `${name}: settled after ${(ms / 1000).toFixed(1)} s; down for ${downtime.outages.join(' + ') || 0} ms ${downtime.reasons.join(', ')}`.trimEnd(),
     `  AWS SDK for JavaScript: ${requests(javaScript)}; boto3: ${requests(boto3)}`,
     ...failures.map((failure) => `  ${failure}`),
   ].join('\n');
