@@ -9,6 +9,7 @@ import { apiGroup } from '../../operator/api/object.ts';
 import { manifestOf, ruleCases } from '../../operator/api/rule-cases.ts';
 import { freePort } from '../harness/free-port.ts';
 import { tool } from '../harness/tools.ts';
+import { untilEstablished } from './established.ts';
 
 // The generated CRDs on a real kube-apiserver with etcd, and the rules' cases, which the functions of operator/api pass too.
 
@@ -50,7 +51,7 @@ afterAll(async () => {
 
 describe('the generated CRDs', () => {
   it.each(ruleCases)('$plural is established', async ({ plural }) => {
-    await kubectl(['wait', '--for=condition=Established', '--timeout=30s', `crd/${plural}.${apiGroup}`]);
+    await untilEstablished(kubectl, [`${plural}.${apiGroup}`]);
   });
   it.each(ruleCases)('$plural has a structural schema', async ({ plural }) => {
     const path = 'jsonpath={.status.conditions[?(@.type=="NonStructuralSchema")].message}';

@@ -8,6 +8,7 @@ import { parse, stringify } from 'yaml';
 import { renderChart } from '../../deploy/render-chart.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { startApiServer, type ApiServer } from './cluster.ts';
+import { untilEstablished } from './established.ts';
 
 // The operator against a real API server as the service account of the chart, with the Roles of the chart and no more.
 
@@ -69,7 +70,8 @@ beforeAll(async () => {
   const items = rendered.filter(({ kind }) => kinds.includes(kind));
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   await server.kubectl(['apply', '--server-side', '-f', '-'], list);
-  await server.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+  const crds = items.filter(({ kind }) => kind === 'CustomResourceDefinition').map(({ metadata }) => metadata.name);
+  await untilEstablished(server.kubectl, crds);
   await server.kubectl(['apply', '-f', '-'], manifests);
   const account = rendered.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? '';
   const token = (await server.kubectl(['create', 'token', account, '--namespace', 'coffer-system'])).trim();
