@@ -71,7 +71,7 @@ beforeAll(async () => {
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   await server.kubectl(['apply', '--server-side', '-f', '-'], list);
   const crds = items.filter(({ kind }) => kind === 'CustomResourceDefinition').map(({ metadata }) => metadata.name);
-  await untilEstablished(server.kubectl, crds);
+  await untilEstablished((args) => server.kubectl(args), crds);
   await server.kubectl(['apply', '-f', '-'], manifests);
   const account = rendered.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? '';
   const token = (await server.kubectl(['create', 'token', account, '--namespace', 'coffer-system'])).trim();
