@@ -112,8 +112,11 @@ export async function startTenant(options: TenantOptions = {}): Promise<RunningT
   }
   // Sooner than a hook's own deadline, which would not tell what the tenant said.
   const late = setTimeout(() => child.kill('SIGKILL'), startsWithinMs);
-  await untilSays('Coffer is ready');
-  clearTimeout(late);
+  try {
+    await untilSays('Coffer is ready');
+  } finally {
+    clearTimeout(late);
+  }
   return {
     s3: `http://${host}:${ports.s3}`,
     console: `http://${host}:${ports.console}`,

@@ -1,5 +1,6 @@
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { StoreUnavailable } from '../record-store.ts';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { usualPatience } from '../s3/patience.ts';
+import { S3CallFailed, S3Connection } from '../s3/s3-connection.ts';
 import type { BlobsAddress } from '../store-address.ts';
 import type { BlobsMarker } from './blobs-marker.ts';
 import { markerName } from './blobs-marker.ts';
@@ -7,77 +8,53 @@ import { markerText, readMarkerText } from './marker-text.ts';
 
 type BucketAddress = Extract<BlobsAddress, { kind: 's3' }>;
 
-/** Milliseconds that one question may take. */
-const patience = 10_000;
-
 /** The marker of a prefix in a bucket of another S3. */
 export function bucketMarker(address: BucketAddress): BlobsMarker {
   const at = { Bucket: address.bucket, Key: address.prefix + markerName };
-  const place = `s3://${at.Bucket}/${at.Key}`;
   return {
-    async read() {
-      return asking(address, async (client, abortSignal) => {
-        try {
-          const { Body } = await client.send(new GetObjectCommand(at), { abortSignal });
-          return readMarkerText((await Body?.transformToString()) ?? '', place);
-        } catch (error) {
-          if (nameOf(error) === 'NoSuchKey') return undefined;
-          throw error;
-        }
-      });
+    read() {
+      return connected(address, async (connection) => {
+        const text = await connection.call('read the marker of the deployment', async (client, options) => {
+          const { Body } = await client.send(new GetObjectCommand(at), options);
+          return (await Body?.transformToString()) ?? '';
+        });
+        return readMarkerText(text, `s3://${at.Bucket}/${at.Key}`);
+      }).catch(unless('absent'));
     },
     async write(deploymentId) {
       const put = { ...at, Body: markerText(deploymentId), ContentType: 'application/json' };
-      await asking(address, async (client, abortSignal) => {
-        try {
-          await client.send(new PutObjectCommand({ ...put, IfNoneMatch: '*' }), { abortSignal });
-        } catch (error) {
-          if (statusOf(error) === 412 || statusOf(error) === 409) return;
-          // Some do not know the condition. The record of the deployment decides between its own servers all the same.
-          if (statusOf(error) !== 501) throw error;
-          await client.send(new PutObjectCommand(put), { abortSignal });
-        }
-      });
+      const writing = (condition: { readonly IfNoneMatch?: '*' }) =>
+        connected(address, (connection) =>
+          connection.call('write the marker of the deployment', async (client, options) => {
+            await client.send(new PutObjectCommand({ ...put, ...condition }), options);
+          }),
+        ).catch(unless('condition'));
+      try {
+        await writing({ IfNoneMatch: '*' });
+      } catch (error) {
+        // Some do not know the condition. The record of the deployment decides between its own servers all the same.
+        if (!(error instanceof S3CallFailed) || !notImplemented.has(error.failure.code)) throw error;
+        await writing({});
+      }
     },
   };
 }
 
-async function asking<T>(
-  address: BucketAddress,
-  work: (client: S3Client, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const { endpoint, region, accessKey, secretKey } = address;
-  const client = new S3Client({
-    region,
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
-    // Others do not take the checksums that AWS does.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: 2,
-  });
+const notImplemented = new Set(['NotImplemented', 'HTTP 501']);
+
+async function connected<T>(address: BucketAddress, work: (connection: S3Connection) => Promise<T>): Promise<T> {
+  const connection = new S3Connection(address, usualPatience);
   try {
-    return await work(client, AbortSignal.timeout(patience));
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
-    const where = `the bucket ${address.bucket}${endpoint === undefined ? '' : ` at ${endpoint}`}`;
-    const name = nameOf(error);
-    const why = name === 'NoSuchBucket' ? 'there is none of this name' : `${name}: ${messageOf(error)}`;
-    throw new StoreUnavailable('unreachable', `${where} cannot be used for blobs: ${why}`, { cause: error });
+    return await work(connection);
   } finally {
-    client.destroy();
+    connection.close();
   }
 }
 
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'Error';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function statusOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
-  return (error.$metadata as { httpStatusCode?: number }).httpStatusCode;
+/** Takes a failure of one kind as an answer. */
+function unless(kind: S3CallFailed['failure']['kind']): (error: unknown) => undefined {
+  return (error) => {
+    if (error instanceof S3CallFailed && error.failure.kind === kind) return undefined;
+    throw error;
+  };
 }
