@@ -1,7 +1,6 @@
 import type { Logger } from '../platform/logger.ts';
 import { openKeyServiceClient } from '../platform/key-service-client.ts';
 import type { KeyServiceSettings } from '../platform/settings/server-settings.ts';
-import { builtInPolicies } from '../protocol/policy/built-in-policies.ts';
 import type { KeyAdministration } from './admin/services.ts';
 import { createAccess } from './access/access.ts';
 import type { AccessRoom } from './access/access.ts';
@@ -9,13 +8,14 @@ import { createAuthenticator } from './access/authenticate.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { createOpenIdProviders } from './access/openid-providers.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
-import { fixedPolicies } from './access/policy-source.ts';
+import { policiesOf } from './access/policy-source.ts';
 import type { PolicySource } from './access/policy-source.ts';
 import { keyServiceKeys } from './encryption/key-service-keys.ts';
 import type { KeySource } from './encryption/key-source.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
 import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import { sealedRecords } from './encryption/sealed-records.ts';
+import { openIdentities } from './identities/open-identities.ts';
 import { bucketPolicies } from './objects/bucket-policies.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
@@ -61,11 +61,18 @@ export async function openServices(
   });
   const { records, blobs } = stores;
   const sealed = sealedRecords({ records, keys });
-  const policies = fixedPolicies(builtInPolicies);
+  const identities = openIdentities({
+    records: sealed,
+    rootUser: settings.root.user,
+    // Of records in a folder, no other server changes any.
+    staleMs: options.stores.folder === undefined ? 1_000 : 0,
+    clock,
+  });
+  const policies = policiesOf(identities);
   const access = createAccess({
     records: sealed,
     root: settings.root,
-    policies,
+    identities,
     bucketPolicy: bucketPolicies(records),
     clock,
   });

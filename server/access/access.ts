@@ -1,9 +1,11 @@
+import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { Identities } from '../identities/identities.ts';
+import type { Subject } from '../identities/subject.ts';
 import { authorize } from './authorize.ts';
 import type { BucketPolicySource } from './authorize.ts';
 import type { CredentialSource } from './authenticate.ts';
-import type { PolicySource } from './policy-source.ts';
-import type { Access } from './principal.ts';
+import type { Access, StoredCredentials } from './principal.ts';
 import { rootCredentials, sessionTokenKey } from './root-credentials.ts';
 import type { RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials } from './temporary-credentials.ts';
@@ -12,7 +14,7 @@ import type { TemporaryCredentialsStore } from './temporary-credentials.ts';
 export interface AccessOptions {
   readonly records: SealedRecordStore;
   readonly root: RootCredentials;
-  readonly policies: PolicySource;
+  readonly identities: Identities;
   /** The policy of a bucket; undefined where it has none, or there is no such bucket. */
   readonly bucketPolicy: BucketPolicySource;
   readonly clock?: () => Date;
@@ -20,23 +22,66 @@ export interface AccessOptions {
 
 /** Everything this room offers: what the other rooms need of it, and the credentials that the STS room makes. */
 export interface AccessRoom extends Access, Required<CredentialSource> {
-  readonly policies: PolicySource;
+  readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
 }
 
 export function createAccess(options: AccessOptions): AccessRoom {
-  const { policies } = options;
+  const { identities, bucketPolicy } = options;
+  const clock = options.clock ?? (() => new Date());
   const root = rootCredentials(options.root);
   const temporary = createTemporaryCredentials({
     records: options.records,
     tokenKey: sessionTokenKey(options.root),
-    clock: options.clock ?? (() => new Date()),
+    clock,
   });
   return {
-    policies,
+    identities,
     temporary,
-    credentials: (accessKey) => (accessKey === root.accessKey ? Promise.resolve(root) : temporary.find(accessKey)),
+    async credentials(accessKey) {
+      if (accessKey === root.accessKey) return root;
+      const found =
+        (await temporary.find(accessKey)) ??
+        (await ofServiceAccount(identities, accessKey, clock())) ??
+        (await ofUser(identities, accessKey));
+      // What somebody owns is worth as much as they are: it ends with them, and rests while they are disabled.
+      return found !== undefined && (await isActive(identities, found)) ? found : undefined;
+    },
     issuedButExpired: (accessKey, sessionToken) => temporary.issuedButExpired(accessKey, sessionToken),
-    authorize: (request) => authorize(request, policies, options.bucketPolicy),
+    authorize: (request) => authorize(request, identities, bucketPolicy),
   };
+}
+
+async function ofServiceAccount(
+  identities: Identities,
+  accessKey: string,
+  now: Date,
+): Promise<StoredCredentials | undefined> {
+  const account = await identities.serviceAccount(accessKey);
+  if (account === undefined || account.status === 'disabled') return undefined;
+  const { secretKey, subject, policy, expiration } = account;
+  if (expiration !== undefined && expiration <= now.getTime()) return undefined;
+  return {
+    accessKey,
+    secretKey,
+    principal: {
+      kind: 'service-account',
+      accessKey,
+      subject,
+      ...(policy === undefined ? {} : { inlinePolicy: parsePolicyDocument(policy) }),
+      ...(expiration === undefined ? {} : { expiration: new Date(expiration) }),
+    },
+  };
+}
+
+async function ofUser(identities: Identities, accessKey: string): Promise<StoredCredentials | undefined> {
+  const user = await identities.user(accessKey);
+  if (user === undefined) return undefined;
+  const subject: Subject = { kind: 'user', name: accessKey };
+  return { accessKey, secretKey: user.secretKey, principal: { kind: 'user', accessKey, subject } };
+}
+
+async function isActive(identities: Identities, { principal }: StoredCredentials): Promise<boolean> {
+  if (principal.kind === 'anonymous' || principal.kind === 'root' || principal.subject.kind !== 'user') return true;
+  return (await identities.user(principal.subject.name))?.status === 'enabled';
 }

@@ -7,6 +7,7 @@ import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import { createAuthenticator } from './authenticate.ts';
 import type { AuthenticatorOptions } from './authenticate.ts';
 import type { IncomingRequest } from './incoming-request.ts';
+import { federated } from '../identities/testing.ts';
 import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
@@ -18,11 +19,7 @@ const root: StoredCredentials = {
 const ann: TemporaryPrincipal = {
   kind: 'temporary',
   accessKey: 'TEMPORARY0ACCESS0KEY',
-  parent: 'p',
-  provider: 'P',
-  displayName: 'ann',
-  policies: ['readonly'],
-  claims: {},
+  subject: federated(),
   expiration: new Date('2026-03-05T00:00:00Z'),
 };
 const temporary: StoredCredentials & { sessionToken: string } = {

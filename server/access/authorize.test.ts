@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import { authorize } from './authorize.ts';
-import { fixedPolicies } from './policy-source.ts';
+import { federated, fixedHolders } from '../identities/testing.ts';
+import type { FederatedSubject } from '../identities/subject.ts';
 import type { Principal, TemporaryPrincipal } from './principal.ts';
 
 const document = (...statements: Record<string, unknown>[]) =>
@@ -13,7 +14,7 @@ const allow = (action: string, resource: string) => ({
   Resource: [`arn:aws:s3:::${resource}`],
 });
 
-const policies = fixedPolicies(
+const policies = fixedHolders(
   new Map([
     ['read', document(allow('s3:GetObject', '*'))],
     ['write', document(allow('s3:PutObject', '*'))],
@@ -43,16 +44,15 @@ const open = (...changes: Record<string, unknown>[]) => {
 };
 const noBucketPolicy = () => Promise.resolve(undefined);
 
-const ann = (changes: Partial<TemporaryPrincipal> = {}): TemporaryPrincipal => ({
+const ann = ({
+  sessionPolicy,
+  ...changes
+}: Partial<FederatedSubject> & Pick<TemporaryPrincipal, 'sessionPolicy'> = {}): TemporaryPrincipal => ({
   kind: 'temporary',
   accessKey: 'AK',
-  parent: 'parent-hash',
-  provider: 'P',
-  displayName: 'ann',
-  policies: ['read'],
-  claims: {},
+  subject: federated({ parent: 'parent-hash', policies: ['read'], ...changes }),
+  ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
   expiration: new Date(),
-  ...changes,
 });
 
 const decide = (principal: Principal, action: string, resource: string) =>
@@ -135,7 +135,7 @@ describe('authorize', () => {
   });
 
   it('lets nobody in when policies cannot be read', async () => {
-    const broken = { get: () => Promise.reject(new Error('disk')) };
+    const broken = { ...policies, policy: () => Promise.reject(new Error('disk')) };
     const request = { principal: ann(), action: 's3:GetObject', resource: 'b/k', context: {} };
     await expect(authorize(request, broken, noBucketPolicy)).rejects.toThrow('disk');
   });

@@ -1,90 +1,148 @@
+import { decide } from '../../protocol/policy/decide.ts';
+import type { DecisionInput } from '../../protocol/policy/decision.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
-import { evaluate } from '../../protocol/policy/evaluate.ts';
-import type { Evaluation, NamedPolicy } from '../../protocol/policy/evaluate.ts';
-import { jwtContext, jwtVariables } from './claim-variables.ts';
-import type { PolicySource } from './policy-source.ts';
-import type { AccessRequest, Decision, TemporaryPrincipal } from './principal.ts';
+import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
+import type { IdentityReader } from '../identities/identities.ts';
+import type { Subject } from '../identities/subject.ts';
+import { claimContext, claimVariables } from './claim-variables.ts';
+import type { AccessRequest, AuthenticatedPrincipal, Decision, Principal } from './principal.ts';
+import { displayNameOf, subjectOf } from './subject-of.ts';
 
 /** From a bucket to its policy. */
 export type BucketPolicySource = (bucket: string) => Promise<PolicyDocument | undefined>;
+
+/** What decisions need to know of identities. */
+export type PolicyHolders = Pick<IdentityReader, 'policiesOf'> & {
+  policy(name: string): Promise<NamedPolicy | undefined>;
+};
 
 /**
  * Whether a principal may do this. Rejects when policies cannot be read: nobody is let in by what is not known, and the caller
  * answers 503, so that clients try again.
  *
- * What the person's policies and the bucket's allow is allowed, unless either denies it. Root is above both, so that no policy can
- * lock everyone out.
+ * What the subject's policies and the bucket's allow is allowed, unless either denies it; credentials of a session or a service account
+ * are narrowed further by a policy of their own. Root is above all, so that no policy can lock everyone out.
  */
 export async function authorize(
   request: AccessRequest,
-  policies: PolicySource,
+  holders: PolicyHolders,
   bucketPolicy: BucketPolicySource,
 ): Promise<Decision> {
   const { principal } = request;
   if (principal.kind === 'root') return { kind: 'allow', reason: 'root may do everything' };
-  const bucket = await policyOfBucket(request, bucketPolicy);
-  if (principal.kind === 'anonymous') return authorizeAnonymous(request, bucket);
-  return authorizeTemporary(request, principal, await namedPolicies(principal.policies, policies), bucket);
-}
-
-async function policyOfBucket({ action, resource }: AccessRequest, source: BucketPolicySource): Promise<NamedPolicy[]> {
-  const [bucket = ''] = resource.split('/', 1);
-  if (bucket === '' || !action.startsWith('s3:')) return [];
-  const document = await source(bucket);
-  return document === undefined ? [] : [{ name: `bucket ${bucket}`, document }];
-}
-
-function authorizeAnonymous(request: AccessRequest, bucket: readonly NamedPolicy[]): Decision {
-  if (bucket.length === 0) return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
-  const { action, resource, context } = request;
-  const { effect, reason } = evaluate(bucket, { action, resource, context, variables: {}, principals: [] });
-  return { kind: effect === 'allow' ? 'allow' : 'deny', reason: `without credentials: ${reason}` };
-}
-
-/** The union of the policies that the person has and that of the bucket, narrowed by the policy of the session. */
-function authorizeTemporary(
-  request: AccessRequest,
-  principal: TemporaryPrincipal,
-  granted: readonly NamedPolicy[],
-  bucket: readonly NamedPolicy[],
-): Decision {
-  const asked = policyRequest(request, principal);
-  const who = `${principal.displayName} (${principal.provider})`;
-  const person = evaluate([...granted, ...bucket], asked);
-  if (person.effect !== 'allow') return deny(who, person, missing(principal, granted));
-  if (principal.sessionPolicy === undefined) return { kind: 'allow', reason: `${who}: ${person.reason}` };
-  const session = evaluate([{ name: 'session policy', document: principal.sessionPolicy }], asked);
-  if (session.effect !== 'allow') return deny(who, session, '; the credentials were bought with this session policy');
-  return { kind: 'allow', reason: `${who}: ${person.reason}; ${session.reason}` };
-}
-
-function deny(who: string, evaluation: Evaluation, remark: string): Decision {
-  return { kind: 'deny', reason: `${who}: ${evaluation.reason}${remark}` };
-}
-
-function missing(principal: TemporaryPrincipal, granted: readonly NamedPolicy[]): string {
-  const gone = principal.policies.filter((name) => !granted.some((policy) => policy.name === name));
-  return gone.length === 0 ? '' : `; these policies of the credentials no longer exist: ${gone.join(', ')}`;
-}
-
-async function namedPolicies(names: readonly string[], policies: PolicySource): Promise<NamedPolicy[]> {
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const document = await policies.get(name);
-      return document === undefined ? [] : [{ name, document }];
-    }),
-  );
-  return found.flat();
-}
-
-function policyRequest({ action, resource, context }: AccessRequest, principal: TemporaryPrincipal) {
-  const { accessKey, parent, claims } = principal;
+  const known = await gather(request, holders, bucketPolicy);
+  if (principal.kind === 'anonymous' && known.input.bucket === undefined) {
+    return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
+  }
+  const { effect, reason, cause } = decide(known.input);
   return {
-    action,
-    resource,
-    // What the request says of itself never replaces what is known of its sender.
-    context: { ...context, ...jwtContext(claims), 'aws:username': [parent], 'aws:userid': [parent] },
-    principals: [parent, accessKey],
-    variables: { ...jwtVariables(claims), 'aws:username': parent, 'aws:userid': parent },
+    kind: effect,
+    reason: `${who(principal)}: ${reason}${cause === 'not-allowed' ? remark(known.missing) : ''}`,
   };
+}
+
+interface Gathered {
+  readonly input: DecisionInput;
+  /** Policies that the credentials name and that no longer exist. */
+  readonly missing: readonly string[];
+}
+
+async function gather(
+  request: AccessRequest,
+  holders: PolicyHolders,
+  bucketPolicy: BucketPolicySource,
+): Promise<Gathered> {
+  const { principal } = request;
+  const subject = subjectOf(principal);
+  const names = subject === undefined ? [] : await holders.policiesOf(subject);
+  const found = await Promise.all(names.map((name) => holders.policy(name)));
+  const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
+  // Root is above the policy of a bucket, and so are the credentials that it made for its programs.
+  const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, bucketPolicy);
+  const { action, resource, allowedUnlessDenied } = request;
+  return {
+    input: {
+      identity,
+      ...(bucket === undefined ? {} : { bucket }),
+      boundaries: boundariesOf(principal),
+      ...(allowedUnlessDenied === undefined ? {} : { allowedUnlessDenied }),
+      request: { action, resource, ...senderOf(request, principal, subject) },
+    },
+    missing: names.filter((_, at) => found[at] === undefined),
+  };
+}
+
+const everything: NamedPolicy = {
+  name: 'root',
+  document: {
+    version: '2012-10-17',
+    statements: [
+      {
+        effect: 'Allow',
+        actions: { kind: 'only', patterns: ['*'] },
+        resources: { kind: 'only', patterns: ['*'] },
+        conditions: [],
+      },
+    ],
+  },
+};
+
+async function policyOfBucket(
+  { action, resource }: AccessRequest,
+  source: BucketPolicySource,
+): Promise<NamedPolicy | undefined> {
+  const [bucket = ''] = resource.split('/', 1);
+  if (bucket === '' || !action.startsWith('s3:')) return undefined;
+  const document = await source(bucket);
+  return document && { name: `bucket ${bucket}`, document };
+}
+
+function boundariesOf(principal: Principal): NamedPolicy[] {
+  if (principal.kind === 'temporary' && principal.sessionPolicy !== undefined) {
+    return [{ name: 'session policy', document: principal.sessionPolicy }];
+  }
+  if (principal.kind === 'service-account' && principal.inlinePolicy !== undefined) {
+    return [{ name: 'policy of the service account', document: principal.inlinePolicy }];
+  }
+  return [];
+}
+
+/** What the request says of itself never replaces what is known of its sender. */
+function senderOf({ context }: AccessRequest, principal: Principal, subject: Subject | undefined) {
+  if (principal.kind === 'anonymous' || subject === undefined) return { context, variables: {}, principals: [] };
+  const name = nameOf(principal, subject);
+  const known = { 'aws:username': name, 'aws:userid': name, 'aws:principaltype': principalType(principal) };
+  const claims = subject.kind === 'federated' ? subject : undefined;
+  return {
+    context: { ...context, ...claimContext(claims), ...inLists(known) },
+    variables: { ...claimVariables(claims), ...known },
+    principals: [name, principal.accessKey],
+  };
+}
+
+function inLists(values: Readonly<Record<string, string>>): Record<string, readonly string[]> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+}
+
+function nameOf(principal: AuthenticatedPrincipal, subject: Subject): string {
+  if (subject.kind === 'user') return subject.name;
+  return subject.kind === 'federated' ? subject.parent : principal.accessKey;
+}
+
+/** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html#principaltable */
+function principalType({ kind }: AuthenticatedPrincipal): string {
+  if (kind === 'root') return 'Account';
+  return kind === 'temporary' ? 'AssumedRole' : 'User';
+}
+
+function who(principal: Principal): string {
+  if (principal.kind === 'anonymous') return 'without credentials';
+  const subject = subjectOf(principal);
+  const name = displayNameOf(principal);
+  const through = principal.kind === 'service-account' ? `, service account ${principal.accessKey}` : '';
+  return subject?.kind === 'federated' ? `${name} (${subject.provider}${through})` : `${name}${through}`;
+}
+
+function remark(missing: readonly string[]): string {
+  return missing.length === 0 ? '' : `; these policies of the credentials no longer exist: ${missing.join(', ')}`;
 }

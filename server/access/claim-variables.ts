@@ -40,24 +40,35 @@ export function variableClaims(
   return Object.fromEntries(kept);
 }
 
-/** What `${jwt:…}` stands for. Only single texts: a list has no one value to put into a resource. */
-export function jwtVariables(claims: Readonly<Record<string, unknown>>): Record<string, string> {
-  const texts = names.flatMap((name) => {
-    const value = claims[name];
-    return isText(value) ? [[`jwt:${name}`, value] as const] : [];
-  });
-  return Object.fromEntries(texts);
+/** Attributes of a directory that policies may use as `${ldap:…}`. */
+const ldapNames = ['user', 'username', 'groups'];
+
+interface Claimant {
+  readonly source: 'openid' | 'ldap' | 'certificate' | 'custom';
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** What `${jwt:…}` and `${ldap:…}` stand for. Only single texts: a list has no one value to put into a resource. */
+export function claimVariables(claimant: Claimant | undefined): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of known(claimant)) if (isText(value)) variables[name] = value;
+  return variables;
 }
 
 /** The same claims as condition keys, which may have several values. */
-export function jwtContext(claims: Readonly<Record<string, unknown>>): Record<string, readonly string[]> {
+export function claimContext(claimant: Claimant | undefined): Record<string, readonly string[]> {
   const context: Record<string, readonly string[]> = {};
-  for (const name of names) {
-    const value = claims[name];
-    if (isText(value)) context[`jwt:${name}`] = [value];
-    else if (isTextList(value)) context[`jwt:${name}`] = value;
+  for (const [name, value] of known(claimant)) {
+    if (isText(value)) context[name] = [value];
+    else if (isTextList(value)) context[name] = value;
   }
   return context;
+}
+
+function known(claimant: Claimant | undefined): (readonly [string, unknown])[] {
+  if (claimant === undefined) return [];
+  const [prefix, usable] = claimant.source === 'ldap' ? ['ldap', ldapNames] : ['jwt', names];
+  return usable.map((name) => [`${prefix}:${name}`, claimant.claims[name]] as const);
 }
 
 function isText(value: unknown): value is string {

@@ -1,25 +1,32 @@
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
+import type { Subject } from '../identities/subject.ts';
 
-/** Who sends a request, once its signature is verified. Users and service accounts come with the identity issue. */
+/** Who sends a request, once its signature is verified. */
 export type Principal =
-  { readonly kind: 'anonymous' } | { readonly kind: 'root'; readonly accessKey: string } | TemporaryPrincipal;
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'root'; readonly accessKey: string }
+  | { readonly kind: 'user'; readonly accessKey: string; readonly subject: Subject }
+  | TemporaryPrincipal
+  | ServiceAccountPrincipal;
 
-/** Credentials bought with a web identity token. */
+export type AuthenticatedPrincipal = Exclude<Principal, { readonly kind: 'anonymous' }>;
+
+/** Credentials with an end, bought from STS: they carry the rights of a subject, narrowed by the policy of the session. */
 export interface TemporaryPrincipal {
   readonly kind: 'temporary';
   readonly accessKey: string;
-  /** The person behind it: base64url(SHA-256("openid:" sub ":" iss)). */
-  readonly parent: string;
-  /** The name of the provider's configuration, e.g. `PRIMARY_IAM`. */
-  readonly provider: string;
-  /** What a person recognises: preferred_username, email or sub. */
-  readonly displayName: string;
-  /** Names of the policies from the claim; those that no longer exist allow nothing. */
-  readonly policies: readonly string[];
+  readonly subject: Subject;
   readonly sessionPolicy?: PolicyDocument;
-  /** Claims for policy variables (`jwt:…`). */
-  readonly claims: Readonly<Record<string, unknown>>;
   readonly expiration: Date;
+}
+
+/** An access key for a program: it carries the rights of the subject that owns it, narrowed by a policy of its own. */
+export interface ServiceAccountPrincipal {
+  readonly kind: 'service-account';
+  readonly accessKey: string;
+  readonly subject: Subject;
+  readonly inlinePolicy?: PolicyDocument;
+  readonly expiration?: Date;
 }
 
 /** What is asked for: an action (`s3:GetObject`, `admin:ServerInfo`) on a resource (`bucket/key`, `bucket`, `''` for admin). */
@@ -29,6 +36,8 @@ export interface AccessRequest {
   readonly resource: string;
   /** Condition keys of the request, e.g. `s3:prefix`, `aws:SourceIp`. */
   readonly context: Readonly<Record<string, readonly string[]>>;
+  /** What everyone may do for themselves, as making access keys of their own: allowed unless a policy denies it. */
+  readonly allowedUnlessDenied?: boolean;
 }
 
 /** The reason goes to the log and to admin tools, never to the caller. */

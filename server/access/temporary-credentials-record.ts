@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { subjectSchema } from '../identities/subject.ts';
 import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';
 
-const schema = z.object({
+/** Milliseconds since 1970. */
+const expiration = z.number();
+
+/** As the release before wrote it, for OpenID alone. */
+const first = z.object({
   version: z.literal(1),
   accessKey: z.string(),
   secretKey: z.string(),
@@ -12,27 +17,47 @@ const schema = z.object({
   provider: z.string(),
   displayName: z.string(),
   policies: z.array(z.string()),
-  /** As it was given: its meaning is that of the parser, not of an old record. */
   sessionPolicy: z.string().optional(),
   claims: z.record(z.string(), z.unknown()),
-  /** Milliseconds since 1970. */
-  expiration: z.number(),
+  expiration,
 });
 
-export type TemporaryCredentialsRecord = z.infer<typeof schema>;
+const second = z.object({
+  version: z.literal(2),
+  accessKey: z.string(),
+  secretKey: z.string(),
+  sessionToken: z.string(),
+  subject: subjectSchema,
+  /** As it was given: its meaning is that of the parser, not of an old record. */
+  sessionPolicy: z.string().optional(),
+  /** The label under which the credentials can be revoked together. */
+  revokeType: z.string().optional(),
+  createdAt: z.number(),
+  expiration,
+});
+
+export type TemporaryCredentialsRecord = z.infer<typeof second>;
 
 export type TemporaryCredentials = StoredCredentials & {
   readonly sessionToken: string;
   readonly principal: TemporaryPrincipal;
+  readonly revokeType?: string;
 };
 
 export function encodeTemporaryCredentials(record: TemporaryCredentialsRecord): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
 
-/** Throws when the value is none that this release wrote: access then fails, it is never guessed. */
+/** Throws when the value is none that this release or an earlier one wrote: access then fails, it is never guessed. */
 export function decodeTemporaryCredentials(value: Buffer): TemporaryCredentials {
-  return temporaryCredentials(schema.parse(JSON.parse(value.toString())));
+  const record = z.discriminatedUnion('version', [first, second]).parse(JSON.parse(value.toString()));
+  return temporaryCredentials(record.version === 1 ? fromFirst(record) : record);
+}
+
+function fromFirst(record: z.infer<typeof first>): TemporaryCredentialsRecord {
+  const { parent, provider, displayName, policies, claims, ...rest } = record;
+  const subject = { kind: 'federated' as const, source: 'openid' as const, provider, parent, displayName };
+  return { ...rest, version: 2, createdAt: 0, subject: { ...subject, policies, targets: [], claims } };
 }
 
 export function temporaryCredentials(record: TemporaryCredentialsRecord): TemporaryCredentials {
@@ -42,15 +67,12 @@ export function temporaryCredentials(record: TemporaryCredentialsRecord): Tempor
     accessKey: record.accessKey,
     secretKey: record.secretKey,
     sessionToken: record.sessionToken,
+    ...(record.revokeType === undefined ? {} : { revokeType: record.revokeType }),
     principal: {
       kind: 'temporary',
       accessKey: record.accessKey,
-      parent: record.parent,
-      provider: record.provider,
-      displayName: record.displayName,
-      policies: record.policies,
+      subject: record.subject,
       ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
-      claims: record.claims,
       expiration: new Date(record.expiration),
     },
   };

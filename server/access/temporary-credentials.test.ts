@@ -3,6 +3,8 @@ import { decodeJwt } from 'jose';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { sealedKey, sealedRecords, sealedWithin } from '../encryption/sealed-records.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { FederatedSubject } from '../identities/subject.ts';
+import { federated } from '../identities/testing.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
 import { sessionTokenKey } from './root-credentials.ts';
 import { createTemporaryCredentials } from './temporary-credentials.ts';
@@ -29,12 +31,12 @@ const thread = (password = root.password) =>
     clock: () => new Date(time),
   });
 
-const wanted = (changes: Partial<NewTemporaryCredentials> = {}): NewTemporaryCredentials => ({
-  parent: 'parent-of-ann',
-  provider: 'P',
-  displayName: 'ann',
-  policies: ['readonly'],
-  claims: { sub: 's', email: 'ann@example.org' },
+const wanted = (
+  changes: Partial<NewTemporaryCredentials> = {},
+  person: Partial<FederatedSubject> = {},
+): NewTemporaryCredentials => ({
+  subject: federated({ claims: { sub: 's', email: 'ann@example.org' }, ...person }),
+  parentName: 'parent-of-ann',
   expiration: new Date(time + hour),
   ...changes,
 });
@@ -60,7 +62,9 @@ describe('createTemporaryCredentials', () => {
   });
 
   it('says in the session token what tools look for', async () => {
-    const { accessKey, sessionToken } = await thread().create(wanted({ policies: ['a', 'b'], sessionPolicy: policy }));
+    const { accessKey, sessionToken } = await thread().create(
+      wanted({ sessionPolicy: policy }, { policies: ['a', 'b'] }),
+    );
     expect(decodeJwt(sessionToken)).toEqual({
       accessKey,
       parent: 'parent-of-ann',
@@ -74,7 +78,7 @@ describe('createTemporaryCredentials', () => {
 
   it('keeps the session token short enough for a header, however many groups somebody is in', async () => {
     const groups = Array.from({ length: 1_000 }, (_, at) => `group-${at}`);
-    const { sessionToken } = await thread().create(wanted({ claims: { sub: 's', groups } }));
+    const { sessionToken } = await thread().create(wanted({}, { claims: { sub: 's', groups } }));
     expect(sessionToken.length).toBeLessThan(4_096);
   });
 
@@ -113,12 +117,12 @@ describe('createTemporaryCredentials', () => {
     const key = sealedKey('sts', accessKey);
     const stored = (await records.get(key))?.value.toString() ?? '';
     await records.put(key, Buffer.from(stored.replace('"readonly"', '"writeonly"')));
-    expect((await one.find(accessKey))?.principal.policies).toEqual(['writeonly']);
+    expect((await one.find(accessKey))?.principal.subject).toMatchObject({ policies: ['writeonly'] });
   });
 
   it("revokes all of a person's and nobody else's", async () => {
     const [first, second] = [await thread().create(wanted()), await thread().create(wanted())];
-    const bob = await thread().create(wanted({ parent: 'parent-of-bob' }));
+    const bob = await thread().create(wanted({}, { parent: 'parent-of-bob' }));
     expect(await thread().revokeAllOf('parent-of-ann')).toBe(2);
     expect(await thread().find(first.accessKey)).toBeUndefined();
     expect(await thread().find(second.accessKey)).toBeUndefined();

@@ -1,6 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { sealedKey, sealedWithin } from '../encryption/sealed-records.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { newAccessKey, newSecretKey } from '../identities/new-keys.ts';
+import { ownerOf, type Subject } from '../identities/subject.ts';
 import { commitOnce } from '../store/commit-once.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
@@ -13,14 +15,14 @@ import {
 import type { TemporaryCredentials, TemporaryCredentialsRecord } from './temporary-credentials-record.ts';
 
 export interface NewTemporaryCredentials {
-  readonly parent: string;
-  readonly provider: string;
-  readonly displayName: string;
-  readonly policies: readonly string[];
+  readonly subject: Subject;
+  /** As MinIO's clients name the subject. */
+  readonly parentName: string;
   readonly roleArn?: string;
   /** JSON, already found to be a valid document. */
   readonly sessionPolicy?: string;
-  readonly claims: Readonly<Record<string, unknown>>;
+  /** The label under which the credentials can be revoked together. */
+  readonly revokeType?: string;
   readonly expiration: Date;
 }
 
@@ -32,8 +34,12 @@ export interface TemporaryCredentialsStore {
   /** Whether the token was issued here for this access key and has expired. */
   issuedButExpired(accessKey: string, sessionToken: string): Promise<boolean>;
   revoke(accessKey: string): Promise<void>;
-  /** All of a person's; how many there were. */
-  revokeAllOf(parent: string): Promise<number>;
+  /** All of a subject's (`ownerOf`), or those with a label; how many there were. */
+  revokeAllOf(owner: string, revokeType?: string): Promise<number>;
+  /** All of a subject's that have not expired. */
+  ofOwner(owner: string): AsyncIterable<TemporaryCredentials>;
+  /** The owners that have any, each once. */
+  owners(): AsyncIterable<string>;
   /** Removes what expired; how many there were. For the background thread. */
   sweep(): Promise<number>;
 }
@@ -79,49 +85,55 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
     return credentials;
   }
 
+  async function accessKeysOf(owner: string): Promise<string[]> {
+    const accessKeys: string[] = [];
+    for await (const entry of records.scan(sealedWithin('sts-parent', owner))) {
+      accessKeys.push(lastPart(entry.key).toString());
+    }
+    return accessKeys;
+  }
+
   async function remove(accessKey: string): Promise<boolean> {
     const entry = await records.get(recordKey(accessKey));
     if (entry === undefined) return false;
     const { principal } = decodeTemporaryCredentials(entry.value);
-    await commitOnce(records, { delete: keysOf(accessKey, principal.parent, principal.expiration) }, randomBytes);
+    const keys = keysOf(accessKey, ownerOf(principal.subject), principal.expiration);
+    await commitOnce(records, { delete: keys }, randomBytes);
     return true;
   }
 
   return {
     async create(request) {
       const accessKey = newAccessKey();
-      const { policies, claims, parent, expiration, roleArn, sessionPolicy } = request;
-      const optional = {
-        ...(roleArn === undefined ? {} : { roleArn }),
-        ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
-      };
+      const { subject, expiration, roleArn, sessionPolicy, revokeType } = request;
+      const federated = subject.kind === 'federated' ? subject : undefined;
       const sessionToken = await signSessionToken(tokenKey, {
         accessKey,
-        parent,
-        policies,
-        claims,
+        parent: request.parentName,
+        policies: federated?.policies ?? [],
+        claims: federated?.claims ?? {},
         expiration,
-        ...optional,
+        ...(roleArn === undefined ? {} : { roleArn }),
+        ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
       });
       const record: TemporaryCredentialsRecord = {
-        version: 1,
+        version: 2,
         accessKey,
         secretKey: newSecretKey(),
         sessionToken,
-        parent,
-        provider: request.provider,
-        displayName: request.displayName,
-        policies: [...policies],
+        subject,
         ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
-        claims,
+        ...(revokeType === undefined ? {} : { revokeType }),
+        createdAt: clock().getTime(),
         expiration: expiration.getTime(),
       };
-      const [main, ...indexes] = keysOf(accessKey, parent, expiration);
+      const owner = ownerOf(subject);
+      const [main, ...indexes] = keysOf(accessKey, owner, expiration);
       const batch = {
         expect: [{ kind: 'absent' as const, key: main }],
         put: [
           { key: main, value: encodeTemporaryCredentials(record) },
-          ...indexes.map((key) => ({ key, value: Buffer.from(parent) })),
+          ...indexes.map((key) => ({ key, value: Buffer.from(owner) })),
         ],
       };
       const settled = await commitOnce(records, batch, randomBytes);
@@ -144,14 +156,29 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
       await remove(accessKey);
     },
 
-    async revokeAllOf(parent) {
-      const accessKeys: string[] = [];
-      for await (const entry of records.scan(sealedWithin('sts-parent', parent))) {
-        accessKeys.push(lastPart(entry.key).toString());
-      }
+    async revokeAllOf(owner, revokeType) {
       let removed = 0;
-      for (const accessKey of accessKeys) if (await remove(accessKey)) removed += 1;
+      for (const accessKey of await accessKeysOf(owner)) {
+        if (revokeType !== undefined && (await read(accessKey))?.revokeType !== revokeType) continue;
+        if (await remove(accessKey)) removed += 1;
+      }
       return removed;
+    },
+
+    async *ofOwner(owner) {
+      for (const accessKey of await accessKeysOf(owner)) {
+        const credentials = await read(accessKey);
+        if (credentials !== undefined && credentials.principal.expiration > clock()) yield credentials;
+      }
+    },
+
+    async *owners() {
+      let last: string | undefined;
+      for await (const entry of records.scan(sealedWithin('sts-parent'))) {
+        const owner = entry.value.toString();
+        if (owner !== last) yield owner;
+        last = owner;
+      }
     },
 
     async sweep() {
@@ -170,26 +197,15 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
 
 const accessKeyForm = /^[0-9A-Z]{20}$/;
 
-/** 20 of 36 characters: 103 random bits. */
-function newAccessKey(): string {
-  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-  return Array.from({ length: 20 }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
-}
-
-/** 40 characters of base64; without `/`, which some clients forget to escape. */
-function newSecretKey(): string {
-  return randomBytes(30).toString('base64').replaceAll('/', '+');
-}
-
 function recordKey(accessKey: string): Key {
   return sealedKey('sts', accessKey);
 }
 
-/** The record, then what finds it by person and by expiry. */
-function keysOf(accessKey: string, parent: string, expiration: Date): [Key, Key, Key] {
+/** The record, then what finds it by owner and by expiry. */
+function keysOf(accessKey: string, owner: string, expiration: Date): [Key, Key, Key] {
   return [
     recordKey(accessKey),
-    sealedKey('sts-parent', parent, accessKey),
+    sealedKey('sts-parent', owner, accessKey),
     sealedKey('sts-expiry', time(expiration), accessKey),
   ];
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../access/answer.ts';
 import { authorize } from '../access/authorize.ts';
-import { fixedPolicies } from '../access/policy-source.ts';
+import { federated, fixedHolders } from '../identities/testing.ts';
 import type { Principal } from '../access/principal.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
@@ -13,11 +13,7 @@ const root: Principal = { kind: 'root', accessKey: 'root' };
 const withPolicy = (policy: string): Principal => ({
   kind: 'temporary',
   accessKey: 'AK',
-  parent: 'p',
-  provider: 'P',
-  displayName: 'ann',
-  policies: [policy],
-  claims: {},
+  subject: federated({ policies: [policy] }),
   expiration: new Date(),
 });
 
@@ -57,7 +53,7 @@ async function call(method: string, target: string, principal: Principal, change
   const handle = createAdminHandler({
     authenticate: () => Promise.resolve({ principal, body: Readable.from([]), size: undefined }),
     access: {
-      authorize: (request) => authorize(request, fixedPolicies(builtInPolicies), () => Promise.resolve(undefined)),
+      authorize: (request) => authorize(request, fixedHolders(builtInPolicies), () => Promise.resolve(undefined)),
     },
     objects: { listBuckets: () => Promise.resolve([{ name: 'b', created: new Date(), location: '' }]) },
     server,

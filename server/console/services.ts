@@ -1,6 +1,7 @@
 import type { OpenIdProviders } from '../access/openid-providers.ts';
 import type { PolicySource } from '../access/policy-source.ts';
 import type { Access } from '../access/principal.ts';
+import type { IdentityReader } from '../identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
@@ -8,7 +9,7 @@ import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-iden
 /** What the console needs of the other rooms. It calls them in this process and never speaks HTTP to its own server. */
 export interface ConsoleServices {
   readonly objects: ObjectLayer;
-  readonly access: Access;
+  readonly access: Access & { readonly identities: Pick<IdentityReader, 'policiesOf'> };
   readonly policies: PolicySource;
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId'>;
   /** `AssumeRoleWithWebIdentity` of the sts room: its refusals have a message that a person can act on. */

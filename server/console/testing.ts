@@ -2,11 +2,10 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
-import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { createAccess } from '../access/access.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
-import { fixedPolicies } from '../access/policy-source.ts';
+import { policiesOf } from '../access/policy-source.ts';
+import { openIdentities } from '../identities/open-identities.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { testLayer } from '../objects/testing.ts';
 import type { TestLayer } from '../objects/testing.ts';
@@ -15,17 +14,13 @@ import { createConsole } from './create-console.ts';
 import type { ConsoleSettings } from './services.ts';
 
 /** Lists everything and deletes below `mine/` only. */
-const tidier: PolicyDocument = {
-  version: '2012-10-17',
-  statements: [
-    { effect: 'Allow', actions: only('s3:ListBucket'), resources: only('arn:aws:s3:::*'), conditions: [] },
-    { effect: 'Allow', actions: only('s3:DeleteObject'), resources: only('arn:aws:s3:::*/mine/*'), conditions: [] },
+const tidier = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [
+    { Effect: 'Allow', Action: 's3:ListBucket', Resource: 'arn:aws:s3:::*' },
+    { Effect: 'Allow', Action: 's3:DeleteObject', Resource: 'arn:aws:s3:::*/mine/*' },
   ],
-};
-
-function only(pattern: string) {
-  return { kind: 'only', patterns: [pattern] } as const;
-}
+});
 
 export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 
@@ -63,9 +58,11 @@ export class TestConsole {
     const ownUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const records = sealedRecords({ records: stores.records, keys: stores.keys });
     await records.start();
-    const policies = fixedPolicies(new Map([...builtInPolicies, ['tidier', tidier]]));
     const root = { user: rootKeys.accessKey, password: options.rootSecret ?? rootKeys.secretKey };
-    const access = createAccess({ records, policies, bucketPolicy: () => Promise.resolve(undefined), clock, root });
+    const identities = openIdentities({ records, rootUser: root.user, staleMs: 0, clock });
+    await identities.putPolicy('tidier', tidier);
+    const policies = policiesOf(identities);
+    const access = createAccess({ records, identities, bucketPolicy: () => Promise.resolve(undefined), clock, root });
     const providers = createOpenIdProviders({
       settings: (options.openid ?? []).map(providerSettings),
       region: '',

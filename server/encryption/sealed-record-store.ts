@@ -19,6 +19,8 @@ export interface SealedRecordStore {
   readonly sealing: boolean;
 
   get(key: Key): Promise<SealedEntry | undefined>;
+  /** Whether and when a record changed, without opening it; undefined where there is none. */
+  revision(key: Key): Promise<Revision | undefined>;
   /** In the order of the keys; `collapse` is not offered. */
   scan(range: Omit<ScanRange, 'collapse'>): AsyncIterable<SealedEntry>;
   /** Without an expectation, the last writer wins. A lost acknowledgement is resolved inside. */

@@ -70,6 +70,11 @@ class SealedRecords implements SealedRecordStore {
     return entry === undefined ? undefined : this.#open(entry);
   }
 
+  async revision(key: Key): Promise<number | undefined> {
+    checkKey(key);
+    return (await this.#records.get(key))?.revision;
+  }
+
   async *scan(range: Parameters<SealedRecordStore['scan']>[0]): AsyncIterable<SealedEntry> {
     checkRange(range);
     for await (const item of this.#records.scan(range)) if (item.kind === 'entry') yield await this.#open(item);

@@ -31,7 +31,10 @@ export const subjectSchema = z.discriminatedUnion('kind', [
 export type Subject = z.infer<typeof subjectSchema>;
 export type FederatedSubject = z.infer<typeof federated>;
 
-/** By which what a subject owns is found: temporary credentials and service accounts. */
+/**
+ * By which what a subject owns is found: temporary credentials and service accounts. What names a federated person is a hash, a DN
+ * (which has an `=` after letters and digits alone) or has a prefix of its own (`tls:`, `custom:`): never `root`, never `user:`.
+ */
 export function ownerOf(subject: Subject): string {
   switch (subject.kind) {
     case 'root':
@@ -39,14 +42,10 @@ export function ownerOf(subject: Subject): string {
     case 'user':
       return `user:${subject.name}`;
     case 'federated':
-      return ownerOfFederated(subject.parent);
+      return subject.parent;
     default:
       return subject satisfies never;
   }
-}
-
-export function ownerOfFederated(parent: string): string {
-  return `federated:${parent}`;
 }
 
 /** As MinIO's clients name the owner: the access key of a user, the hash or DN of a federated person. */

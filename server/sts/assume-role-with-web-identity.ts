@@ -74,14 +74,22 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
       const policies = await grantedPolicies(claims, provider.settings, services.policies);
       const expiration = expirationOf(token.expiration, duration ?? services.defaultDuration, clock());
       if (expiration <= clock()) throw new StsError('ExpiredToken', 'The token expires right now; get a new one.');
+      const parent = parentOf(token);
       const credentials = await services.temporary.create({
-        parent: parentOf(token),
-        provider: provider.id,
-        displayName: displayNameOf(claims, token.subject),
-        policies,
+        parentName: parent,
+        subject: {
+          kind: 'federated',
+          source: 'openid',
+          provider: provider.id,
+          parent,
+          displayName: displayNameOf(claims, token.subject),
+          subjectId: token.subject,
+          policies: [...policies],
+          targets: [],
+          claims: variableClaims(claims, { lists: true }),
+        },
         ...(provider.roleArn === undefined ? {} : { roleArn: provider.roleArn }),
         ...(request.policy === undefined ? {} : { sessionPolicy: request.policy }),
-        claims: variableClaims(claims, { lists: true }),
         expiration,
       });
       return {

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JWTPayload } from 'jose';
-import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
 import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
@@ -10,7 +9,10 @@ import type { AccessRoom } from '../access/access.ts';
 import type { Answer } from '../access/answer.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
-import { fixedPolicies } from '../access/policy-source.ts';
+import { policiesOf as policiesOfIdentities } from '../access/policy-source.ts';
+import type { StoredCredentials } from '../access/principal.ts';
+import { subjectOf } from '../access/subject-of.ts';
+import { openIdentities } from '../identities/open-identities.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
@@ -42,7 +44,7 @@ beforeEach(async () => {
   access = createAccess({
     records,
     root,
-    policies: fixedPolicies(builtInPolicies),
+    identities: openIdentities({ records, rootUser: root.user, staleMs: 0, clock: () => new Date() }),
     bucketPolicy: () => Promise.resolve(undefined),
   });
 });
@@ -78,7 +80,8 @@ const log = { info: line, warn: line, error: line };
 async function handler(list: OpenIdProviderSettings[], changes: { clock?: () => Date; defaultDuration?: number } = {}) {
   providers = createOpenIdProviders({ settings: list, region: '', log, retryDelay: () => 60_000, timeoutMs: 2_000 });
   await providers.start();
-  const { temporary, policies } = access;
+  const { temporary, identities } = access;
+  const policies = policiesOfIdentities(identities);
   const assume = createAssumeRoleWithWebIdentity({ providers, temporary, policies, ...changes });
   return createStsHandler({ assumeRoleWithWebIdentity: assume, log });
 }
@@ -123,7 +126,7 @@ describe('AssumeRoleWithWebIdentity', () => {
     expect(found).toMatchObject({
       secretKey: element(xml, 'SecretAccessKey'),
       sessionToken: element(xml, 'SessionToken'),
-      principal: { kind: 'temporary', policies: ['readonly'], provider: 'STAFF', displayName: 'ann' },
+      principal: { kind: 'temporary', subject: { policies: ['readonly'], provider: 'STAFF', displayName: 'ann' } },
     });
   });
 
@@ -149,7 +152,7 @@ describe('AssumeRoleWithWebIdentity', () => {
     const parentOf = async (token: string) => {
       const xml = xmlOf(await serve(request(form({ WebIdentityToken: token }).toString())));
       const found = await access.credentials(element(xml, 'AccessKeyId'));
-      return found?.principal.kind === 'temporary' ? found.principal.parent : undefined;
+      return found && federatedOf(found)?.parent;
     };
     const ann = await parentOf(await annsToken());
     expect(ann).toMatch(/^[\w-]{43}$/);
@@ -341,11 +344,12 @@ describe('AssumeRoleWithWebIdentity', () => {
 
   it('waits for providers that were not asked yet', async () => {
     providers = createOpenIdProviders({ settings: [settings(staff)], region: '', log });
-    const { temporary, policies } = access;
+    const { temporary, identities } = access;
+    const policies = policiesOfIdentities(identities);
     const assume = createAssumeRoleWithWebIdentity({ providers, temporary, policies });
     const role = assume({ token: await annsToken() });
     await providers.start();
-    expect((await role).credentials.principal.policies).toEqual(['readonly']);
+    expect((await role).credentials.principal.subject).toMatchObject({ policies: ['readonly'] });
   });
 
   it('asks to try again when the store cannot take the credentials', async () => {
@@ -374,7 +378,12 @@ const role = () => settings(staff, { id: 'ROBOTS', clientId: 'robots', rolePolic
 async function policiesOf(parameters: Parameters, list: OpenIdProviderSettings[]) {
   const { xml, message } = await call(parameters, list);
   const found = await access.credentials(element(xml, 'AccessKeyId'));
-  return found?.principal.kind === 'temporary' ? found.principal.policies : message;
+  return (found && federatedOf(found)?.policies) ?? message;
+}
+
+function federatedOf({ principal }: StoredCredentials) {
+  const subject = subjectOf(principal);
+  return subject?.kind === 'federated' ? subject : undefined;
 }
 
 async function sha1(text: string): Promise<ArrayBuffer> {

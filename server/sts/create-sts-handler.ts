@@ -1,5 +1,6 @@
 import type { RequestHandler } from '../access/answer.ts';
 import { isUnavailable } from '../access/is-unavailable.ts';
+import { displayNameOf } from '../access/subject-of.ts';
 import type { AssumeRoleWithWebIdentity, AssumedRole, WebIdentityRequest } from './assume-role-with-web-identity.ts';
 import { parseDuration } from './credential-lifetime.ts';
 import { assumedRoleAnswer, stsErrorAnswer } from './sts-documents.ts';
@@ -96,9 +97,13 @@ function present(parameters: ReadonlyMap<string, string>, name: string): string 
 }
 
 function described({ credentials, expiration, roleArn }: AssumedRole) {
-  const { accessKey, parent, provider, displayName, policies, sessionPolicy } = credentials.principal;
+  const { accessKey, subject, sessionPolicy } = credentials.principal;
+  const person =
+    subject.kind === 'federated'
+      ? { parent: subject.parent, provider: subject.provider, policies: subject.policies }
+      : undefined;
   const narrowed = sessionPolicy !== undefined;
-  return { accessKey, parent, provider, user: displayName, policies, narrowed, expiration, roleArn };
+  return { accessKey, user: displayNameOf(credentials.principal), ...person, narrowed, expiration, roleArn };
 }
 
 function asRefusal(error: unknown): StsError {

@@ -1,5 +1,6 @@
 import { element } from '../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../protocol/s3/xml-writer.ts';
+import { displayNameOf } from '../access/subject-of.ts';
 import type { Answer } from '../access/answer.ts';
 import type { AssumedRole } from './assume-role-with-web-identity.ts';
 import type { StsError } from './sts-error.ts';
@@ -9,7 +10,9 @@ const namespace = { xmlns: 'https://sts.amazonaws.com/doc/2011-06-15/' };
 /** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html#API_AssumeRoleWithWebIdentity_Examples */
 export function assumedRoleAnswer(role: AssumedRole, requestId: string): Answer {
   const { accessKey, secretKey, sessionToken, principal } = role.credentials;
-  const assumedRoleId = `${principal.parent}:${principal.displayName}`;
+  const { subject } = principal;
+  const assumedRoleId =
+    subject.kind === 'federated' ? `${subject.parent}:${subject.displayName}` : displayNameOf(principal);
   const result = element('AssumeRoleWithWebIdentityResult', [
     element('AssumedRoleUser', [
       element('Arn', role.roleArn),

@@ -1,16 +1,17 @@
 import type { Request, Response } from 'express';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { Access, Decision, Principal } from '../../access/principal.ts';
-import type { ConsoleLog } from '../services.ts';
+import type { Decision, Principal } from '../../access/principal.ts';
+import { subjectOf } from '../../access/subject-of.ts';
+import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { isEncrypted } from './secure.ts';
 import { visitorOf } from './visitor.ts';
 
 /** Decides what the person behind a request may do, by the same actions and resources as the S3 API. */
 export class Gate {
-  readonly #access: Access;
+  readonly #access: ConsoleServices['access'];
   readonly #log: ConsoleLog;
 
-  constructor(access: Access, log: ConsoleLog) {
+  constructor(access: ConsoleServices['access'], log: ConsoleLog) {
     this.#access = access;
     this.#log = log;
   }
@@ -26,7 +27,12 @@ export class Gate {
     if (decision.kind === 'allow') return;
     const { accessKey, principal } = visitorOf(visit.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
-    throw new S3Error('AccessDenied', refusal(principal, action, resource));
+    throw new S3Error('AccessDenied', refusal(await this.#policyNames(principal), action, resource));
+  }
+
+  async #policyNames(principal: Principal): Promise<readonly string[]> {
+    const subject = subjectOf(principal);
+    return subject === undefined ? [] : this.#access.identities.policiesOf(subject);
   }
 
   #decide({ request, response }: Visit, action: string, resource: string, context: Context): Promise<Decision> {
@@ -44,8 +50,7 @@ export interface Visit {
   readonly response: Response;
 }
 
-function refusal(principal: Principal, action: string, resource: string): string {
-  const names = principal.kind === 'temporary' ? principal.policies : [];
+function refusal(names: readonly string[], action: string, resource: string): string {
   const policies =
     names.length === 0
       ? 'No policy of yours allows'

@@ -1,6 +1,8 @@
 import { Router } from 'express';
 import type { PolicyDocument } from '../../../protocol/policy/document.ts';
 import type { PolicyInForce, SessionAnswer, Statement } from '../contract/answers.ts';
+import type { Principal } from '../../access/principal.ts';
+import { displayNameOf, subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleServices } from '../services.ts';
 import { isSecure } from './secure.ts';
 import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
@@ -24,18 +26,25 @@ export function sessionRoutes(services: ConsoleServices, sessions: SignInSession
 export async function describeSession(services: ConsoleServices, session: SignInSession): Promise<SessionAnswer> {
   const { principal, accessKey } = session.credentials;
   const { s3Url } = services.settings;
-  const temporary = principal.kind === 'temporary' ? principal : undefined;
+  const subject = subjectOf(principal);
+  const names = subject === undefined ? [] : await services.access.identities.policiesOf(subject);
+  const narrowed = narrowing(principal);
   return {
-    name: temporary?.displayName ?? accessKey,
-    kind: temporary === undefined ? 'root' : 'temporary',
+    name: principal.kind === 'anonymous' ? accessKey : displayNameOf(principal),
+    kind: principal.kind === 'anonymous' ? 'temporary' : principal.kind,
     signedInBy: session.signedInBy,
     accessKey,
     signedInAt: session.signedInAt.toISOString(),
     expires: session.expires.toISOString(),
-    policies: await Promise.all((temporary?.policies ?? []).map((name) => inForce(services, name))),
-    ...(temporary?.sessionPolicy === undefined ? {} : { sessionPolicy: statementsOf(temporary.sessionPolicy) }),
+    policies: await Promise.all(names.map((name) => inForce(services, name))),
+    ...(narrowed === undefined ? {} : { sessionPolicy: statementsOf(narrowed) }),
     ...(s3Url === undefined ? {} : { s3Url }),
   };
+}
+
+function narrowing(principal: Principal): PolicyDocument | undefined {
+  if (principal.kind === 'temporary') return principal.sessionPolicy;
+  return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
 }
 
 async function inForce(services: ConsoleServices, name: string): Promise<PolicyInForce> {

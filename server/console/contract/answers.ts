@@ -15,7 +15,7 @@ export interface SignInOptions {
 export interface SessionAnswer {
   /** What a person recognises. */
   readonly name: string;
-  readonly kind: 'root' | 'temporary';
+  readonly kind: 'root' | 'user' | 'service-account' | 'temporary';
   readonly signedInBy:
     { readonly kind: 'keys' } | { readonly kind: 'provider'; readonly id: string; readonly displayName: string };
   readonly accessKey: string;

@@ -1,0 +1,83 @@
+import type { Change } from './change-identities.ts';
+import type { IdentityChanges } from './identities.ts';
+import { IdentityError } from './identity-error.ts';
+import { identityKeys } from './identity-keys.ts';
+import { checkAccessKey, checkSecretKey } from './identity-names.ts';
+import type { User } from './identity-records.ts';
+import { ownerOf } from './subject.ts';
+
+export interface ChangeContext {
+  readonly change: Change;
+  readonly clock: () => Date;
+  /** Nobody else may have it. */
+  readonly rootUser: string;
+}
+
+export function userChanges({
+  change,
+  clock,
+  rootUser,
+}: ChangeContext): Pick<IdentityChanges, 'putUser' | 'removeUser'> {
+  return {
+    putUser: async ({ accessKey, secretKey, status }) => {
+      checkAccessKey(accessKey);
+      if (secretKey !== undefined) checkSecretKey(secretKey);
+      if (accessKey === rootUser) throw inUse(accessKey, 'the root user');
+      return change(async (view) => {
+        const known = await view.user(accessKey);
+        if (known === undefined && (await view.serviceAccount(accessKey)) !== undefined) {
+          throw inUse(accessKey, 'a service account');
+        }
+        const secret = secretKey ?? known?.secretKey;
+        if (secret === undefined) throw noSuchUser(accessKey);
+        const user: User = {
+          format: 1,
+          accessKey,
+          secretKey: secret,
+          status: status ?? known?.status ?? 'enabled',
+          updatedAt: clock().getTime(),
+        };
+        return { batch: { put: [{ key: identityKeys.user(accessKey), value: user }] }, result: user };
+      });
+    },
+
+    removeUser: (accessKey) =>
+      change(async (view) => {
+        if ((await view.user(accessKey)) === undefined) throw noSuchUser(accessKey);
+        const target = { kind: 'user', name: accessKey } as const;
+        const now = clock().getTime();
+        const memberships = await view.groupNamesOf(accessKey);
+        const groups = (await Promise.all(memberships.map((name) => view.group(name)))).filter(
+          (one) => one !== undefined,
+        );
+        const attachment = await view.attachment(target);
+        const owner = ownerOf(target);
+        const accounts: string[] = [];
+        for await (const account of view.serviceAccounts(owner)) accounts.push(account.accessKey);
+        return {
+          batch: {
+            put: groups.map((group) => ({
+              key: identityKeys.group(group.name),
+              value: { ...group, members: group.members.filter((name) => name !== accessKey), updatedAt: now },
+            })),
+            delete: [
+              identityKeys.user(accessKey),
+              identityKeys.attachment(target),
+              ...memberships.map((group) => identityKeys.membership(accessKey, group)),
+              ...(attachment?.policies ?? []).map((policy) => identityKeys.attachedTo(policy, target)),
+              ...accounts.flatMap((key) => [identityKeys.serviceAccount(key), identityKeys.owned(owner, key)]),
+            ],
+          },
+          result: accounts,
+        };
+      }),
+  };
+}
+
+export function noSuchUser(accessKey: string): IdentityError {
+  return new IdentityError('no-such-user', `There is no user ${JSON.stringify(accessKey.slice(0, 128))}.`);
+}
+
+export function inUse(accessKey: string, by: string): IdentityError {
+  return new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to ${by}; choose another.`);
+}

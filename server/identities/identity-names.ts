@@ -1,0 +1,35 @@
+import { IdentityError } from './identity-error.ts';
+
+/** Bytes of UTF-8: keys of records have a bound. */
+const longestName = 128;
+
+/** Commas separate names in settings and claims; control characters belong in no name. */
+// oxlint-disable-next-line no-control-regex -- they are what is refused
+const notInNames = /[\u0000-\u001f\u007f,]/;
+
+export function checkName(kind: 'policy' | 'group', name: string): void {
+  const problem =
+    name === '' || name !== name.trim()
+      ? 'must not be empty, nor begin or end with a space'
+      : Buffer.byteLength(name) > longestName
+        ? `has more than ${longestName} bytes`
+        : notInNames.test(name) || !name.isWellFormed()
+          ? 'must hold no comma and no control character'
+          : undefined;
+  if (problem === undefined) return;
+  throw new IdentityError('invalid-name', `The name of a ${kind} ${problem}: ${JSON.stringify(name.slice(0, 128))}.`);
+}
+
+/** What an access key may be: the slash would break the credential scope of a signature, the others the forms that carry it. */
+export function checkAccessKey(accessKey: string): void {
+  if (/^[^\s/=,:;"'\\<>]{3,128}$/u.test(accessKey) && /^[ -~]+$/.test(accessKey)) return;
+  throw new IdentityError(
+    'invalid-access-key',
+    `An access key has 3 to 128 letters, digits or signs, without spaces and / = , : ; " ' \\ < >: ${JSON.stringify(accessKey.slice(0, 128))}.`,
+  );
+}
+
+export function checkSecretKey(secretKey: string): void {
+  if (secretKey.length >= 8 && secretKey.length <= 128 && /^[ -~]+$/.test(secretKey)) return;
+  throw new IdentityError('invalid-secret-key', 'A secret key has 8 to 128 printable ASCII characters.');
+}
