@@ -211,6 +211,9 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
     admin: createAdminHandler({
       authenticate: services.authenticate,
       access: services.access,
+      identities: services.access.identities,
+      temporary: services.access.temporary,
+      root: { user: settings.root.user },
       objects: services.objects,
       server: {
         deploymentId: known.deploymentId,

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../access/answer.ts';
 import { authorize } from '../access/authorize.ts';
-import { federated, fixedHolders } from '../identities/testing.ts';
+import { createTemporaryCredentials } from '../access/temporary-credentials.ts';
+import { federated, fixedHolders, testIdentities } from '../identities/testing.ts';
 import type { Principal } from '../access/principal.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
@@ -49,10 +50,20 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
   };
 }
 
+const clock = () => new Date();
+
+async function identityServices() {
+  const { records, identities } = await testIdentities();
+  const temporary = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
+  return { identities, temporary, root: { user: 'root' } };
+}
+
 async function call(method: string, target: string, principal: Principal, changes: Partial<AdminServices> = {}) {
   const handle = createAdminHandler({
     authenticate: () => Promise.resolve({ principal, body: Readable.from([]), size: undefined }),
+    ...(await identityServices()),
     access: {
+      credentials: () => Promise.resolve(undefined),
       authorize: (request) => authorize(request, fixedHolders(builtInPolicies), () => Promise.resolve(undefined)),
     },
     objects: { listBuckets: () => Promise.resolve([{ name: 'b', created: new Date(), location: '' }]) },

@@ -1,10 +1,13 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { toAnswer } from './admin-answer.ts';
+import { authorizeCall, createCall } from './admin-call.ts';
 import { AdminError } from './admin-error.ts';
+import { asAdminError } from './as-admin-error.ts';
 import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
-import type { Route } from './route.ts';
+import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
 import { infoMessage } from './server-info.ts';
 import type { AdminServices, KeyAdministration } from './services.ts';
 
@@ -15,22 +18,25 @@ const routes: readonly Route[] = [
     method: 'GET|POST',
     path: /^\/minio\/(admin\/v[34]\/kms|kms\/v1)\/status$/,
     action: 'admin:KMSKeyStatus',
-    serve: ({ keys }) => keyServiceStatus(configured(keys)),
+    serve: async ({ services }) => json(await keyServiceStatus(configured(services.keys))),
   },
   {
     method: 'GET',
     path: /^\/minio\/(admin\/v[34]\/kms|kms\/v1)\/key\/status$/,
     action: 'admin:KMSKeyStatus',
-    serve: ({ keys }, query) => {
-      const { source } = configured(keys);
-      return keyStatus(source, query.get('key-id') || source.defaultKey);
+    async serve({ services, query }) {
+      const { source } = configured(services.keys);
+      return json(await keyStatus(source, query.get('key-id') || source.defaultKey));
     },
   },
   {
     method: 'POST',
     path: /^\/minio\/(admin\/v[34]\/kms|kms\/v1)\/key\/create$/,
     action: 'admin:KMSCreateKey',
-    serve: ({ keys }, query) => createKey(configured(keys), query.get('key-id') ?? ''),
+    async serve({ services, query }) {
+      await createKey(configured(services.keys), query.get('key-id') ?? '');
+      return nothing;
+    },
   },
   ...maintenanceRoutes,
 ];
@@ -38,17 +44,14 @@ const routes: readonly Route[] = [
 /** The admin API. Rejects with an `S3Error`, which `http` answers as JSON; refusals of its own are answered here. */
 export function createAdminHandler(services: AdminServices): RequestHandler {
   return async (request) => {
-    const { principal } = await services.authenticate(request);
+    const authenticated = await services.authenticate(request);
+    const { principal } = authenticated;
     if (principal.kind === 'anonymous') throw new S3Error('AccessDenied');
-    const route = routeOf(request);
-    const decision = await services.access.authorize({
-      principal,
-      action: route.action,
-      resource: '',
-      context: { 'aws:SourceIp': [request.remoteAddress], 'aws:SecureTransport': [String(request.secure)] },
-    });
-    if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: new Error(decision.reason) });
-    const served = serve(route, request, services);
+    const { route, parts } = routeOf(request);
+    const call = createCall(services, request, authenticated, principal, parts);
+    const action = typeof route.action === 'string' ? route.action : route.action(call);
+    await authorizeCall(services, request, principal, { action, resource: '', own: route.own === true });
+    const served = serve(route, call);
     if (route.slow !== true) return served;
     return {
       status: 200,
@@ -62,18 +65,19 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
   };
 }
 
-async function serve(route: Route, request: IncomingRequest, services: AdminServices): Promise<Answer> {
+async function serve(route: Route, call: AdminCall): Promise<Answer> {
   try {
-    return answer(200, await route.serve(services, new URLSearchParams(request.rawQuery)));
+    return await toAnswer(call, await route.serve(call));
   } catch (error) {
-    if (!(error instanceof AdminError)) throw error;
-    return refusal(error, request, services);
+    const refused = asAdminError(error);
+    if (refused === undefined) throw error;
+    return refusal(refused, call.request, call.services);
   }
 }
 
 /** An administrator who waited for long is told what went wrong, whatever it was. */
 function failure(error: unknown, request: IncomingRequest, { server }: AdminServices): Answer {
-  return answer(500, {
+  return errorAnswer(500, {
     Code: 'InternalError',
     Message: error instanceof Error ? error.message : String(error),
     Resource: request.rawPath,
@@ -82,15 +86,27 @@ function failure(error: unknown, request: IncomingRequest, { server }: AdminServ
   });
 }
 
-function routeOf({ method, rawPath }: IncomingRequest): Route {
-  const found = routes.filter(({ path }) => path.test(rawPath));
-  const route = found.find((candidate) => candidate.method.split('|').includes(method));
-  if (route !== undefined) return route;
-  if (found.length > 0) throw new S3Error('MethodNotAllowed');
+function routeOf({ method, rawPath }: IncomingRequest): { readonly route: Route; readonly parts: readonly string[] } {
+  let known = false;
+  for (const route of routes) {
+    const found = route.path.exec(rawPath);
+    if (found === null) continue;
+    known = true;
+    if (route.method.split('|').includes(method)) return { route, parts: found.slice(1).map(decoded) };
+  }
+  if (known) throw new S3Error('MethodNotAllowed');
   throw new S3Error('NotImplemented', `This server does not offer the admin call ${method} ${rawPath.slice(0, 200)}.`);
 }
 
-async function serverInfo(services: AdminServices): Promise<unknown> {
+function decoded(part: string | undefined): string {
+  try {
+    return decodeURIComponent(part ?? '');
+  } catch {
+    throw new S3Error('InvalidURI');
+  }
+}
+
+async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
   const [buckets, space, keyService] = await Promise.all([
     services.objects.listBuckets(),
     services.space(),
@@ -98,7 +114,7 @@ async function serverInfo(services: AdminServices): Promise<unknown> {
   ]);
   const now = (services.clock ?? (() => new Date()))();
   const others = services.others?.() ?? [];
-  return infoMessage({ server: services.server, others, buckets: buckets.length, space, keyService, now });
+  return json(infoMessage({ server: services.server, others, buckets: buckets.length, space, keyService, now }));
 }
 
 function configured(keys: KeyAdministration | undefined): KeyAdministration {
@@ -107,7 +123,7 @@ function configured(keys: KeyAdministration | undefined): KeyAdministration {
 }
 
 function refusal(error: AdminError, request: IncomingRequest, { server }: AdminServices): Answer {
-  return answer(error.status, {
+  return errorAnswer(error.status, {
     Code: error.code,
     Message: error.message,
     Resource: request.rawPath,
@@ -116,8 +132,7 @@ function refusal(error: AdminError, request: IncomingRequest, { server }: AdminS
   });
 }
 
-function answer(status: number, document: unknown): Answer {
-  if (document === undefined) return { status, headers: {}, body: { kind: 'empty' } };
+function errorAnswer(status: number, document: unknown): Answer {
   const bytes = Buffer.from(JSON.stringify(document));
   return { status, headers: { 'content-type': 'application/json' }, body: { kind: 'bytes', bytes } };
 }

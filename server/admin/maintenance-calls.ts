@@ -1,7 +1,7 @@
 import { MaintenanceRefused, type Maintenance } from '../maintenance/maintenance.ts';
 import { SnapshotError } from '../maintenance/snapshot.ts';
 import { AdminError } from './admin-error.ts';
-import type { Route } from './route.ts';
+import { type AdminAnswer, json, nothing, type Route } from './route.ts';
 import type { AdminServices } from './services.ts';
 
 /** Damaged objects on a page. */
@@ -14,7 +14,7 @@ export const maintenanceRoutes: readonly Route[] = [
     path: own('verify'),
     action: 'admin:VerifyStore',
     slow: true,
-    serve: (services, query) =>
+    serve: ({ services, query }) =>
       asked(services, (maintenance) => maintenance.verify({ bodies: query.get('bodies') !== 'false' })),
   },
   {
@@ -22,19 +22,19 @@ export const maintenanceRoutes: readonly Route[] = [
     path: own('snapshot'),
     action: 'admin:SnapshotStore',
     slow: true,
-    serve: (services, query) => asked(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
+    serve: ({ services, query }) => asked(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
   },
   {
     method: 'GET',
     path: own('scrub'),
     action: 'admin:ScrubStatus',
-    serve: (services) => asked(services, (maintenance) => maintenance.scrub()),
+    serve: ({ services }) => asked(services, (maintenance) => maintenance.scrub()),
   },
   {
     method: 'GET',
     path: own('quarantine'),
     action: 'admin:ListQuarantine',
-    serve: (services, query) =>
+    serve: ({ services, query }) =>
       asked(services, async (maintenance) => {
         const [bucket, key] = [query.get('bucket'), query.get('key')];
         const after = bucket === null ? undefined : { bucket, key: key ?? '' };
@@ -45,13 +45,13 @@ export const maintenanceRoutes: readonly Route[] = [
     method: 'GET',
     path: own('read-only'),
     action: 'admin:SetReadOnly',
-    serve: (services) => asked(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
+    serve: ({ services }) => asked(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
   },
   {
     method: 'POST',
     path: own('read-only'),
     action: 'admin:SetReadOnly',
-    serve: (services, query) =>
+    serve: ({ services, query }) =>
       asked(services, async (maintenance) => {
         const mode = query.get('mode');
         if (mode !== 'on' && mode !== 'off') throw new AdminError('XCofferInvalidRequest', 'mode must be on or off.');
@@ -65,10 +65,14 @@ function own(call: string): RegExp {
   return new RegExp(`^/minio/admin/coffer/v1/${call}$`);
 }
 
-async function asked<T>({ maintenance }: AdminServices, call: (maintenance: Maintenance) => Promise<T>): Promise<T> {
+async function asked(
+  { maintenance }: AdminServices,
+  call: (maintenance: Maintenance) => Promise<unknown>,
+): Promise<AdminAnswer> {
   if (maintenance === undefined) throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
   try {
-    return await call(maintenance);
+    const value = await call(maintenance);
+    return value === undefined ? nothing : json(value);
   } catch (error) {
     if (error instanceof MaintenanceRefused || error instanceof SnapshotError) {
       throw new AdminError('XCofferRefused', error.message, { cause: error });

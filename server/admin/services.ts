@@ -1,13 +1,18 @@
 import type { Authenticate } from '../access/authenticate.ts';
 import type { Access } from '../access/principal.ts';
+import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
 import type { KeySource } from '../encryption/key-source.ts';
+import type { Identities } from '../identities/identities.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 
 /** What the admin API needs of the other rooms. */
 export interface AdminServices {
   readonly authenticate: Authenticate;
-  readonly access: Pick<Access, 'authorize'>;
+  readonly access: Access;
+  readonly identities: Identities;
+  readonly temporary: TemporaryCredentialsStore;
+  readonly root: { readonly user: string };
   readonly objects: Pick<ObjectLayer, 'listBuckets'>;
   readonly server: ServerFacts;
   /** The other servers over the same stores that are there now. */

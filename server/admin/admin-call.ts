@@ -1,0 +1,85 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { decryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
+import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
+import type { AuthenticatedPrincipal } from '../access/principal.ts';
+import { AdminError } from './admin-error.ts';
+import { limitedTurns } from './limited-turns.ts';
+import type { AdminCall } from './route.ts';
+import type { AdminServices } from './services.ts';
+
+const longestBody = 1024 * 1024;
+
+/** Deriving a key as clients do takes 64 MiB: so many at a time, whoever asks. */
+const inTurn = limitedTurns(2);
+
+export function createCall(
+  services: AdminServices,
+  request: IncomingRequest,
+  { body }: AuthenticatedRequest,
+  principal: AuthenticatedPrincipal,
+  parts: readonly string[],
+): AdminCall {
+  const query = new URLSearchParams(request.rawQuery);
+  const read = (limit = longestBody) => readBody(body, limit);
+  return {
+    services,
+    request,
+    principal,
+    query,
+    parts,
+    required(name) {
+      const value = query.get(name);
+      if (value !== null && value !== '') return value;
+      throw new AdminError('XCofferInvalidRequest', `The parameter ${name} is missing.`);
+    },
+    body: read,
+    async sealedBody(limit) {
+      const payload = await read(limit);
+      const secret = await secretOf(services, principal);
+      try {
+        return await inTurn(() => decryptPayload(secret, payload));
+      } catch (error) {
+        if (!(error instanceof PayloadError)) throw error;
+        const message = `The body cannot be decrypted with the secret key of ${principal.accessKey}: ${error.message}.`;
+        throw new AdminError('XCofferInvalidRequest', message, { cause: error });
+      }
+    },
+    require: (action, resource = '') => authorizeCall(services, request, principal, { action, resource }),
+  };
+}
+
+/** What the caller encrypts under, and is answered under. */
+export async function secretOf(services: AdminServices, { accessKey }: AuthenticatedPrincipal): Promise<string> {
+  const credentials = await services.access.credentials(accessKey);
+  // They were removed while the call was under way.
+  if (credentials === undefined) throw new S3Error('InvalidAccessKeyId');
+  return credentials.secretKey;
+}
+
+export async function authorizeCall(
+  services: AdminServices,
+  request: IncomingRequest,
+  principal: AuthenticatedPrincipal,
+  asked: { readonly action: string; readonly resource: string; readonly own?: boolean },
+): Promise<void> {
+  const { action, resource, own } = asked;
+  const decision = await services.access.authorize({
+    principal,
+    action,
+    resource,
+    context: { 'aws:SourceIp': [request.remoteAddress], 'aws:SecureTransport': [String(request.secure)] },
+    ...(own === true ? { allowedUnlessDenied: true } : {}),
+  });
+  if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: new Error(decision.reason) });
+}
+
+async function readBody(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > limit) throw new AdminError('XCofferInvalidRequest', `The body is longer than ${limit} bytes.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,31 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { IdentityError, type IdentityErrorCode } from '../identities/identity-error.ts';
+import { AdminError, type AdminErrorCode } from './admin-error.ts';
+
+/** What refusals of identities are called on the wire. */
+const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
+  'no-such-user': 'XMinioAdminNoSuchUser',
+  'no-such-group': 'XMinioAdminNoSuchGroup',
+  'no-such-policy': 'XMinioAdminNoSuchPolicy',
+  'no-such-service-account': 'XMinioAdminNoSuchAccessKey',
+  'access-key-in-use': 'XMinioAdminAccessKeyInUse',
+  'invalid-access-key': 'XMinioAdminInvalidAccessKey',
+  'invalid-secret-key': 'XMinioAdminInvalidSecretKey',
+  'invalid-name': 'XCofferInvalidRequest',
+  'invalid-expiration': 'XCofferInvalidRequest',
+  'group-not-empty': 'XMinioAdminGroupNotEmpty',
+  'policy-in-use': 'XMinioAdminPolicyInUse',
+  'policy-built-in': 'XMinioAdminPolicyInUse',
+  'nothing-to-change': 'XMinioAdminPolicyChangeAlreadyApplied',
+  busy: 'SlowDown',
+};
+
+/** Refusals in the words of the admin API; undefined for what is answered as elsewhere. */
+export function asAdminError(error: unknown): AdminError | undefined {
+  if (error instanceof AdminError) return error;
+  if (error instanceof IdentityError) return new AdminError(identityCodes[error.code], error.message, { cause: error });
+  if (error instanceof S3Error && error.code === 'MalformedPolicy') {
+    return new AdminError('XMinioMalformedIAMPolicy', error.message, { cause: error });
+  }
+  return undefined;
+}
