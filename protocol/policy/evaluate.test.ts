@@ -81,10 +81,16 @@ describe('actions and resources', () => {
       'allow',
     ],
     [
-      'an admin action beside an S3 resource',
-      { Effect: 'Allow', Action: '*', Resource: 'b/*' },
+      'an admin action that is named beside an S3 resource, as MinIO does',
+      { Effect: 'Allow', Action: 'admin:*', Resource: 'b/*' },
       { action: 'admin:ServerInfo', resource: '' },
       'allow',
+    ],
+    [
+      'no admin action by everything in one bucket',
+      { Effect: 'Allow', Action: '*', Resource: 'b/*' },
+      { action: 'admin:ServerInfo', resource: '' },
+      'none',
     ],
     ['listing all buckets by *', everything, { action: 's3:ListAllMyBuckets', resource: '' }, 'allow'],
     [

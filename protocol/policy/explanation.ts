@@ -45,4 +45,6 @@ export type Mismatch =
       /** Absent where the request lacks the key. */
       readonly actual?: readonly string[];
       readonly unresolved?: readonly string[];
+      /** Values of the request that are not what the operator compares, such as a word where it compares numbers. */
+      readonly unreadable?: readonly string[];
     };

@@ -1,50 +1,64 @@
-interface Address {
-  readonly bits: 32 | 128;
-  readonly value: bigint;
+/** An address as groups of 16 bits: 2 of IPv4, 8 of IPv6. Whole numbers, since every request with such a condition compares them. */
+export type IpAddress = readonly number[];
+
+export interface IpRange {
+  readonly address: IpAddress;
+  /** Bits that must be the same. */
+  readonly prefix: number;
 }
 
 /** Whether an address is in a range: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address written as IPv6 is IPv4. */
 export function isInRange(address: string, range: string): boolean {
   const one = parseAddress(address);
   const other = parseRange(range);
-  if (one === undefined || other === undefined || one.bits !== other.bits) return false;
-  const shift = BigInt(one.bits - other.prefix);
-  return one.value >> shift === other.value >> shift;
+  return one !== undefined && other !== undefined && contains(other, one);
+}
+
+export function contains({ address, prefix }: IpRange, one: IpAddress): boolean {
+  if (one.length !== address.length) return false;
+  for (let group = 0, left = prefix; left > 0; group += 1, left -= 16) {
+    const ignored = Math.max(0, 16 - left);
+    if ((one[group] ?? 0) >> ignored !== (address[group] ?? 0) >> ignored) return false;
+  }
+  return true;
 }
 
 /** Undefined where the text is no range. */
-export function parseRange(text: string): (Address & { readonly prefix: number }) | undefined {
-  const [written = '', length, more] = text.split('/');
+export function parseRange(text: string): IpRange | undefined {
+  const [written = '', length, more] = text.split('/', 3);
   const address = parseAddress(written);
   if (address === undefined || more !== undefined) return undefined;
-  if (length === undefined) return { ...address, prefix: address.bits };
-  if (!/^\d{1,3}$/.test(length) || Number(length) > address.bits) return undefined;
-  return { ...address, prefix: Number(length) };
+  const bits = address.length * 16;
+  if (length === undefined) return { address, prefix: bits };
+  if (!/^\d{1,3}$/.test(length) || Number(length) > bits) return undefined;
+  return { address, prefix: Number(length) };
 }
 
-function parseAddress(text: string): Address | undefined {
+/** Undefined where the text is no address. */
+export function parseAddress(text: string): IpAddress | undefined {
+  // The longest address has 45 characters.
+  if (text.length > 64) return undefined;
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];
-  const value = parseIpv4(mapped ?? text);
-  if (value !== undefined) return { bits: 32, value };
-  const long = parseIpv6(text);
-  return long === undefined ? undefined : { bits: 128, value: long };
+  return parseIpv4(mapped ?? text) ?? parseIpv6(text);
 }
 
-function parseIpv4(text: string): bigint | undefined {
-  const parts = text.split('.');
+function parseIpv4(text: string): IpAddress | undefined {
+  const parts = text.split('.', 5);
   if (parts.length !== 4 || !parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255)) return undefined;
-  return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n);
+  const [a = 0, b = 0, c = 0, d = 0] = parts.map(Number);
+  return [a * 256 + b, c * 256 + d];
 }
 
-function parseIpv6(text: string): bigint | undefined {
-  const [head = '', tail, more] = text.split('::');
+function parseIpv6(text: string): IpAddress | undefined {
+  const [head = '', tail, more] = text.split('::', 3);
   if (more !== undefined) return undefined;
   const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
   const missing = 8 - before.length - after.length;
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
   const all = [...before, ...Array.from({ length: missing }, () => '0'), ...after];
-  if (!all.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
-  return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+  return all.every((group) => /^[0-9a-f]{1,4}$/i.test(group))
+    ? all.map((group) => Number.parseInt(group, 16))
+    : undefined;
 }
 
 function groupsOf(part: string): string[] {

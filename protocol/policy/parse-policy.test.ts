@@ -87,7 +87,7 @@ describe('a bad document is refused by the name of its field and the value', () 
     ['Statement[0].Resource "b/${x" holds a policy variable', withStatement({ Resource: 'b/${x' })],
     ['Statement[0].NotResource "*" excludes Resource', withStatement({ NotResource: '*' })],
     ['Statement[0].Principal "*" is not allowed', withStatement({ Principal: '*' })],
-    ['Statement[0].Condition "DateEquals" is no condition operator', withStatement({ Condition: { DateEquals: {} } })],
+    ['Statement[0].Condition "DateLike" is no condition operator', withStatement({ Condition: { DateLike: {} } })],
     ['Statement[0].Condition "NullIfExists"', withStatement({ Condition: { NullIfExists: { 'a:b': 'true' } } })],
     ['Statement[0].Condition.Null.s3:prefix "maybe"', withStatement({ Condition: { Null: { 's3:prefix': 'maybe' } } })],
     ['"prefix" is no condition key', withStatement({ Condition: { StringLike: { prefix: 'a' } } })],

@@ -1,5 +1,6 @@
 import { S3Error } from '../s3/s3-error.ts';
 import type { PolicyDocument } from './document.ts';
+import { duplicateKey } from './duplicate-keys.ts';
 import { parseStatement } from './parse-statement.ts';
 import type { ParsePrincipals } from './parse-statement.ts';
 import { onlyFields, optionalText, readObject, refuse } from './policy-fields.ts';
@@ -9,6 +10,13 @@ const versions = ['2012-10-17', '2008-10-17'] as const;
 export interface PolicyParsing {
   /** 20 KiB by default. */
   readonly maxBytes?: number;
+  /** 500 by default. */
+  readonly maxStatements?: number;
+  /**
+   * How many `*` and `?` all patterns may hold together, 1,000 by default: each costs time in each request, and a document of nothing else
+   * is no policy.
+   */
+  readonly maxWildcards?: number;
   /** Reads whom a statement is about. Without it a statement may not say so. */
   readonly parsePrincipals?: ParsePrincipals;
 }
@@ -22,7 +30,7 @@ export interface PolicyParsing {
  */
 export function parsePolicyDocument(json: unknown, options: PolicyParsing = {}): PolicyDocument {
   const { maxBytes = 20_480 } = options;
-  const text = typeof json === 'string' ? json : (JSON.stringify(json) ?? '');
+  const text = typeof json === 'string' ? json : jsonOf(json);
   const bytes = Buffer.byteLength(text, 'utf8');
   if (bytes > maxBytes) {
     throw new S3Error('MalformedPolicy', `The policy document has ${bytes} bytes; at most ${maxBytes} are allowed.`);
@@ -30,20 +38,34 @@ export function parsePolicyDocument(json: unknown, options: PolicyParsing = {}):
   const document = readObject(parseJson(text), 'the policy document');
   onlyFields(document, ['Version', 'Id', 'ID', 'Statement'], 'the policy document');
   const id = optionalText(document, 'Id', 'Id') ?? optionalText(document, 'ID', 'ID');
-  return {
-    version: parseVersion(document['Version']),
-    ...(id === undefined ? {} : { id }),
-    statements: parseStatements(document['Statement'], options),
-  };
+  const statements = parseStatements(document['Statement'], options);
+  checkWildcards(statements, options.maxWildcards ?? 1_000);
+  return { version: parseVersion(document['Version']), ...(id === undefined ? {} : { id }), statements };
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch (error) {
+    throw notJson(error);
+  }
 }
 
 function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message.slice(0, 200) : 'not JSON';
-    throw new S3Error('MalformedPolicy', `The policy document is not valid JSON: ${why}.`);
+    throw notJson(error);
   }
+  const twice = duplicateKey(text);
+  if (twice !== undefined) refuse('the name', twice, 'stands twice in one object');
+  return value;
+}
+
+function notJson(error: unknown): S3Error {
+  const why = error instanceof Error ? error.message.slice(0, 200) : 'not JSON';
+  return new S3Error('MalformedPolicy', `The policy document is not valid JSON: ${why}.`);
 }
 
 function parseVersion(value: unknown): PolicyDocument['version'] {
@@ -55,7 +77,10 @@ function parseVersion(value: unknown): PolicyDocument['version'] {
 function parseStatements(value: unknown, options: PolicyParsing): PolicyDocument['statements'] {
   if (value === undefined) throw new S3Error('MalformedPolicy', 'The policy document has no Statement.');
   const list = Array.isArray(value) ? (value as unknown[]) : [value];
+  const { maxStatements = 500 } = options;
   if (list.length === 0) refuse('Statement', value, 'must hold at least one statement');
+  if (list.length > maxStatements)
+    refuse('Statement', list.length, `are too many: at most ${maxStatements} are allowed`);
   const statements = list.map((statement, index) =>
     parseStatement(statement, `Statement[${index}]`, options.parsePrincipals),
   );
@@ -63,4 +88,17 @@ function parseStatements(value: unknown, options: PolicyParsing): PolicyDocument
   const repeated = sids.find((sid, index) => sids.indexOf(sid) !== index);
   if (repeated !== undefined) refuse('Sid', repeated, 'is given to more than one statement');
   return statements;
+}
+
+function checkWildcards(statements: PolicyDocument['statements'], most: number): void {
+  let count = 0;
+  for (const { actions, resources, conditions } of statements) {
+    const values = conditions
+      .filter(({ operator }) => /Like|Arn/.test(operator))
+      .flatMap((condition) => condition.values);
+    for (const text of [...actions.patterns, ...(resources?.patterns ?? []), ...values]) {
+      for (const character of text) if (character === '*' || character === '?') count += 1;
+    }
+  }
+  if (count > most) refuse('Statement', count, `wildcards are too many: at most ${most} are allowed`);
 }

@@ -1,7 +1,8 @@
-import type { PolicyCondition, PolicyStatement } from './document.ts';
-import { parseRange } from './ip-range.ts';
-import { conditionOperator, conditionOperators } from './conditions.ts';
-import { onlyFields, optionalText, readObject, refuse, textList, type PolicyObject } from './policy-fields.ts';
+import type { PolicyStatement } from './document.ts';
+import { parseConditions } from './parse-conditions.ts';
+import { checkVariables, onlyFields, optionalText, readObject, refuse, textList } from './policy-fields.ts';
+import type { PolicyObject } from './policy-fields.ts';
+import { kmsArn, s3Arn } from './resource-arn.ts';
 
 const fields = [
   'Sid',
@@ -81,14 +82,14 @@ function parseActions(statement: PolicyObject, path: string): PolicyStatement['a
   return actions;
 }
 
-const knownArns = ['arn:aws:s3:::', 'arn:minio:kms:::'];
+const knownArns = [s3Arn, kmsArn];
 
 function parseResources(statement: PolicyObject, path: string): PolicyStatement['resources'] {
   const resources = oneOf(statement, 'Resource', path);
   for (const pattern of resources?.patterns ?? []) {
     const prefix = knownArns.find((known) => pattern.startsWith(known));
     if ((pattern.startsWith('arn:') && prefix === undefined) || pattern === prefix) {
-      refuse(`${path}.Resource`, pattern, 'must be "*" or like "arn:aws:s3:::bucket/key"');
+      refuse(`${path}.Resource`, pattern, 'must be "*", or like "arn:aws:s3:::bucket/key" or "arn:minio:kms:::key"');
     }
     if (pattern.length > 2_048) refuse(`${path}.Resource`, pattern, 'is longer than 2048 characters');
     checkVariables(pattern, `${path}.Resource`);
@@ -96,51 +97,10 @@ function parseResources(statement: PolicyObject, path: string): PolicyStatement[
   return resources;
 }
 
+/**
+ * MinIO's statements on admin, kms and sts actions do without, and so does `*`: there it means everything, as an author who names no
+ * resource says.
+ */
 function needsResource(actions: PolicyStatement['actions']): boolean {
-  return actions.kind === 'all-but' || actions.patterns.some((pattern) => /^(\*|s3:)/i.test(pattern));
-}
-
-function parseConditions(value: unknown, path: string): PolicyCondition[] {
-  if (value === undefined) return [];
-  return Object.entries(readObject(value, path)).flatMap(([written, keys]) => {
-    const operator = conditionOperator(written);
-    if (operator === undefined) {
-      return refuse(
-        path,
-        written,
-        `is no condition operator; ${conditionOperators.join(', ')} are, also with IfExists`,
-      );
-    }
-    const entries = Object.entries(readObject(keys, `${path}.${written}`));
-    if (entries.length === 0) refuse(`${path}.${written}`, keys, 'must name a condition key');
-    return entries.map(([key, values]) => parseCondition(operator, key, values, `${path}.${written}.${key}`));
-  });
-}
-
-function parseCondition(operator: string, key: string, value: unknown, path: string): PolicyCondition {
-  if (!/^[a-z0-9]+:[!-~]+$/i.test(key)) refuse(path, key, 'is no condition key such as "s3:prefix" or "aws:username"');
-  // Booleans and numbers may be written without quotes.
-  const list: unknown[] = Array.isArray(value) ? value : [value];
-  if (list.length === 0) refuse(path, value, 'must hold at least one value');
-  const values = list.map((one) =>
-    typeof one === 'string' || typeof one === 'boolean' || typeof one === 'number'
-      ? String(one)
-      : refuse(path, one, 'must be a string'),
-  );
-  for (const text of values) {
-    if (operator === 'Null' && !/^(true|false)$/i.test(text)) refuse(path, text, 'must be "true" or "false"');
-    if (/IpAddress/.test(operator) && parseRange(text) === undefined) {
-      refuse(path, text, 'must be an address or a range such as "10.0.0.0/8"');
-    }
-    if (operator.startsWith('Bool') && !/^(true|false)$/i.test(text)) refuse(path, text, 'must be "true" or "false"');
-    checkVariables(text, path);
-  }
-  return { operator, key, values };
-}
-
-/** A `${` that ends nowhere would be taken literally and match nothing, which its author cannot have meant. */
-function checkVariables(text: string, path: string): void {
-  const rest = text.replaceAll(/\$\{([*?$]|[^${}*?,']+(,\s*'[^'{}]*'\s*)?)\}/g, '');
-  if (rest.includes('${'))
-    refuse(path, text, "holds a policy variable that is not of the form ${name} or ${name, 'default'}");
+  return actions.kind === 'all-but' || actions.patterns.some((pattern) => /^s3:/i.test(pattern));
 }

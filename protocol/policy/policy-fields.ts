@@ -4,8 +4,17 @@ export type PolicyObject = Readonly<Record<string, unknown>>;
 
 /** Refuses a value of the document by the path of its field, e.g. `Statement[0].Effect "Permit" must be "Allow" or "Deny"`. */
 export function refuse(path: string, value: unknown, problem: string): never {
-  const shown = (JSON.stringify(value) ?? 'nothing').slice(0, 128);
-  throw new S3Error('MalformedPolicy', `The policy document is not valid: ${path} ${shown} ${problem}.`);
+  const where = path.length > 256 ? `${path.slice(0, 256)}…` : path;
+  throw new S3Error('MalformedPolicy', `The policy document is not valid: ${where} ${shown(value)} ${problem}.`);
+}
+
+function shown(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? 'nothing').slice(0, 128);
+  } catch {
+    // Lists in lists until the stack ends.
+    return 'nested too deep to be shown';
+  }
 }
 
 export function readObject(value: unknown, path: string): PolicyObject {
@@ -31,4 +40,11 @@ export function textList(value: unknown, path: string): string[] {
   return list.map((one) =>
     typeof one === 'string' && one !== '' ? one : refuse(path, one, 'must be a string that is not empty'),
   );
+}
+
+/** A `${` that ends nowhere would be taken literally and match nothing, which its author cannot have meant. */
+export function checkVariables(text: string, path: string): void {
+  const rest = text.replaceAll(/\$\{([*?$]|[^${}*?,']+(,\s*'[^'{}]*'\s*)?)\}/g, '');
+  if (rest.includes('${'))
+    refuse(path, text, "holds a policy variable that is not of the form ${name} or ${name, 'default'}");
 }

@@ -1,4 +1,4 @@
-import { matches, parsePattern } from './wildcard.ts';
+import { fitsText, textMatcher, type TextMatcher } from './text-matcher.ts';
 
 /** Who a statement of a bucket policy is about, as its author wrote it: `*`, user names, ARNs of users; `*` and `?` are wild. */
 export type PrincipalPatterns = readonly string[];
@@ -17,12 +17,18 @@ export function principalProblem(pattern: string): string | undefined {
   return 'must be "*", the name of a user, or like "arn:aws:iam:::user/name"';
 }
 
-/** `*` alone is everyone, also who has no credentials; any other pattern is about those who have. */
-export function matchesPrincipal(patterns: PrincipalPatterns, names: PrincipalNames): boolean {
-  return patterns.some((pattern) => {
-    if (pattern === '*') return true;
-    if (accountArn.test(pattern)) return false;
-    const wanted = parsePattern(userArn.exec(pattern)?.[1] ?? pattern);
-    return names.some((name) => matches(wanted, name));
+/** `everyone` is also who has no credentials; any other pattern is about those who have. */
+export type PrincipalMatcher = 'everyone' | 'nobody' | TextMatcher;
+
+export function principalMatcher(pattern: string): PrincipalMatcher {
+  if (pattern === '*') return 'everyone';
+  if (accountArn.test(pattern)) return 'nobody';
+  return textMatcher(userArn.exec(pattern)?.[1] ?? pattern);
+}
+
+export function fitsPrincipal(matchers: readonly PrincipalMatcher[], names: PrincipalNames): boolean {
+  return matchers.some((matcher) => {
+    if (typeof matcher === 'string') return matcher === 'everyone';
+    return names.some((name) => fitsText(matcher, name));
   });
 }

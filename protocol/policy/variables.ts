@@ -1,50 +1,86 @@
-import { matches, parsePattern, type Pattern } from './wildcard.ts';
+import { anyOne, anyRun, parsePattern, type Pattern } from './wildcard.ts';
 
-/** `${name}` or `${name, 'default'}`. */
+/** `${name}` or `${name, 'default'}`; `${*}`, `${?}` and `${$}` stand for the character itself. */
 const variable = /\$\{([*?$]|[^${},]*)(?:,\s*'([^']*)'\s*)?\}/g;
 
-/** What `${…}` stands for, names in lower case. Without any (undefined) it stands for itself. */
-export type Variables = ReadonlyMap<string, string>;
+/** Stands for a value of the request. */
+export interface VariablePart {
+  /** In lower case: names are compared without regard to case. */
+  readonly name: string;
+  readonly fallback: string | undefined;
+}
+
+/** A text taken apart at its wildcards and variables. */
+export type Template = readonly (Pattern[number] | VariablePart)[];
+
+/** What a variable stands for, by its name in lower case; undefined where it stands for nothing. */
+export type Lookup = (name: string) => string | undefined;
 
 /**
- * A pattern with its variables put in: their values are literal, so that a user named `*` gets no wildcard. Undefined when a
- * variable has neither value nor default, in which case the pattern matches nothing.
+ * Takes a text apart. Without `variables`, as in documents of 2008, `${…}` is plain text; without `wildcards`, as in StringEquals, so
+ * are `*` and `?`.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
  */
-export function resolvePattern(text: string, variables: Variables | undefined): Pattern | undefined {
-  if (variables === undefined || !text.includes('${')) return parsePattern(text);
-  const parts: Pattern[number][] = [];
+export function parseTemplate(
+  text: string,
+  has: { readonly variables: boolean; readonly wildcards: boolean },
+): Template {
+  const plain = (part: string): Template => (has.wildcards ? parsePattern(part) : part === '' ? [] : [part]);
+  if (!has.variables || !text.includes('${')) return plain(text);
+  const parts: Template[number][] = [];
   let at = 0;
   for (const match of text.matchAll(variable)) {
-    parts.push(...parsePattern(text.slice(at, match.index)));
-    const value = resolve(match[1] ?? '', match[2], variables);
-    if (value === undefined) return undefined;
-    if (value !== '') parts.push(value);
+    parts.push(...plain(text.slice(at, match.index)), variablePart(match[1] ?? '', match[2]));
     at = match.index + match[0].length;
   }
-  return [...parts, ...parsePattern(text.slice(at))];
+  parts.push(...plain(text.slice(at)));
+  return parts;
 }
 
-/** As `resolvePattern`, where `*` and `?` have no meaning. */
-export function resolveText(text: string, variables: Variables | undefined): string | undefined {
-  if (variables === undefined || !text.includes('${')) return text;
-  let known = true;
-  const resolved = text.replaceAll(variable, (_, name: string, fallback: string | undefined) => {
-    const value = resolve(name, fallback, variables);
-    known &&= value !== undefined;
-    return value ?? '';
-  });
-  return known ? resolved : undefined;
+/** The template as a pattern, where nothing in it depends on the request. */
+export function constantPattern(template: Template): Pattern | undefined {
+  const pattern = template.filter((part): part is Pattern[number] => !isVariable(part));
+  return pattern.length === template.length ? pattern : undefined;
 }
 
-function resolve(name: string, fallback: string | undefined, variables: Variables): string | undefined {
-  if (name === '*' || name === '?' || name === '$') return name;
-  return variables.get(name.trim().toLowerCase()) ?? fallback;
+/**
+ * The pattern with its variables put in: their values are literal, so that a user named `*` gets no wildcard. Undefined when a variable
+ * has neither value nor default, in which case the pattern matches nothing.
+ */
+export function resolveTemplate(template: Template, lookup: Lookup): Pattern | undefined {
+  const pattern: Pattern[number][] = [];
+  for (const part of template) {
+    if (!isVariable(part)) {
+      pattern.push(part);
+      continue;
+    }
+    const value = lookup(part.name) ?? part.fallback;
+    if (value === undefined) return undefined;
+    if (value !== '') pattern.push(value);
+  }
+  return pattern;
 }
 
-/** Whether a text that may hold variables and wildcards fits `candidate`. */
-export function patternMatches(text: string, candidate: string, variables: Variables | undefined): boolean {
-  const pattern = resolvePattern(text, variables);
-  return pattern !== undefined && matches(pattern, candidate);
+/** As `resolveTemplate`, of a template without wildcards. */
+export function resolveText(template: Template, lookup: Lookup): string | undefined {
+  return resolveTemplate(template, lookup)
+    ?.filter((part) => typeof part === 'string')
+    .join('');
+}
+
+/** Names of variables that stand for nothing. */
+export function unresolvedNames(template: Template, lookup: Lookup): string[] {
+  return template
+    .filter(isVariable)
+    .filter(({ name, fallback }) => (lookup(name) ?? fallback) === undefined)
+    .map(({ name }) => name);
+}
+
+function isVariable(part: Template[number]): part is VariablePart {
+  return typeof part !== 'string' && part !== anyRun && part !== anyOne;
+}
+
+function variablePart(name: string, fallback: string | undefined): Template[number] {
+  return name === '*' || name === '?' || name === '$' ? name : { name: name.trim().toLowerCase(), fallback };
 }
