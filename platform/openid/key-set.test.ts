@@ -93,11 +93,17 @@ describe('createKeySet', () => {
     await expect(set.load()).rejects.toMatchObject({ code: 'KeysUnreachable' });
   });
 
-  it('takes a token without kid where only one key fits', async () => {
-    const set = keySet();
+  it('takes a token without kid where keys have none either, and only one fits', async () => {
+    const unnamed = (): Promise<Response> =>
+      Promise.resolve(Response.json({ keys: keys.published.keys.map(({ kid: _kid, ...key }) => key) }));
+    const set = createKeySet('https://idp.example/keys', { fetch: unnamed });
     await set.find({ alg: 'ES256' }, noToken);
     await keys.rotate('ES256');
     await set.load();
     await expect(set.find({ alg: 'ES256' }, noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
+  });
+
+  it('refuses a token without kid where every key has one', async () => {
+    await expect(keySet().find({ alg: 'ES256' }, noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
   });
 });

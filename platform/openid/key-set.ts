@@ -33,13 +33,16 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
   const { fetch, cooldownMs, maxAgeMs, graceMs } = { ...defaults, ...options };
   const clock = options.clock ?? (() => new Date());
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
+  let allNamed = false;
   let loadedAt = 0;
   let triedAt = -Infinity;
   let loading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
     triedAt = clock().getTime();
-    keys = createLocalJWKSet(await readKeys(jwksUri, fetch));
+    const published = await readKeys(jwksUri, fetch);
+    keys = createLocalJWKSet(published);
+    allNamed = published.keys.every(({ kid }) => kid !== undefined);
     loadedAt = clock().getTime();
   }
 
@@ -78,6 +81,13 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
     load,
     async find(header, token) {
       await refreshWhenOld();
+      // Where every key has a name, a token without one was made by something else than this provider.
+      if (header.kid === undefined && allNamed) {
+        throw new IdentityProblem(
+          'KeyUnknown',
+          'The token names no key (kid), though each of the provider has a name.',
+        );
+      }
       let found = await match(header, token);
       if (found === undefined && cooledDown()) {
         await load();

@@ -1,7 +1,10 @@
 import { errors, jwtVerify } from 'jose';
 import type { FlattenedJWSInput, JWTHeaderParameters, JWTPayload, JWTVerifyResult } from 'jose';
+import { checkTokenForm } from './check-token-form.ts';
 import { IdentityProblem } from './identity-problem.ts';
 import type { KeySet } from './key-set.ts';
+
+export { longestToken } from './check-token-form.ts';
 
 export interface TokenExpectations {
   readonly issuer: string;
@@ -22,9 +25,6 @@ export interface VerifiedToken {
   readonly expiration: Date;
 }
 
-/** A token longer than this is refused unread; AWS has the same bound. Characters. */
-export const longestToken = 20_000;
-
 /** Milliseconds; a Date holds no more. */
 const latestDate = 8.64e15;
 
@@ -38,9 +38,8 @@ const hmac = ['HS256', 'HS384', 'HS512'];
  * @see https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
  */
 export async function verifyToken(token: string, expected: TokenExpectations): Promise<VerifiedToken> {
-  if (token.length > longestToken) {
-    throw new IdentityProblem('TokenMalformed', `The token is longer than ${longestToken} characters.`);
-  }
+  checkTokenForm(token);
+  const tolerance = expected.toleranceSeconds ?? 10;
   const now = (expected.clock ?? (() => new Date()))();
   const secret = expected.clientSecret;
   const hmacAllowed = secret === undefined ? [] : hmac.filter((alg) => expected.hmacAlgorithms?.includes(alg));
@@ -52,13 +51,23 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
   try {
     verified = await jwtVerify(token, key, {
       algorithms: [...asymmetric, ...hmacAllowed],
-      clockTolerance: expected.toleranceSeconds ?? 10,
+      clockTolerance: tolerance,
       currentDate: now,
     });
   } catch (error) {
     throw explain(error);
   }
+  checkIssueTime(verified.payload, now.getTime() / 1_000 + tolerance);
   return checkClaims(verified.payload, expected);
+}
+
+/** A token from the future was made by a clock that is wrong, or to outlive the key that signed it. */
+function checkIssueTime({ iat }: JWTPayload, latest: number): void {
+  if (iat === undefined || iat <= latest) return;
+  throw new IdentityProblem(
+    'TokenNotYetValid',
+    `The token says that it was issued at ${timestamp(iat)} (iat), which is still to come; compare the clocks.`,
+  );
 }
 
 function checkClaims(claims: JWTPayload, expected: TokenExpectations): VerifiedToken {
@@ -95,7 +104,7 @@ function explain(error: unknown): unknown {
     return new IdentityProblem('TokenExpired', `The token expired${at}; get a new one from the provider.`);
   }
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return error.claim === 'nbf' || error.claim === 'iat'
+    return error.reason === 'check_failed' && error.claim === 'nbf'
       ? new IdentityProblem('TokenNotYetValid', `The token is not valid yet (${error.claim}); compare the clocks.`)
       : new IdentityProblem('TokenMalformed', `The token's claim ${error.claim} is not valid: ${error.message}.`);
   }

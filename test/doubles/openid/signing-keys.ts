@@ -34,9 +34,15 @@ export class ProviderKeys {
     return { keys: this.#keys.map((key) => key.jwk) };
   }
 
-  sign(payload: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
+  /** The signing key, for what `sign` would not make. */
+  get newest(): SigningKey {
     const key = this.#keys.at(-1);
     if (key === undefined) throw new Error('there is no signing key');
+    return key;
+  }
+
+  sign(payload: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
+    const key = this.newest;
     return new SignJWT(payload)
       .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'JWT', ...header })
       .sign(key.privateKey);
