@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Pieces } from '../../platform/pieces.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
 /** What the S3, STS and admin rooms answer with; `http` writes it, and adds request ids, `Date` and `Server`. */
@@ -12,8 +12,8 @@ export interface Answer {
 export type AnswerBody =
   | { readonly kind: 'empty' }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  /** Exactly `size` bytes; when the stream fails the connection is cut, so that nobody takes a part for the whole. */
-  | { readonly kind: 'stream'; readonly size: number; readonly stream: Readable }
+  /** Exactly `size` bytes; when a piece fails the connection is cut, so that nobody takes a part for the whole. */
+  | { readonly kind: 'pieces'; readonly size: number; readonly pieces: Pieces }
   /**
    * Text that may take minutes: if it is not there after some seconds, status and headers go out and spaces keep the connection
    * alive. `result` never rejects: an error is text of the answer then. `early` is put before the first space.

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
+import { ownPieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { connectRaw, sendRaw } from '../../test/harness/raw-http.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
@@ -46,7 +46,7 @@ const head = (method: string, more = '') => `${method} /b/k HTTP/1.1\r\nHost: te
 const streaming =
   (size: number, pieces: () => AsyncGenerator<Buffer>): RequestHandler =>
   () =>
-    Promise.resolve({ status: 200, headers: {}, body: { kind: 'stream', size, stream: Readable.from(pieces()) } });
+    Promise.resolve({ status: 200, headers: {}, body: { kind: 'pieces', size, pieces: ownPieces(pieces()) } });
 
 describe('answers', () => {
   it('carry ids, length and the name of the server', async () => {

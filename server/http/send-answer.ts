@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { Answer } from '../access/answer.ts';
 import { hostId } from '../s3/error-answer.ts';
+import { sendPieces } from './send-pieces.ts';
 import { finishUnread, hasUnreadBody } from './unread-body.ts';
 
 /** Milliseconds until a slow answer sends its status, and between the spaces that keep the connection alive. */
@@ -45,7 +45,7 @@ export async function sendAnswer(
   // What is there goes out in this turn.
   if (body.kind === 'empty' || body.kind === 'bytes' || message.method === 'HEAD') measure?.firstByte();
   if (message.method === 'HEAD' || status === 204 || status === 304) {
-    if (body.kind === 'stream') body.stream.destroy();
+    if (body.kind === 'pieces') await body.pieces.close();
     return sendBytes(message, response, status, headOf(answer, lengthOfUnsent(answer), envelope), noBytes);
   }
   switch (body.kind) {
@@ -53,8 +53,8 @@ export async function sendAnswer(
       return sendBytes(message, response, status, headOf(answer, 0, envelope), noBytes);
     case 'bytes':
       return sendBytes(message, response, status, headOf(answer, body.bytes.length, envelope), body.bytes);
-    case 'stream':
-      return sendStream(response, body, () => {
+    case 'pieces':
+      return sendPieces(response, body, () => {
         measure?.firstByte();
         response.writeHead(status, headOf(answer, body.size, envelope));
       });
@@ -106,43 +106,6 @@ async function sendBytes(
   if (bytes.length === 0) response.end();
   else if (bytes.length <= joined) response.end(bytes.toString('latin1'), 'latin1');
   else response.end(bytes);
-}
-
-/**
- * Streams with the pace of the reader. The head goes out with the first bytes: a stream that fails before has an answer of its own,
- * one that fails after, or ends early, cuts the connection.
- */
-function sendStream(
-  response: ServerResponse,
-  { stream, size }: { readonly stream: Readable; readonly size: number },
-  writeHead: () => void,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let sent = 0;
-  const fail = (error: Error) => {
-    stream.destroy();
-    if (!response.headersSent && !response.destroyed) return reject(error);
-    response.destroy(error);
-    // The failure itself, not what the cut connection makes of it.
-    return reject(error);
-  };
-  stream.on('data', (piece: Buffer) => {
-    if (sent === 0) writeHead();
-    sent += piece.length;
-    if (sent > size) fail(new Error(`the stream has more than the ${size} bytes that were announced`));
-    else if (!response.write(piece)) stream.pause();
-  });
-  stream.on('end', () => {
-    if (sent < size) fail(new Error(`the stream ended after ${sent} of ${size} bytes`));
-    else response.end();
-  });
-  stream.on('error', fail);
-  response.on('drain', () => stream.resume());
-  response.on('close', () => {
-    stream.destroy();
-    resolve();
-  });
-  return promise;
 }
 
 async function sendSlowly(

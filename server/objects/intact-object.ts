@@ -1,3 +1,4 @@
+import type { Pieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { BlobTruncated } from '../store/blob-store.ts';
 import type { Environment } from './environment.ts';
@@ -28,7 +29,7 @@ export async function getIntactObject(
   key: string,
   conditions?: ReadConditions,
 ): Promise<ReadableObject> {
-  const { info, open, bytes } = await getObject(environment, bucket, key, conditions);
+  const { info, open, lend, bytes } = await getObject(environment, bucket, key, conditions);
   refuseDamaged(info);
   const note = (error: unknown) => {
     if (error instanceof DamagedBody || error instanceof BlobTruncated) void mark(environment, info, error);
@@ -36,6 +37,7 @@ export async function getIntactObject(
   return {
     info,
     open: (range) => open(range).once('error', note),
+    lend: (range) => noting(lend(range), note),
     ...(bytes && {
       bytes: (range) => {
         try {
@@ -46,6 +48,21 @@ export async function getIntactObject(
         }
       },
     }),
+  };
+}
+
+function noting(pieces: Pieces, note: (error: unknown) => void): Pieces {
+  return {
+    tenure: pieces.tenure,
+    async next() {
+      try {
+        return await pieces.next();
+      } catch (error) {
+        note(error);
+        throw error;
+      }
+    },
+    close: () => pieces.close(),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Pieces } from '../../platform/pieces.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 
 /**
@@ -32,7 +33,7 @@ export interface ObjectLayer {
 
   putObject(request: PutObject): Promise<ObjectInfo>;
   headObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ObjectInfo>;
-  /** `open` is called at most once, with the range of the plaintext; nothing is read before. */
+  /** One of `open`, `lend` and `bytes` is called, at most once, with the range of the plaintext; nothing is read before. */
   getObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ReadableObject>;
   copyObject(request: CopyObject): Promise<ObjectInfo>;
   /** Deleting an absent key succeeds, as in S3. */
@@ -152,6 +153,8 @@ export interface ReadableObject {
   readonly info: ObjectInfo;
   /** Plaintext bytes from `start` inclusive to `end` exclusive. */
   readonly open: (range: { readonly start: number; readonly end: number }) => Readable;
+  /** The same for who is done with a piece before he asks for the next: half the price, since buffers are used again. */
+  readonly lend: (range: { readonly start: number; readonly end: number }) => Pieces;
   /** The same where the bytes are in memory already, to be called instead of `open`. Throws what the stream would fail with. */
   readonly bytes?: (range: { readonly start: number; readonly end: number }) => Buffer;
 }

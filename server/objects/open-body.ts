@@ -1,13 +1,14 @@
-import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
+import { JoinedPieces } from '../../platform/joined-pieces.ts';
+import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure } from '../../platform/pieces.ts';
 import { cipherRange } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
-import { Gmac } from './checksums/gmac.ts';
 import type { Environment } from './environment.ts';
 import { recoverObjectKey } from './object-keys.ts';
 import type { ReadableObject } from './object-layer.ts';
+import { PlainPieces } from './plain-pieces.ts';
 import { decodeBody } from './records/body-record.ts';
 import type { ManifestPart } from './records/manifest.ts';
 import type { ObjectRecord, Protection } from './records/object-record.ts';
@@ -24,7 +25,13 @@ export class DamagedBody extends Error {
 }
 
 /** Opens ranges of the plaintext. */
-export type OpenBody = Pick<ReadableObject, 'open' | 'bytes'>;
+export type OpenBody = Pick<ReadableObject, 'open' | 'lend' | 'bytes'>;
+
+/** How the bytes of a blob are had. */
+interface Source<T extends Tenure> {
+  readonly tenure: T;
+  readonly read: (blob: BlobId, range: Range) => Pieces<T>;
+}
 
 /**
  * Reads what a body needs besides its bytes: key and manifest. `inline` was read with the object's record. Undefined when the object
@@ -40,18 +47,30 @@ export async function openBody(
   const { body, id, sealed, size } = record;
   const what = `${bucket}/${key}`;
   const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }));
+  const { blobs } = environment;
+  const own: Source<'own'> = { tenure: 'own', read: (blob, range) => ownPieces(blobs.read(blob, range)) };
+  const lent: Source<Tenure> = { tenure: 'lent', read: (blob, range) => blobs.lend(blob, range) };
   if (body.kind === 'blob') {
     const stream = { blob: body.blob, size, protection: body, objectKey, what };
-    return { open: (range) => readable(readBlob(environment, stream, range)) };
+    return {
+      open: (range) => readable(readBlob(own, stream, range)),
+      lend: (range) => readBlob(lent, stream, range),
+    };
   }
   if (body.kind === 'inline') {
     const stored = inline && decodeBody(inline.value, id);
     if (stored === undefined) return undefined;
     const bytes = (range: Range) => readInline(stored, { size, protection: body, objectKey, what }, range);
-    return { open: (range) => readableBuffer(() => bytes(range)), bytes };
+    const lend = (range: Range) => singlePiece(() => bytes(range));
+    return { open: (range) => readable(lend(range)), lend, bytes };
   }
   const parts = await readManifest(environment, bucket, key, record);
-  return parts && { open: (range) => readable(readParts(environment, parts, { objectKey, what }, range)) };
+  return (
+    parts && {
+      open: (range) => readable(readParts(own, parts, { objectKey, what }, range)),
+      lend: (range) => readParts(lent, parts, { objectKey, what }, range),
+    }
+  );
 }
 
 interface Stream {
@@ -77,84 +96,55 @@ function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
   }
 }
 
-async function* readBlob(
-  environment: Environment,
+function readBlob<T extends Tenure>(
+  source: Source<T>,
   stream: Stream & { readonly blob: BlobId },
   range: Range,
-): AsyncGenerator<Buffer> {
-  const { blob, protection, objectKey, size, what } = stream;
+): Pieces<T | 'own'> {
+  const { blob, protection, size, what } = stream;
   if ('crc' in protection) {
+    const pieces = source.read(blob, range);
     const whole = range.start === 0 && range.end === size;
-    yield* verifyPlain(
-      environment.blobs.read(blob, range),
-      range.end - range.start,
-      whole ? checkOf(protection) : undefined,
-      what,
-    );
-    return;
+    const damage = () => damaged(what);
+    return new PlainPieces(pieces, { length: range.end - range.start, damage, ...(whole && { whole: protection }) });
   }
+  return ownPieces(decrypted(source, { ...stream, protection }, range));
+}
+
+/** Plaintext lies in new buffers. A piece of ciphertext is done with when the last of it was given. */
+async function* decrypted(
+  source: Source<Tenure>,
+  stream: Stream & { readonly blob: BlobId; readonly protection: { readonly salt: string } },
+  range: Range,
+): AsyncGenerator<Buffer> {
+  const { blob, size, what } = stream;
   const cipher = cipherRange(range.start, range.end, size);
-  const key = keyOf(stream, protection, objectKey);
+  const key = keyOf(stream, stream.protection, stream.objectKey);
   try {
-    yield* decryptStream(environment.blobs.read(blob, cipher), { ...cipher, key, size });
+    yield* decryptStream(eachPiece(source.read(blob, cipher)), { ...cipher, key, size });
   } catch (error) {
     if (error instanceof DamagedCiphertext) throw damaged(what, error);
     throw error;
   }
 }
 
-async function* readParts(
-  environment: Environment,
+function readParts<T extends Tenure>(
+  source: Source<T>,
   parts: readonly ManifestPart[],
   object: { readonly objectKey: Buffer | undefined; readonly what: string },
   range: Range,
-): AsyncGenerator<Buffer> {
-  let offset = 0;
-  for (const part of parts) {
-    const start = Math.max(range.start - offset, 0);
-    const end = Math.min(range.end - offset, part.size);
-    offset += part.size;
-    if (start < end) yield* readBlob(environment, { ...part, ...object }, { start, end });
-    if (offset >= range.end) return;
+): Pieces<T | 'own'> {
+  function* opened() {
+    let offset = 0;
+    for (const part of parts) {
+      const start = Math.max(range.start - offset, 0);
+      const end = Math.min(range.end - offset, part.size);
+      offset += part.size;
+      if (start < end) yield readBlob(source, { ...part, ...object }, { start, end });
+      if (offset >= range.end) return;
+    }
   }
-}
-
-interface Check {
-  update(bytes: Buffer): void;
-  holds(): boolean;
-}
-
-function checkOf({ crc, gmac }: { readonly crc: number; readonly gmac?: string }): Check {
-  if (gmac !== undefined) {
-    const mac = new Gmac();
-    return { update: (bytes) => mac.update(bytes), holds: () => mac.digest() === gmac };
-  }
-  let sum = 0;
-  return {
-    update(bytes) {
-      sum = crc32(bytes, sum);
-    },
-    holds: () => sum === crc,
-  };
-}
-
-/** Holds each chunk back until the next one came, so that a body that turns out damaged never looks finished to the reader. */
-async function* verifyPlain(
-  source: AsyncIterable<Buffer>,
-  length: number,
-  check: Check | undefined,
-  what: string,
-): AsyncGenerator<Buffer> {
-  let held: Buffer | undefined;
-  let total = 0;
-  for await (const chunk of source) {
-    if (held !== undefined) yield held;
-    held = chunk;
-    total += chunk.length;
-    check?.update(chunk);
-  }
-  if (total !== length || check?.holds() === false) throw damaged(what);
-  if (held !== undefined) yield held;
+  return new JoinedPieces(source.tenure, opened());
 }
 
 function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey: Buffer | undefined): Buffer {
@@ -164,22 +154,4 @@ function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey:
 
 function damaged(what: string, cause?: Error): DamagedBody {
   return new DamagedBody(`the stored bytes of ${what} are damaged: they are not what was written`, { cause });
-}
-
-function readable(chunks: AsyncIterable<Buffer>): Readable {
-  return Readable.from(chunks, { objectMode: false });
-}
-
-/** Cheaper than a generator, for the many small ones. */
-function readableBuffer(read: () => Buffer): Readable {
-  return new Readable({
-    read() {
-      try {
-        this.push(read());
-        this.push(null);
-      } catch (error) {
-        this.destroy(error instanceof Error ? error : new Error(String(error)));
-      }
-    },
-  });
 }

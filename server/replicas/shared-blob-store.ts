@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Pieces } from '../../platform/pieces.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 
@@ -22,6 +23,10 @@ export class SharedBlobStore implements BlobStore {
 
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
     return this.#opened().read(id, range);
+  }
+
+  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+    return this.#opened().lend(id, range);
   }
 
   async remove(id: BlobId): Promise<void> {

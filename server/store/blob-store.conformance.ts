@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eachPiece } from '../../platform/pieces.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from './blob-store.ts';
 
 export interface BlobEngine {
@@ -136,6 +137,55 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
       });
     });
 
+    describe('lend', () => {
+      const bytes = randomBytes(2_500_000);
+
+      beforeEach(() => store.write(id, inPieces(bytes, 70_000)).then(() => undefined));
+
+      it.each([
+        [0, 0],
+        [0, 1],
+        [2_499_999, 2_500_000],
+        [1_048_575, 1_048_577],
+        [100, 2_400_000],
+        [2_500_000, 2_500_000],
+      ])('gives exactly the bytes from %i to %i', async (start, end) => {
+        expect((await borrowed(store, id, start, end)).equals(bytes.subarray(start, end))).toBe(true);
+      });
+
+      it('fails where the blob ends before the range', async () => {
+        await expect(borrowed(store, id, 2_400_000, 2_500_001)).rejects.toThrow(BlobTruncated);
+      });
+
+      it('fails for a blob that is not there', async () => {
+        await expect(borrowed(store, someBlobId(), 0, 1)).rejects.toThrow(BlobMissing);
+      });
+
+      it('can be given up halfway', async () => {
+        const pieces = store.lend(id, { start: 0, end: bytes.length });
+        await pieces.next();
+        await pieces.close();
+        expect(await pieces.next()).toBeUndefined();
+      });
+
+      it('keeps a piece as it is while others read', async () => {
+        const pieces = store.lend(id, { start: 0, end: bytes.length });
+        const piece = await pieces.next();
+        const copy = Buffer.from(piece ?? '');
+        await Promise.all(Array.from({ length: 20 }, (_, n) => borrowed(store, id, n * 100_000, bytes.length)));
+        const kept = piece?.equals(copy);
+        await pieces.close();
+        expect(kept).toBe(true);
+      });
+
+      it('serves many readers of one blob', async () => {
+        const sums = await Promise.all(
+          Array.from({ length: 20 }, async () => sha256(await borrowed(store, id, 0, bytes.length))),
+        );
+        expect(new Set(sums)).toEqual(new Set([sha256(bytes)]));
+      });
+    });
+
     describe('remove', () => {
       it('takes a blob away', async () => {
         await store.write(id, from([Buffer.from('x')]));
@@ -198,6 +248,13 @@ export async function* from(chunks: readonly Buffer[]): AsyncIterable<Buffer> {
 
 export async function read(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
   return Buffer.concat((await Array.fromAsync(store.read(id, { start, end }))) as Buffer[]);
+}
+
+/** By lent pieces, each copied before the next is asked for. */
+async function borrowed(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const piece of eachPiece(store.lend(id, { start, end }))) copies.push(Buffer.from(piece));
+  return Buffer.concat(copies);
 }
 
 export async function listed(store: BlobStore): Promise<BlobId[]> {

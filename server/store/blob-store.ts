@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Pieces } from '../../platform/pieces.ts';
 
 /**
  * Bodies too large for a record, each under an id of its own, written once and never changed.
@@ -14,10 +15,19 @@ export interface BlobStore {
   write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }>;
 
   /**
+   * The same from pieces of memory that is used again: each is released once the store refers to it no more, and all are when this
+   * settles. Their memory may be shared with other threads, and should begin at a page. Engines that must keep bytes have no such method.
+   */
+  writePieces?(id: BlobId, pieces: AsyncIterable<Piece>): Promise<{ readonly size: number }>;
+
+  /**
    * Bytes from `start` inclusive to `end` exclusive. Errors with `BlobMissing` when there is no such blob,
    * with `BlobTruncated` when it ends before the range does.
    */
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable;
+
+  /** The same for who is done with a piece before he asks for the next, so that its buffer may be used again. */
+  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces;
 
   remove(id: BlobId): Promise<void>;
 
@@ -26,6 +36,11 @@ export interface BlobStore {
 
   /** Free and total bytes of what holds the blobs, where that can be told. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+}
+
+export interface Piece {
+  readonly bytes: Buffer;
+  release(): void;
 }
 
 /** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random ones. */

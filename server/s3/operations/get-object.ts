@@ -14,7 +14,7 @@ export const getObject: Operation = {
       if (start === end) return { status, headers, body: { kind: 'empty' } };
       if (object.bytes !== undefined)
         return { status, headers, body: { kind: 'bytes', bytes: object.bytes({ start, end }) } };
-      return { status, headers, body: { kind: 'stream', size: end - start, stream: object.open({ start, end }) } };
+      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: object.lend({ start, end }) } };
     });
   },
 };

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Pieces } from '../../../platform/pieces.ts';
 import { isBlobId } from '../blob-id.ts';
 import type { BlobId, BlobStore } from '../blob-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
-import { readBlob } from './blob-reader.ts';
+import { type BlobRange, LentBlob, readBlob } from './blob-reader.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './blob-file-system.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
@@ -60,7 +61,11 @@ class FilesBlobStore implements BlobStore {
   }
 
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
-    return readBlob(this.#fs, join(this.#folderOf(id), id), id, range);
+    return readBlob(this.#rangeOf(id, range));
+  }
+
+  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+    return new LentBlob(this.#rangeOf(id, range));
   }
 
   async remove(id: BlobId): Promise<void> {
@@ -88,6 +93,10 @@ class FilesBlobStore implements BlobStore {
 
   space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
     return this.#fs.space(this.#root);
+  }
+
+  #rangeOf(id: BlobId, { start, end }: { readonly start: number; readonly end: number }): BlobRange {
+    return { fs: this.#fs, path: join(this.#folderOf(id), id), id, start, end };
   }
 
   #folderOf(id: BlobId): string {

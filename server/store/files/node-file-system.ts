@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile, type OpenFile } from './blob-file-system.ts';
+import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './blob-file-system.ts';
+import { NodeOpenFile } from './node-open-file.ts';
 
 /** The machine's own file system. */
 export const nodeFileSystem: BlobFileSystem = {
@@ -27,8 +28,8 @@ export const nodeFileSystem: BlobFileSystem = {
     }
   },
 
-  async open(path) {
-    return new NodeOpenFile(await open(path, 'r'));
+  open(path) {
+    return NodeOpenFile.open(path);
   },
 
   async *names(path) {
@@ -86,20 +87,4 @@ function after(chunks: readonly Buffer[], written: number): readonly Buffer[] {
     }
   }
   return left;
-}
-
-class NodeOpenFile implements OpenFile {
-  readonly #file: FileHandle;
-
-  constructor(file: FileHandle) {
-    this.#file = file;
-  }
-
-  async read(into: Buffer, position: number): Promise<number> {
-    return (await this.#file.read(into, 0, into.length, position)).bytesRead;
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
-  }
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
 import { closed } from '../closed.ts';
 import { StoreUnavailable } from '../record-store.ts';
@@ -59,6 +60,28 @@ export class MemoryBlobStore implements BlobStore {
 
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
     return Readable.from(this.#chunks(id, range), { objectMode: false });
+  }
+
+  /** Wipes each piece when the next is asked for, so that tests notice who kept it. */
+  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+    const pieces = ownPieces(this.#chunks(id, range));
+    let lent: Buffer | undefined;
+    const wipe = () => {
+      lent?.fill(0xdd);
+      lent = undefined;
+    };
+    return {
+      tenure: 'lent',
+      async next() {
+        wipe();
+        lent = await pieces.next();
+        return lent;
+      },
+      close() {
+        wipe();
+        return pieces.close();
+      },
+    };
   }
 
   async remove(id: BlobId): Promise<void> {

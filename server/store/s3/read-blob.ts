@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
 import { blobObjectKey } from './blob-object-key.ts';
 import { Attempts } from './patience.ts';
@@ -19,6 +20,11 @@ const READ_AHEAD = 256 * 1024;
 export function readBlob(connection: S3Connection, id: BlobId, range: Range): Readable {
   const key = blobObjectKey(connection.address.prefix, id);
   return Readable.from(pieces(connection, key, id, range), { objectMode: false, highWaterMark: READ_AHEAD });
+}
+
+/** The same without a stream in between, and so without reading ahead beyond what the connection does. */
+export function lendBlob(connection: S3Connection, id: BlobId, range: Range): Pieces {
+  return ownPieces(pieces(connection, blobObjectKey(connection.address.prefix, id), id, range));
 }
 
 async function* pieces(connection: S3Connection, key: string, id: BlobId, range: Range): AsyncIterable<Buffer> {

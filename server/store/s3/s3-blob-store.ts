@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream';
 import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
+import type { Pieces } from '../../../platform/pieces.ts';
 import type { BlobId, BlobStore } from '../blob-store.ts';
 import { blobObjectKey } from './blob-object-key.ts';
 import { checkBucket } from './check-bucket.ts';
 import { type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
 import { type Patience, usualPatience } from './patience.ts';
-import { readBlob } from './read-blob.ts';
+import { lendBlob, readBlob } from './read-blob.ts';
 import { type S3Address, S3CallFailed, S3Connection } from './s3-connection.ts';
 import { Slots } from './slots.ts';
 import { writeBlob } from './write-blob.ts';
@@ -59,6 +60,10 @@ class S3BlobStore implements BlobStore {
 
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
     return readBlob(this.#connection, id, range);
+  }
+
+  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+    return lendBlob(this.#connection, id, range);
   }
 
   async remove(id: BlobId): Promise<void> {

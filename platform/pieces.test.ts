@@ -1,0 +1,104 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { JoinedPieces } from './joined-pieces.ts';
+import { eachPiece, ownPieces, type Pieces, readable, singlePiece } from './pieces.ts';
+
+async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buffer> {
+  try {
+    for (const letter of text) yield Buffer.from(letter);
+  } finally {
+    closed.push(text);
+  }
+}
+
+async function textOf(pieces: Pieces): Promise<string> {
+  let text = '';
+  for await (const piece of eachPiece(pieces)) text += piece.toString();
+  return text;
+}
+
+describe('pieces', () => {
+  it('of an iterable are its pieces', async () => {
+    expect(await textOf(ownPieces(letters('abc')))).toBe('abc');
+  });
+
+  it('end with undefined, again and again', async () => {
+    const pieces = ownPieces(letters('a'));
+    expect([await pieces.next(), await pieces.next(), await pieces.next()].map(String)).toEqual([
+      'a',
+      'undefined',
+      'undefined',
+    ]);
+  });
+
+  it('that are closed halfway let their source finish', async () => {
+    const closed: string[] = [];
+    const pieces = ownPieces(letters('abc', closed));
+    await pieces.next();
+    await pieces.close();
+    expect(closed).toEqual(['abc']);
+  });
+
+  it('of a stream that nobody read destroy it when they are closed', async () => {
+    const stream = Readable.from(letters('abc'));
+    await ownPieces(stream).close();
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it('may be closed twice', async () => {
+    const pieces = ownPieces(letters('abc'));
+    await pieces.close();
+    await expect(pieces.close()).resolves.toBeUndefined();
+  });
+
+  it('become a stream where they may be kept', async () => {
+    expect(Buffer.concat(await readable(ownPieces(letters('abc'))).toArray()).toString()).toBe('abc');
+  });
+
+  it('are closed when the stream made of them is destroyed', async () => {
+    const closed: string[] = [];
+    for await (const piece of readable(ownPieces(letters('abc', closed)))) {
+      expect(String(piece)).toBe('a');
+      break;
+    }
+    await expect.poll(() => closed).toEqual(['abc']);
+  });
+
+  it('may be one, read when it is asked for', async () => {
+    expect(await textOf(singlePiece(() => Buffer.from('all')))).toBe('all');
+  });
+
+  it('reject where the one cannot be read', async () => {
+    const pieces = singlePiece(() => {
+      throw new Error('damaged');
+    });
+    await expect(pieces.next()).rejects.toThrow('damaged');
+  });
+});
+
+describe('joined pieces', () => {
+  it('give one body after the other', async () => {
+    const bodies = ['ab', '', 'c'].map((text) => ownPieces(letters(text)));
+    expect(await textOf(new JoinedPieces('own', bodies))).toBe('abc');
+  });
+
+  it('close a body before they open the next', async () => {
+    const steps: string[] = [];
+    function* bodies() {
+      for (const text of ['ab', 'c']) {
+        steps.push(`open ${text}`);
+        yield ownPieces(letters(text, steps));
+      }
+    }
+    await textOf(new JoinedPieces('own', bodies()));
+    expect(steps).toEqual(['open ab', 'ab', 'open c', 'c']);
+  });
+
+  it('open nothing more when they are closed', async () => {
+    const closed: string[] = [];
+    const pieces = new JoinedPieces('own', [ownPieces(letters('ab', closed)), ownPieces(letters('c', closed))]);
+    await pieces.next();
+    await pieces.close();
+    expect([await pieces.next(), closed]).toEqual([undefined, ['ab']]);
+  });
+});

@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream';
+
+/**
+ * How long a piece of a body may be used: a lent one until the next is asked for or the pieces are closed, for its buffer is then filled
+ * again; one's own for as long as one likes.
+ */
+export type Tenure = 'lent' | 'own';
+
+/**
+ * The bytes of a body, in pieces that are asked for one after the other. No `AsyncIterable<Buffer>`, so that nobody who keeps pieces
+ * takes lent ones by mistake: `Pieces` alone are to be treated as lent, `Pieces<'own'>` may be kept.
+ *
+ * `close` must be called once nothing is wanted any more, also after a failure and at the end; it is called after what `next` promised
+ * has settled, and may be called twice.
+ */
+export interface Pieces<T extends Tenure = Tenure> {
+  readonly tenure: T;
+  /** Undefined at the end. Nothing is opened before the first call. */
+  next(): Promise<Buffer | undefined>;
+  /** Gives back what was lent and opened. */
+  close(): Promise<void>;
+}
+
+/** The pieces of what makes a new buffer for each. */
+export function ownPieces(source: AsyncIterable<Buffer>): Pieces<'own'> {
+  let iterator: AsyncIterator<Buffer> | undefined;
+  return {
+    tenure: 'own',
+    async next() {
+      iterator ??= source[Symbol.asyncIterator]();
+      const result = await iterator.next();
+      return result.done === true ? undefined : result.value;
+    },
+    async close() {
+      // Streams open what they read from before they are asked for it.
+      if (iterator === undefined && source instanceof Readable) source.destroy();
+      await iterator?.return?.();
+    },
+  };
+}
+
+/** One piece, read when it is asked for. */
+export function singlePiece(read: () => Buffer): Pieces<'own'> {
+  let given = false;
+  return {
+    tenure: 'own',
+    // oxlint-disable-next-line typescript/require-await -- what `read` throws must reject
+    async next() {
+      if (given) return undefined;
+      given = true;
+      return read();
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** To be used only by who has done with a piece before it goes on to the next. Closes the pieces when the iteration ends. */
+export async function* eachPiece(pieces: Pieces): AsyncGenerator<Buffer> {
+  try {
+    for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) yield piece;
+  } finally {
+    await pieces.close();
+  }
+}
+
+/** A stream, which keeps pieces until they are read. */
+export function readable(pieces: Pieces<'own'>): Readable {
+  return Readable.from(eachPiece(pieces), { objectMode: false });
+}
