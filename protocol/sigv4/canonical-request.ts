@@ -40,7 +40,8 @@ function canonicalValue(value: string): string {
 export function hashCanonicalRequest(parts: CanonicalParts): string {
   const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
   const request = `${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`;
-  return hash('sha256', Buffer.from(request, 'latin1'), 'hex');
+  // Of ASCII alone, as nearly all are, the bytes of UTF-8 are the same, and no buffer has to be made.
+  return hash('sha256', Buffer.byteLength(request) === request.length ? request : Buffer.from(request, 'latin1'));
 }
 
 /** 64 hexadecimal digits. */

@@ -18,7 +18,7 @@ const required = [
 /** The parameters of a presigned URL; undefined when the query is no such thing. */
 export function presignedParameters(rawQuery: string): ReadonlyMap<string, string> | undefined {
   // Most queries hold none of these: the test spares them the decoding.
-  if (!/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=/.test(rawQuery)) return undefined;
+  if (rawQuery === '' || !/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=/.test(rawQuery)) return undefined;
   const parameters = new Map<string, string>();
   for (const [name, value] of decodedParameters(rawQuery)) {
     if (name === 'AWSAccessKeyId') {

@@ -1,5 +1,9 @@
+/** The timestamp that was read last: requests of one second all have the same, and each is read once and written twice. */
+let lastRead: { readonly text: string; readonly time: number } = { text: '', time: Number.NaN };
+
 /** `20130524T000000Z`. */
 export function formatTimestamp(date: Date): string {
+  if (date.getTime() === lastRead.time) return lastRead.text;
   const day = `${date.getUTCFullYear()}${twoDigits(date.getUTCMonth() + 1)}${twoDigits(date.getUTCDate())}`;
   return `${day}T${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}${twoDigits(date.getUTCSeconds())}Z`;
 }
@@ -10,6 +14,14 @@ function twoDigits(value: number): string {
 
 /** The instant of `20130524T000000Z`; undefined when it is not of this form or names no real instant. */
 export function parseTimestamp(text: string): Date | undefined {
+  // Dates can be changed: each caller gets one of its own.
+  if (text === lastRead.text) return new Date(lastRead.time);
+  const date = readTimestamp(text);
+  if (date !== undefined) lastRead = { text, time: date.getTime() };
+  return date;
+}
+
+function readTimestamp(text: string): Date | undefined {
   if (!/^\d{8}T\d{6}Z$/.test(text)) return undefined;
   const [year, month, day] = [twoAt(text, 0) * 100 + twoAt(text, 2), twoAt(text, 4), twoAt(text, 6)];
   const [hour, minute, second] = [twoAt(text, 9), twoAt(text, 11), twoAt(text, 13)];

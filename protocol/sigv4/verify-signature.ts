@@ -53,13 +53,21 @@ export function verifySignature(
     throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256.');
   }
   const signingKey = verification.signingKeys.get(secretKey, claim.scope);
-  const expected = Buffer.from(claim.signature, 'latin1');
   const timestamp = formatTimestamp(claim.timestamp);
   const query = canonicalQuery(request.rawQuery);
-  for (const { path, headerLines } of readings(request, claim)) {
+  const isSignedAs = (path: string, headerLines: string): boolean => {
     const parts = { method: request.method, path, query, headerLines, signedHeaders: claim.signedHeaders, payloadHash };
-    const signature = computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts));
-    if (timingSafeEqual(Buffer.from(signature, 'latin1'), expected)) return { claim, signingKey };
+    return equalSignatures(
+      computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts)),
+      claim.signature,
+    );
+  };
+  const path = reencode(request.rawPath, { keepSlash: true, plusIsSpace: false });
+  const headerLines = canonicalHeaders(headersAsSigned(request.headers, claim.signedHeaders), claim.signedHeaders);
+  // What is signed in the usual way is not read in any other.
+  if (isSignedAs(path, headerLines)) return { claim, signingKey };
+  for (const reading of otherReadings(request.rawPath, path, headerLines)) {
+    if (isSignedAs(reading.path, reading.headerLines)) return { claim, signingKey };
   }
   throw new S3Error(
     'SignatureDoesNotMatch',
@@ -68,20 +76,28 @@ export function verifySignature(
   );
 }
 
+/** Digits of a signature. */
+const signatureLength = 64;
+const one = Buffer.alloc(signatureLength);
+const other = Buffer.alloc(signatureLength);
+
+/** In a time that tells nothing of either. Kept memory, since two buffers for each request cost more than comparing them. */
+function equalSignatures(computed: string, sent: string): boolean {
+  if (sent.length !== signatureLength) return false;
+  one.write(computed, 'latin1');
+  other.write(sent, 'latin1');
+  return timingSafeEqual(one, other);
+}
+
 /**
- * The ways in which clients read what is sent, the usual one first. A path is signed re-encoded, by some as it is (`%2F` in a
- * key); a repeated header is signed joined by `,` and arrives here joined by `, `.
+ * The ways in which some clients read what is sent. A path is signed re-encoded, by some as it is (`%2F` in a key); a repeated
+ * header is signed joined by `,` and arrives here joined by `, `.
  */
-function* readings(request: SignedRequest, claim: SignatureClaim): Generator<{ path: string; headerLines: string }> {
-  const path = reencode(request.rawPath, { keepSlash: true, plusIsSpace: false });
-  const headers = headersAsSigned(request.headers, claim.signedHeaders);
-  const headerLines = canonicalHeaders(headers, claim.signedHeaders);
-  yield { path, headerLines };
-  if (path !== request.rawPath) yield { path: request.rawPath, headerLines };
+function otherReadings(rawPath: string, path: string, headerLines: string): { path: string; headerLines: string }[] {
   const joined = headerLines.replaceAll(', ', ',');
-  if (joined === headerLines) return;
-  yield { path, headerLines: joined };
-  if (path !== request.rawPath) yield { path: request.rawPath, headerLines: joined };
+  const paths = path === rawPath ? [path] : [path, rawPath];
+  const lines = joined === headerLines ? [headerLines] : [headerLines, joined];
+  return lines.flatMap((each) => paths.map((of) => ({ path: of, headerLines: each }))).slice(1);
 }
 
 /** `Expect` is hop-by-hop: a proxy that answers it strips it, and its value is known. */
