@@ -36,6 +36,7 @@ export function answerHealth(request: IncomingRequest, readiness: Readiness): An
 }
 
 function checkOf({ rawPath, rawQuery, headers }: IncomingRequest): 'live' | 'ready' | 'cluster' | undefined {
+  if (!rawPath.startsWith('/minio/') && !rawPath.startsWith('/health/')) return undefined;
   const path = /^(\/minio)?\/health\/([a-z/]+)$/.exec(rawPath);
   if (path === null) return undefined;
   if (path[1] === undefined && (headers.authorization !== undefined || /[?&]?X-Amz-/i.test(rawQuery))) return undefined;

@@ -20,6 +20,7 @@ export class MessageBody implements Body {
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
     this.#begin();
+    if (this.#message.readableEnded) return nothing();
     // Who stops reading must still be able to answer: destroying the message would cut the connection.
     return this.#message.iterator({ destroyOnReturn: false });
   }
@@ -27,6 +28,7 @@ export class MessageBody implements Body {
   /** For bodies whose length the head declares: Node's parser lets no more through. Rejects when the connection ends before. */
   whole(): Promise<Buffer> {
     this.#begin();
+    if (this.#message.readableEnded) return Promise.resolve(Buffer.alloc(0));
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const pieces: Buffer[] = [];
     const message = this.#message;
@@ -44,4 +46,9 @@ export class MessageBody implements Body {
   #begin(): void {
     if (this.#awaitsContinue && !this.#response.headersSent) this.#response.writeContinue();
   }
+}
+
+/** A request that announces no body is no stream that could be read. */
+async function* nothing(): AsyncGenerator<Buffer> {
+  // oxlint-disable-next-line no-empty-function -- an iteration that ends at once
 }

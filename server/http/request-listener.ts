@@ -123,9 +123,9 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   }
 }
 
-/** Whether the client did, before its request was whole. */
+/** Whether the client did, before its request was whole. One without a body has ended, for Node, before it is complete. */
 function wentAway(message: IncomingMessage): boolean {
-  return message.destroyed && !message.complete;
+  return message.destroyed && !message.complete && !message.readableEnded;
 }
 
 /** Why a policy refused: for the log alone. */

@@ -18,6 +18,8 @@ const serverOptions: ServerOptions = {
   maxHeaderSize,
   joinDuplicateHeaders: true,
   requireHostHeader: false,
+  // A request without a body is no stream that has to be ended: an eighth of what Node does for a small GET.
+  optimizeEmptyRequests: true,
   requestTimeout: 0,
   headersTimeout: limits.headers,
   keepAliveTimeout: limits.keepAlive,

@@ -15,7 +15,7 @@ export interface MetricsHandlerOptions {
 const path = /^\/minio\/v2\/metrics\/(cluster|node|bucket|resource)$/;
 
 export function isMetricsPath(rawPath: string): boolean {
-  return path.test(rawPath);
+  return rawPath.startsWith('/minio/') && path.test(rawPath);
 }
 
 /** Answers Prometheus, whether or not the server is ready. */
