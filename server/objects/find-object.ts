@@ -22,8 +22,8 @@ export async function findObject(
 
 /** One read where the object exists. Throws `NoSuchKey` and `NoSuchBucket`. */
 export async function getObjectRecord(environment: Environment, bucket: string, key: string): Promise<ObjectRecord> {
-  const found = await findObject(environment, bucket, key);
-  return found === undefined ? noSuchKey(environment, bucket, key) : found.record;
+  const entry = await environment.records.get(recordKeys.object(bucket, key));
+  return entry === undefined ? noSuchKey(environment, bucket, key) : decodeObject(entry.value, bucket, key);
 }
 
 /** The same, with the record that its body is in where it is a small one: of the same moment, in the same round trip. */

@@ -99,11 +99,9 @@ function operation<Arguments extends readonly unknown[], Result>(
   environment: Environment,
   run: (environment: Environment, ...given: Arguments) => Promise<Result>,
 ): (...given: Arguments) => Promise<Result> {
-  return async (...given) => {
-    try {
-      return await run(environment, ...given);
-    } catch (error) {
-      throw translateFailure(error);
-    }
-  };
+  return (...given) => run(environment, ...given).catch(throwTranslated);
+}
+
+function throwTranslated(error: unknown): never {
+  throw translateFailure(error);
 }

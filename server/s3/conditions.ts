@@ -5,6 +5,7 @@ import { header } from './header.ts';
 
 /** `If-Match` and its kin; `prefix` is `x-amz-copy-source-` for the source of a copy. */
 export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadConditions {
+  if (prefix === '' && !hasReadConditions(headers)) return none;
   const ifModifiedSince = httpDate(header(headers, `${prefix}if-modified-since`));
   const ifUnmodifiedSince = httpDate(header(headers, `${prefix}if-unmodified-since`));
   return {
@@ -12,6 +13,18 @@ export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadC
     ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
     ...(ifUnmodifiedSince === undefined ? {} : { ifUnmodifiedSince }),
   };
+}
+
+/** Most reads have none. */
+const none: ReadConditions = {};
+
+function hasReadConditions(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['if-match'] !== undefined ||
+    headers['if-none-match'] !== undefined ||
+    headers['if-modified-since'] !== undefined ||
+    headers['if-unmodified-since'] !== undefined
+  );
 }
 
 /** The conditions of a write. S3 knows `*` alone for If-None-Match. */

@@ -9,6 +9,13 @@ const keyId = `${scheme}-aws-kms-key-id`;
 const contextHeader = `${scheme}-context`;
 const arnPrefix = 'arn:aws:kms:';
 
+/** By which clients give keys of their own. */
+const customerHeaders = [
+  `${scheme}-customer-algorithm`,
+  `${scheme}-customer-key`,
+  `x-amz-copy-source-server-side-encryption-customer-algorithm`,
+] as const;
+
 /** What the headers of a write ask for; undefined leaves it to the bucket. */
 export function requestedEncryption(headers: IncomingHttpHeaders): RequestedEncryption | undefined {
   refuseCustomerKeys(headers);
@@ -54,11 +61,7 @@ export function encryptionHeaders(encryption: ObjectEncryption | undefined): Rec
 
 /** Keys of the client's own are refused, never silently ignored: the client believes that only it can read the object. */
 export function refuseCustomerKeys(headers: IncomingHttpHeaders): void {
-  const customer =
-    header(headers, `${scheme}-customer-algorithm`) ??
-    header(headers, `${scheme}-customer-key`) ??
-    header(headers, `x-amz-copy-source-server-side-encryption-customer-algorithm`);
-  if (customer === undefined) return;
+  if (customerHeaders.every((name) => headers[name] === undefined)) return;
   throw new S3Error(
     'NotImplemented',
     'Encryption with keys of the client (SSE-C) is not implemented; use SSE-KMS or SSE-S3.',

@@ -4,6 +4,7 @@ import type { ObjectHeaders, ObjectInfo } from '../objects/object-layer.ts';
 import { checksumHeaders } from './digest-headers.ts';
 import { encryptionHeaders } from './encryption-headers.ts';
 import { header } from './header.ts';
+import { httpDate } from './http-date.ts';
 
 const metadataPrefix = 'x-amz-meta-';
 /** Names and values together, as AWS counts. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html */
@@ -87,14 +88,14 @@ function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
 export function describingHeaders(info: ObjectInfo, options: { readonly checksum: boolean }): Record<string, string> {
   const headers: Record<string, string> = {
     etag: `"${info.etag}"`,
-    'last-modified': info.lastModified.toUTCString(),
+    'last-modified': httpDate(info.lastModified),
     'content-type': info.contentType ?? defaultContentType,
     'accept-ranges': 'bytes',
   };
-  for (const [field, name] of plain) {
-    const value = info[field];
-    if (value !== undefined) headers[name] = value;
-  }
+  if (info.contentDisposition !== undefined) headers['content-disposition'] = info.contentDisposition;
+  if (info.contentLanguage !== undefined) headers['content-language'] = info.contentLanguage;
+  if (info.cacheControl !== undefined) headers['cache-control'] = info.cacheControl;
+  if (info.expires !== undefined) headers['expires'] = info.expires;
   if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
   if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
   for (const name of Object.keys(info.metadata)) headers[metadataPrefix + name] = info.metadata[name] ?? '';

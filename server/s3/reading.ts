@@ -17,7 +17,8 @@ import { checkVersion } from './version-id.ts';
 /** What an answer to GET or HEAD of an object tells and holds: plaintext bytes from `start` inclusive to `end` exclusive. */
 export interface ReadPlan {
   readonly status: 200 | 206;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Made for this answer alone: who plans may add to them. */
+  readonly headers: Record<string, string>;
   readonly start: number;
   readonly end: number;
 }
@@ -31,7 +32,7 @@ export function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
   checkVersion(call.query.get('versionId'));
   const { headers } = call.request;
   refuseCustomerKeys(headers);
-  const asked = parseRange(header(headers, 'range'));
+  const asked = headers.range === undefined ? undefined : parseRange(headers.range);
   const part = partNumber(call);
   if (part !== undefined && asked !== undefined) {
     throw new S3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter.');

@@ -3,7 +3,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { RequestHandler } from '../access/answer.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
-import type { Access, AccessRequest, Principal } from '../access/principal.ts';
+import type { Access, AccessRequest, Decision, Principal } from '../access/principal.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { findOperation } from './find-operation.ts';
 import type { S3Call } from './operation.ts';
@@ -29,7 +29,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name);
     const auth = await services.authenticate(request);
-    const call = createCall(services, request, auth, { query, bucket, key });
+    const call = new Call(services, request, auth, { query, bucket, key });
     if (operation.action !== undefined) {
       await call.require(operation.action, key === '' ? bucket : `${bucket}/${key}`);
     }
@@ -63,27 +63,49 @@ function levelOf(bucket: string, key: string): Level {
   return key === '' ? 'bucket' : 'object';
 }
 
-function createCall(
-  services: S3Services,
-  request: IncomingRequest,
-  auth: AuthenticatedRequest,
-  target: { readonly query: Query; readonly bucket: string; readonly key: string },
-): S3Call {
-  const context = () => requestContext(request, target.query, services.clock());
-  const decide = (action: string, resource: string) =>
-    services.access.authorize(new Asked(auth.principal, action, resource, context));
-  return {
-    ...target,
-    request,
-    auth,
-    objects: services.objects,
-    region: services.region,
-    async allows(action, resource) {
-      return (await decide(action, resource)).kind === 'allow';
-    },
-    async require(action, resource) {
-      const decision = await decide(action, resource);
-      if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
-    },
-  };
+/** Its methods are the class', where a literal would make some functions more for each request. */
+class Call implements S3Call {
+  readonly request: IncomingRequest;
+  readonly auth: AuthenticatedRequest;
+  readonly query: Query;
+  readonly bucket: string;
+  readonly key: string;
+  readonly #services: S3Services;
+
+  constructor(
+    services: S3Services,
+    request: IncomingRequest,
+    auth: AuthenticatedRequest,
+    target: { readonly query: Query; readonly bucket: string; readonly key: string },
+  ) {
+    this.#services = services;
+    this.request = request;
+    this.auth = auth;
+    this.query = target.query;
+    this.bucket = target.bucket;
+    this.key = target.key;
+  }
+
+  get objects(): ObjectLayer {
+    return this.#services.objects;
+  }
+
+  get region(): string {
+    return this.#services.region;
+  }
+
+  async allows(action: string, resource: string): Promise<boolean> {
+    return (await this.#decide(action, resource)).kind === 'allow';
+  }
+
+  async require(action: string, resource: string): Promise<void> {
+    const decision = await this.#decide(action, resource);
+    if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
+  }
+
+  #decide(action: string, resource: string): Promise<Decision> {
+    const { access, clock } = this.#services;
+    const context = () => requestContext(this.request, this.query, clock());
+    return access.authorize(new Asked(this.auth.principal, action, resource, context));
+  }
 }
