@@ -1,7 +1,7 @@
 import type { CommitId } from '../record-store.ts';
 
 /** So many settled commits at least are remembered, and at most twice as many; nobody has to ask for one that was answered. */
-const REMEMBERED = 32_768;
+const REMEMBERED = 8_192;
 
 /** Which commits of this handle are on their way, which took effect and which never may. */
 export class RecentCommits {
