@@ -2,10 +2,10 @@ import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
 import type { Identities } from '../identities/identities.ts';
 import type { Subject } from '../identities/subject.ts';
-import { authorize } from './authorize.ts';
-import type { BucketPolicySource } from './authorize.ts';
+import { authorize, explainDecision } from './authorize.ts';
+import type { BucketPolicySource, ExplainedDecision } from './authorize.ts';
 import type { CredentialSource } from './authenticate.ts';
-import type { Access, StoredCredentials } from './principal.ts';
+import type { Access, AccessRequest, StoredCredentials } from './principal.ts';
 import { rootCredentials, sessionTokenKey } from './root-credentials.ts';
 import type { RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials } from './temporary-credentials.ts';
@@ -24,6 +24,8 @@ export interface AccessOptions {
 export interface AccessRoom extends Access, Required<CredentialSource> {
   readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
+  /** As `authorize`, with what each statement of each policy said. For administrators only. */
+  explain(request: AccessRequest): Promise<ExplainedDecision>;
 }
 
 export function createAccess(options: AccessOptions): AccessRoom {
@@ -49,6 +51,7 @@ export function createAccess(options: AccessOptions): AccessRoom {
     },
     issuedButExpired: (accessKey, sessionToken) => temporary.issuedButExpired(accessKey, sessionToken),
     authorize: (request) => authorize(request, identities, bucketPolicy),
+    explain: (request) => explainDecision(request, identities, bucketPolicy),
   };
 }
 

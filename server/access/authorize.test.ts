@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
-import { authorize } from './authorize.ts';
+import { authorize, explainDecision } from './authorize.ts';
 import { federated, fixedHolders } from '../identities/testing.ts';
 import type { FederatedSubject } from '../identities/subject.ts';
 import type { Principal, TemporaryPrincipal } from './principal.ts';
@@ -215,5 +215,32 @@ describe('the policy of a bucket', () => {
   it('cannot lock root out', async () => {
     open({ Effect: 'Deny', Action: ['s3:*'] });
     expect(await kind({ kind: 'root', accessKey: 'root' }, 's3:PutBucketPolicy', 'open')).toBe('allow');
+  });
+});
+
+describe('explainDecision', () => {
+  const explained = (principal: Principal, action: string, resource: string) =>
+    explainDecision({ principal, action, resource, context: {} }, policies, (bucket) =>
+      Promise.resolve(bucketPolicy[bucket]),
+    );
+
+  it('decides as authorize does, for people, the bucket, sessions and root', async () => {
+    open({ Effect: 'Deny', Action: ['s3:GetObject'], Resource: ['arn:aws:s3:::open/secret'] });
+    const narrowed = ann({ sessionPolicy: document(allow('s3:GetObject', 'open/*')) });
+    for (const principal of [ann(), narrowed, { kind: 'root', accessKey: 'root' } as const]) {
+      for (const resource of ['open/key', 'open/secret', 'other/key']) {
+        const { kind: effect } = await decide(principal, 's3:GetObject', resource);
+        expect(await explained(principal, 's3:GetObject', resource)).toMatchObject({ effect });
+      }
+    }
+  });
+
+  it('says who asks, what each statement says, and which policies are gone', async () => {
+    expect(await explained(ann({ policies: ['read', 'gone'] }), 's3:PutObject', 'b/k')).toMatchObject({
+      effect: 'deny',
+      who: 'ann (P)',
+      missing: ['gone'],
+      policies: [{ policy: 'read', effect: 'none', statements: [{ applied: false, mismatch: { element: 'Action' } }] }],
+    });
   });
 });

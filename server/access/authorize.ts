@@ -1,6 +1,8 @@
 import { decide } from '../../protocol/policy/decide.ts';
 import type { DecisionInput } from '../../protocol/policy/decision.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
+import { explain } from '../../protocol/policy/explain.ts';
+import type { Explanation } from '../../protocol/policy/explanation.ts';
 import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { Subject } from '../identities/subject.ts';
@@ -39,6 +41,24 @@ export async function authorize(
     kind: effect,
     reason: `${who(principal)}: ${reason}${cause === 'not-allowed' ? remark(known.missing) : ''}`,
   };
+}
+
+/** A decision with what each statement said, for administrators. */
+export interface ExplainedDecision extends Explanation {
+  /** Who asks, as the reason of a decision names them. */
+  readonly who: string;
+  /** Policies that the credentials name and that no longer exist. */
+  readonly missing: readonly string[];
+}
+
+/** What `authorize` decides, and why. */
+export async function explainDecision(
+  request: AccessRequest,
+  holders: PolicyHolders,
+  bucketPolicy: BucketPolicySource,
+): Promise<ExplainedDecision> {
+  const { input, missing } = await gather(request, holders, bucketPolicy);
+  return { ...explain(input), who: who(request.principal), missing };
 }
 
 interface Gathered {

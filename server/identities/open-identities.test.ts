@@ -152,6 +152,13 @@ describe('a policy', () => {
     await expect(identities.removePolicy('readonly')).rejects.toMatchObject({ code: 'policy-built-in' });
   });
 
+  it('is shown as a document, also where it is built in', async () => {
+    expect(JSON.parse((await other.policy('readwrite'))?.json ?? '')).toEqual({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Allow', Action: ['s3:*'], Resource: ['arn:aws:s3:::*'] }],
+    });
+  });
+
   it('remembers what it was, the newest first, and when it was made', async () => {
     await identities.putPolicy('p', reading);
     const made = now;

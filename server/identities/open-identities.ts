@@ -1,5 +1,6 @@
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { serializePolicy } from '../../protocol/policy/serialize-policy.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
 import { type AttachmentTarget, claimFits, partsOf } from './attachment-target.ts';
 import { attachmentChanges } from './change-attachments.ts';
@@ -122,7 +123,7 @@ function named(name: string, stored: StoredPolicy | undefined): NamedDocument | 
     return { name, document: parsePolicyDocument(stored.document), json: stored.document, stored };
   }
   const document = builtInPolicies.get(name);
-  return document && { name, document, json: JSON.stringify(document) };
+  return document && { name, document, json: serializePolicy(document) };
 }
 
 function unique(names: readonly string[]): readonly string[] {
