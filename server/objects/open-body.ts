@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { JoinedPieces } from '../../platform/joined-pieces.ts';
 import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure } from '../../platform/pieces.ts';
 import { cipherRange } from '../encryption/package-layout.ts';
@@ -121,7 +122,10 @@ async function* decrypted(
   const cipher = cipherRange(range.start, range.end, size);
   const key = keyOf(stream, stream.protection, stream.objectKey);
   try {
-    yield* decryptStream(eachPiece(source.read(blob, cipher)), { ...cipher, key, size });
+    for await (const piece of decryptStream(eachPiece(source.read(blob, cipher)), { ...cipher, key, size })) {
+      bodyBytesPassed(piece.length);
+      yield piece;
+    }
   } catch (error) {
     if (error instanceof DamagedCiphertext) throw damaged(what, error);
     throw error;
