@@ -49,6 +49,7 @@ export function loadSettings({
     browser: {
       enabled: server.onOff('BROWSER'),
       ...browserRedirect,
+      redirectHosts: server.list('BROWSER_REDIRECT_HOSTS'),
       sessionMs: server.number('CONSOLE_SESSION_DURATION') ?? oneDay / 2,
     },
     ...(threads === undefined ? {} : { threads }),
@@ -63,6 +64,10 @@ export function loadSettings({
     ...(keyService === undefined ? {} : { keyService }),
     autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),
     openid,
+    personCheck: {
+      intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
+      unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
+    },
     warnings: unknownVariables(variables.keys()),
   };
   if (loaded.autoEncryption && keyService === undefined) {

@@ -54,6 +54,14 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
     ...read.optional('adminUrl', 'IDP_ADMIN_URL'),
     realm: read.text('IDP_REALM') ?? 'master',
     ...read.optional('caFile', 'CA_FILE'),
+    ...pem(read.text('CA')),
+    ...read.optional('userReadableClaim', 'USER_READABLE_CLAIM'),
+    ...read.optional('userIdClaim', 'USER_ID_CLAIM'),
     ...read.optional('comment', 'COMMENT'),
   };
+}
+
+/** Lines of environment files and of the admin API cannot hold a line end. */
+function pem(text: string | undefined): { ca?: string } {
+  return text === undefined ? {} : { ca: text.replaceAll('\\n', '\n') };
 }

@@ -11,7 +11,13 @@ export interface ServerSettings {
   readonly consoleAddress: string;
   readonly dataFolder?: string;
   readonly serverUrl?: string;
-  readonly browser: { readonly enabled: boolean; readonly redirectUrl?: string; readonly sessionMs: number };
+  readonly browser: {
+    readonly enabled: boolean;
+    readonly redirectUrl?: string;
+    /** Hosts that a dynamic redirect may name; none given: any. */
+    readonly redirectHosts: readonly string[];
+    readonly sessionMs: number;
+  };
   readonly threads?: number;
   /** Whether Prometheus needs a token. */
   readonly metricsAuthorization: 'jwt' | 'public';
@@ -29,6 +35,7 @@ export interface ServerSettings {
   readonly keyService?: KeyServiceSettings;
   readonly autoEncryption: boolean;
   readonly openid: readonly OpenIdProviderSettings[];
+  readonly personCheck: PersonCheckSettings;
   /** Things a person should know that do not stop the server, e.g. variables that no setting has. */
   readonly warnings: readonly string[];
 }
@@ -64,6 +71,14 @@ export interface KeyServiceSettings {
   readonly enclave?: string;
 }
 
+/** Whether people who have credentials still exist at their provider. */
+export interface PersonCheckSettings {
+  /** Milliseconds; 0 for never by itself. */
+  readonly intervalMs: number;
+  /** What becomes of somebody who wants credentials while the provider cannot be asked. */
+  readonly unreachable: 'keep' | 'refuse';
+}
+
 export interface OpenIdProviderSettings {
   /** The `<ID>` of the variables, e.g. `PRIMARY_IAM`; `_` where they carry none. */
   readonly id: string;
@@ -83,5 +98,10 @@ export interface OpenIdProviderSettings {
   readonly adminUrl?: string;
   readonly realm: string;
   readonly caFile?: string;
+  /** PEM. */
+  readonly ca?: string;
+  readonly userReadableClaim?: string;
+  /** By which the admin interface knows a person; `sub` without it. */
+  readonly userIdClaim?: string;
   readonly comment?: string;
 }

@@ -79,6 +79,12 @@ export const settings = [
     { kind: 'url' },
     'Address under which browsers reach the console, behind a proxy; the OpenID redirect address is <this>/oauth_callback.',
   ),
+  server(
+    'SVC_BROWSER_REDIRECT_HOSTS',
+    { kind: 'list' },
+    'HOST or HOST:PORT, comma-separated, to which redirect_uri_dynamic may send browsers back; *.DOMAIN is every name below it. Without it: whatever the identity provider has registered.',
+    { aliases: [] },
+  ),
   server('SVC_THREADS', { kind: 'integer', min: 1, max: 256 }, 'HTTP threads; as many as cores without it.'),
   server('SVC_LOG_LEVEL', { kind: 'choice', of: ['debug', 'info', 'warn', 'error'] }, 'How much is logged.', {
     default: 'info',
@@ -188,6 +194,18 @@ export const settings = [
     { default: 'off' },
   ),
 
+  server(
+    'SVC_IDENTITY_OPENID_CHECK_INTERVAL',
+    { kind: 'duration' },
+    'How often people who have credentials are looked up at the admin interface of providers with a vendor; 0s turns that off.',
+    { default: '10m', aliases: [] },
+  ),
+  server(
+    'SVC_IDENTITY_OPENID_CHECK_UNREACHABLE',
+    { kind: 'choice', of: ['keep', 'refuse'] },
+    'While that interface cannot be asked: give people credentials (keep), or none (refuse). Credentials that exist stay either way.',
+    { default: 'keep', aliases: [] },
+  ),
   openid('ENABLE', onOff, 'Whether the provider is used.', { default: 'on' }),
   openid(
     'CONFIG_URL',
@@ -232,7 +250,22 @@ export const settings = [
     ],
     configKeys: ['keycloak_realm', 'idp_realm'],
   }),
-  openid('CA_FILE', { kind: 'path' }, 'CA certificates (PEM) trusted for this provider besides those of the system.'),
+  openid(
+    'CA_FILE',
+    { kind: 'path' },
+    'CA certificates (PEM) trusted for this provider besides those of the system; re-read when the file changes.',
+  ),
+  openid(
+    'CA',
+    { kind: 'text', pattern: /-----BEGIN CERTIFICATE-----/, expects: 'certificates in PEM form' },
+    'The same certificates themselves, for servers that cannot be given a file; \\n stands for a line end.',
+  ),
+  openid(
+    'USER_READABLE_CLAIM',
+    text,
+    'Claim by which people recognise each other; preferred_username, else email, without it.',
+  ),
+  openid('USER_ID_CLAIM', text, 'Claim by which the admin interface of the provider knows people; sub without it.'),
   openid('COMMENT', text, 'For people; not used.'),
 ] as const satisfies readonly Setting[];
 
