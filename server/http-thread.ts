@@ -27,6 +27,7 @@ import type { ReplicasView } from './replicas/replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import { createStsHandler } from './sts/create-sts-handler.ts';
+import { stsActions } from './sts-actions.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 
 /** A thread that serves S3, STS and the admin API on a listener of its own. */
@@ -207,7 +208,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       region: settings.region,
       clock: () => new Date(),
     }),
-    sts: createStsHandler({ assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity, log }),
+    sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
       authenticate: services.authenticate,
       access: services.access,

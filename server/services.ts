@@ -101,8 +101,7 @@ export async function openServices(
     providers,
     assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
       providers,
-      temporary: access.temporary,
-      policies,
+      access,
       ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
       clock,
     }),

@@ -1,12 +1,13 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KnownAuthorizations } from '../../protocol/sigv4/authorization-fields.ts';
 import { parseAuthorization } from '../../protocol/sigv4/parse-authorization.ts';
-import type { SignatureClaim } from '../../protocol/sigv4/signed-request.ts';
+import type { SignatureClaim, SignedRequest } from '../../protocol/sigv4/signed-request.ts';
 import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+import type { Verification, VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
 import { verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import { equalSecrets } from './equal-secrets.ts';
 import type { AuthenticatedRequest, IncomingRequest } from './incoming-request.ts';
-import type { StoredCredentials } from './principal.ts';
+import type { Principal, StoredCredentials } from './principal.ts';
 import { verifiedBody } from './verified-body.ts';
 
 /** Where the authenticator finds credentials: `Access` is one. */
@@ -29,22 +30,36 @@ export type Authenticate = (request: IncomingRequest) => Promise<AuthenticatedRe
 
 /** From a request to who sends it, by Signature Version 4 in the header or the query; anonymous without one. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { credentials: source } = options;
+  const verify = createSenderCheck(options);
+  return async (request) => {
+    const sender = await verify(request, { services: ['s3'], ...regionRule(request, options.region) });
+    if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, undefined) };
+    return { principal: sender.principal, ...verifiedBody(request, sender.signature) };
+  };
+}
+
+export interface Sender {
+  readonly principal: Principal;
+  readonly signature: VerifiedSignature;
+}
+
+/** Rejects as `Authenticate` does; undefined where the request carries no signature. The body is not looked at. */
+export type SenderCheck = (
+  request: SignedRequest,
+  rules: Pick<Verification, 'services' | 'region' | 'allowEmptyRegion' | 'bodyHash'>,
+) => Promise<Sender | undefined>;
+
+export function createSenderCheck({ credentials: source, ...options }: AuthenticatorOptions): SenderCheck {
   const clock = options.clock ?? (() => new Date());
   const signingKeys = new SigningKeys();
   const known = new KnownAuthorizations();
-  return async (request) => {
+  return async (request, rules) => {
     const claim = parseAuthorization(request, known);
-    if (claim === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, undefined) };
+    if (claim === undefined) return undefined;
     const credentials = (await source.credentials(claim.accessKey)) ?? (await refuseUnknown(source, claim));
-    const signature = verifySignature(request, claim, credentials.secretKey, {
-      now: clock(),
-      ...regionRule(request, options.region),
-      services: ['s3'],
-      signingKeys,
-    });
+    const signature = verifySignature(request, claim, credentials.secretKey, { now: clock(), ...rules, signingKeys });
     checkSessionToken(claim, credentials);
-    return { principal: credentials.principal, ...verifiedBody(request, signature) };
+    return { principal: credentials.principal, signature };
   };
 }
 

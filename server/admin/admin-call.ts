@@ -3,7 +3,7 @@ import { decryptPayload, PayloadError } from '../../protocol/admin/payload-encry
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
 import { AdminError } from './admin-error.ts';
-import { limitedTurns } from './limited-turns.ts';
+import { limitedTurns } from '../../platform/limited-turns.ts';
 import type { AdminCall } from './route.ts';
 import type { AdminServices } from './services.ts';
 

@@ -72,8 +72,7 @@ export class TestConsole {
     await providers.start();
     const assumeRoleWithWebIdentity = createAssumeRoleWithWebIdentity({
       providers,
-      policies,
-      temporary: access.temporary,
+      access,
       clock,
     });
     server.on(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { claimAt } from '../../platform/openid/claim-at.ts';
 import { matches, parsePattern } from '../../protocol/policy/wildcard.ts';
 
 /**
@@ -39,12 +40,12 @@ export function describeTarget(target: AttachmentTarget): string {
   }
 }
 
-/** Whether the claims have what the target names; a list fits where one of its texts does. */
+/** Whether the claims have what the target names; a list fits where one of its texts does, and a path leads into claims. */
 export function claimFits(
   target: Extract<AttachmentTarget, { kind: 'claim' }>,
   claims: Readonly<Record<string, unknown>>,
 ): boolean {
-  const value = Object.hasOwn(claims, target.claim) ? claims[target.claim] : undefined;
+  const value = claimAt(claims, target.claim);
   const pattern = parsePattern(target.value);
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values.some((one) => typeof one === 'string' && matches(pattern, one));

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
-import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
@@ -8,24 +6,23 @@ import { longestToken, verifyToken } from '../../platform/openid/verify-token.ts
 import type { VerifiedToken } from '../../platform/openid/verify-token.ts';
 import { variableClaims } from '../access/claim-variables.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../access/openid-providers.ts';
-import type { PolicySource } from '../access/policy-source.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
-import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
 import { chooseProvider } from './choose-provider.ts';
-import { checkDuration, expirationOf } from './credential-lifetime.ts';
-import { grantedPolicies } from './granted-policies.ts';
+import { expirationOf } from './credential-lifetime.ts';
+import { grantCredentials, type GrantServices } from './grant-credentials.ts';
+import { grantedRights, type RightsSource } from './granted-policies.ts';
+import { checkSession, type SessionRequest } from './session-request.ts';
 import { StsError } from './sts-error.ts';
 
-export interface WebIdentityRequest {
+/** The duration is bounded by the token's expiry. */
+export interface WebIdentityRequest extends SessionRequest {
   /** The JWT: an access token or an ID token of the provider. */
   readonly token: string;
-  /** Seconds, 900 to 31,536,000; the token's expiry bounds it. */
-  readonly durationSeconds?: number;
-  /** Inline session policy (JSON), of at most 2,048 characters. */
-  readonly policy?: string;
   readonly roleArn?: string;
   /** The provider, where the caller knows it (console sign-in); otherwise role ARN and issuer choose it. */
   readonly providerId?: string;
+  /** The action that asks, where it is another name for this one. */
+  readonly action?: 'AssumeRoleWithClientGrants';
   /** Bearer for the userinfo endpoint, where `claim_userinfo` is on and the token is an ID token. */
   readonly accessToken?: string;
 }
@@ -45,22 +42,18 @@ export type AssumeRoleWithWebIdentity = (request: WebIdentityRequest) => Promise
 
 export interface WebIdentityServices {
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
-  readonly temporary: Pick<TemporaryCredentialsStore, 'create'>;
-  readonly policies: PolicySource;
+  readonly access: GrantServices & { readonly identities: RightsSource };
   /** Where the request names no lifetime; the token's own without it. Seconds. */
   readonly defaultDuration?: number;
   readonly clock?: () => Date;
 }
 
-/** Characters. */
-const longestPolicy = 2_048;
-
 /** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html */
 export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): AssumeRoleWithWebIdentity {
+  const { access } = services;
   const clock = services.clock ?? (() => new Date());
   return async (request) => {
-    const duration = request.durationSeconds === undefined ? undefined : checkDuration(request.durationSeconds);
-    if (request.policy !== undefined) checkSessionPolicy(request.policy);
+    checkSession(request);
     if (request.token.length > longestToken) {
       throw new StsError('InvalidParameterValue', `WebIdentityToken is longer than ${longestToken} characters.`);
     }
@@ -71,11 +64,13 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
       const status = readyStatus(provider);
       const token = await verifyToken(request.token, { ...expectations(provider, status), clock });
       const claims = await allClaims(provider, status, token, request);
-      const policies = await grantedPolicies(claims, provider.settings, services.policies);
-      const expiration = expirationOf(token.expiration, duration ?? services.defaultDuration, clock());
-      if (expiration <= clock()) throw new StsError('ExpiredToken', 'The token expires right now; get a new one.');
+      const { policies, targets } = await grantedRights(claims, provider.settings, access.identities);
+      const now = clock();
+      const expiration = expirationOf(token.expiration, request.durationSeconds ?? services.defaultDuration, now);
+      if (expiration <= now) throw new StsError('ExpiredToken', 'The token expires right now; get a new one.');
       const parent = parentOf(token);
-      const credentials = await services.temporary.create({
+      const credentials = await grantCredentials(access, {
+        action: request.action ?? 'AssumeRoleWithWebIdentity',
         parentName: parent,
         subject: {
           kind: 'federated',
@@ -85,12 +80,13 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
           displayName: displayNameOf(claims, token.subject),
           subjectId: token.subject,
           policies: [...policies],
-          targets: [],
+          targets: [...targets],
           claims: variableClaims(claims, { lists: true }),
         },
         ...(provider.roleArn === undefined ? {} : { roleArn: provider.roleArn }),
-        ...(request.policy === undefined ? {} : { sessionPolicy: request.policy }),
+        session: request,
         expiration,
+        now,
       });
       return {
         credentials,
@@ -149,20 +145,6 @@ function displayNameOf(claims: Readonly<Record<string, unknown>>, subject: strin
   const names = [claims['preferred_username'], claims['email'], subject];
   const name = names.find((value): value is string => typeof value === 'string' && value !== '') ?? subject;
   return name.slice(0, 256);
-}
-
-function checkSessionPolicy(policy: string): void {
-  if (policy.length > longestPolicy) {
-    throw new StsError('InvalidParameterValue', `Policy is longer than ${longestPolicy} characters.`);
-  }
-  try {
-    parsePolicyDocument(policy);
-  } catch (error) {
-    if (!(error instanceof S3Error)) throw error;
-    throw new StsError('MalformedPolicyDocument', `Policy is not a valid policy document: ${error.message}`, {
-      cause: error,
-    });
-  }
 }
 
 function asStsError(error: unknown, provider: string): unknown {

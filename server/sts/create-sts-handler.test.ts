@@ -9,15 +9,20 @@ import type { AccessRoom } from '../access/access.ts';
 import type { Answer } from '../access/answer.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
-import { policiesOf as policiesOfIdentities } from '../access/policy-source.ts';
 import type { StoredCredentials } from '../access/principal.ts';
 import { subjectOf } from '../access/subject-of.ts';
 import { openIdentities } from '../identities/open-identities.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { createSenderCheck } from '../access/authenticate.ts';
+import { assumeRole } from './assume-role.ts';
+import { assumeRoleWithClientGrants } from './assume-role-with-client-grants.ts';
 import { createAssumeRoleWithWebIdentity } from './assume-role-with-web-identity.ts';
 import { createStsHandler } from './create-sts-handler.ts';
+import { getCallerIdentity } from './get-caller-identity.ts';
+import { signedCaller } from './signed-caller.ts';
+import { webIdentityAction } from './web-identity-action.ts';
 
 let staff: OpenIdProviderDouble;
 let partners: OpenIdProviderDouble;
@@ -80,10 +85,16 @@ const log = { info: line, warn: line, error: line };
 async function handler(list: OpenIdProviderSettings[], changes: { clock?: () => Date; defaultDuration?: number } = {}) {
   providers = createOpenIdProviders({ settings: list, region: '', log, retryDelay: () => 60_000, timeoutMs: 2_000 });
   await providers.start();
-  const { temporary, identities } = access;
-  const policies = policiesOfIdentities(identities);
-  const assume = createAssumeRoleWithWebIdentity({ providers, temporary, policies, ...changes });
-  return createStsHandler({ assumeRoleWithWebIdentity: assume, log });
+  const clock = changes.clock ?? (() => new Date());
+  const assume = createAssumeRoleWithWebIdentity({ providers, access, ...changes });
+  const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
+  const actions = [
+    webIdentityAction(assume),
+    assumeRoleWithClientGrants(assume),
+    assumeRole({ ...access, caller, clock }),
+    getCallerIdentity({ caller }),
+  ];
+  return createStsHandler({ actions, log });
 }
 
 type Parameters = Record<string, string | undefined>;
@@ -238,10 +249,6 @@ describe('AssumeRoleWithWebIdentity', () => {
       expect(await call(parameters)).toMatchObject({ status: 400, code });
     });
 
-    it.each(['AssumeRole', 'AssumeRoleWithLDAPIdentity', 'AssumeRoleWithCertificate'])('%s for now', async (Action) => {
-      expect(await call({ Action })).toMatchObject({ status: 501, code: 'NotImplemented' });
-    });
-
     it('a form without end', async () => {
       expect(await call({ Policy: 'x'.repeat(70_000) })).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
     });
@@ -344,9 +351,7 @@ describe('AssumeRoleWithWebIdentity', () => {
 
   it('waits for providers that were not asked yet', async () => {
     providers = createOpenIdProviders({ settings: [settings(staff)], region: '', log });
-    const { temporary, identities } = access;
-    const policies = policiesOfIdentities(identities);
-    const assume = createAssumeRoleWithWebIdentity({ providers, temporary, policies });
+    const assume = createAssumeRoleWithWebIdentity({ providers, access });
     const role = assume({ token: await annsToken() });
     await providers.start();
     expect((await role).credentials.principal.subject).toMatchObject({ policies: ['readonly'] });

@@ -1,14 +1,14 @@
 import type { RequestHandler } from '../access/answer.ts';
 import { isUnavailable } from '../access/is-unavailable.ts';
-import { displayNameOf } from '../access/subject-of.ts';
-import type { AssumeRoleWithWebIdentity, AssumedRole, WebIdentityRequest } from './assume-role-with-web-identity.ts';
-import { parseDuration } from './credential-lifetime.ts';
-import { assumedRoleAnswer, stsErrorAnswer } from './sts-documents.ts';
+import { displayNameOf, subjectOf } from '../access/subject-of.ts';
+import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
+import type { StsAction } from './sts-action.ts';
+import { stsAnswer, stsErrorAnswer } from './sts-documents.ts';
 import { StsError } from './sts-error.ts';
-import { stsParameters } from './sts-parameters.ts';
+import { type StsParameters, stsParameters } from './sts-parameters.ts';
 
-export interface StsServices {
-  readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
+export interface StsHandlerOptions {
+  readonly actions: readonly StsAction[];
   readonly log: StsLog;
 }
 
@@ -21,31 +21,22 @@ export interface StsLog {
 
 const version = '2011-06-15';
 
-/** Actions of STS, or of MinIO's, that there will be; others are no actions at all. */
-const notYet = new Set([
-  'AssumeRole',
-  'AssumeRoleWithCertificate',
-  'AssumeRoleWithClientGrants',
-  'AssumeRoleWithCustomToken',
-  'AssumeRoleWithLDAPIdentity',
-  'AssumeRoleWithSAML',
-  'GetCallerIdentity',
-]);
-
 /** The STS API: `POST /` with a form. Every refusal is XML of STS, and says in the log what the client was told. */
-export function createStsHandler(services: StsServices): RequestHandler {
-  const { log } = services;
+export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHandler {
   return async (request) => {
     const { requestId, remoteAddress } = request;
     try {
       const parameters = await stsParameters(request);
-      checkAction(parameters);
-      const role = await services.assumeRoleWithWebIdentity(webIdentityRequest(parameters));
-      log.info({ requestId, remoteAddress, ...described(role) }, 'temporary credentials were made');
-      return assumedRoleAnswer(role, requestId);
+      const action = actionOf(parameters, actions);
+      const { result, granted } = await action.serve(parameters, request);
+      if (granted !== undefined) {
+        const fields = { requestId, remoteAddress, action: action.name, ...described(granted) };
+        log.info(fields, 'temporary credentials were made');
+      }
+      return stsAnswer(action.name, result, requestId);
     } catch (error) {
       const refusal = asRefusal(error);
-      const fields = { requestId, remoteAddress, code: refusal.code };
+      const fields = { requestId, remoteAddress, code: refusal.code, ...reasonOf(refusal) };
       if (refusal.code === 'InternalError') log.error({ ...fields, err: error }, 'STS failed');
       else log.warn(fields, `no temporary credentials: ${refusal.message}`);
       return stsErrorAnswer(refusal, requestId);
@@ -53,57 +44,31 @@ export function createStsHandler(services: StsServices): RequestHandler {
   };
 }
 
-function checkAction(parameters: ReadonlyMap<string, string>): void {
-  const action = required(parameters, 'Action');
-  if (notYet.has(action)) {
-    throw new StsError('NotImplemented', `The action ${action} is not implemented; AssumeRoleWithWebIdentity is.`);
+function actionOf(parameters: StsParameters, actions: readonly StsAction[]): StsAction {
+  const name = parameters.required('Action');
+  const action = actions.find((one) => one.name === name);
+  if (action === undefined) {
+    const known = actions.map((one) => one.name).join(', ');
+    throw new StsError('InvalidAction', `There is no action "${name.slice(0, 64)}"; there are ${known}.`);
   }
-  if (action !== 'AssumeRoleWithWebIdentity') {
-    throw new StsError(
-      'InvalidAction',
-      `There is no action "${action.slice(0, 64)}"; AssumeRoleWithWebIdentity is one.`,
-    );
-  }
-  const given = required(parameters, 'Version');
-  if (given !== version) {
-    throw new StsError('MissingParameter', `Version must be ${version}, not "${given.slice(0, 32)}".`);
-  }
+  const given = parameters.required('Version');
+  if (given === version) return action;
+  throw new StsError('MissingParameter', `Version must be ${version}, not "${given.slice(0, 32)}".`);
 }
 
-function webIdentityRequest(parameters: ReadonlyMap<string, string>): WebIdentityRequest {
-  const durationSeconds = parseDuration(parameters.get('DurationSeconds'));
-  const policy = present(parameters, 'Policy');
-  const roleArn = present(parameters, 'RoleArn');
-  const accessToken = present(parameters, 'WebIdentityAccessToken');
-  return {
-    token: required(parameters, 'WebIdentityToken'),
-    ...(durationSeconds === undefined ? {} : { durationSeconds }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(roleArn === undefined ? {} : { roleArn }),
-    ...(accessToken === undefined ? {} : { accessToken }),
-  };
-}
-
-function required(parameters: ReadonlyMap<string, string>, name: string): string {
-  const value = present(parameters, name);
-  if (value === undefined) throw new StsError('MissingParameter', `The parameter ${name} is missing.`);
-  return value;
-}
-
-/** Clients send empty parameters for those they were not given. */
-function present(parameters: ReadonlyMap<string, string>, name: string): string | undefined {
-  const value = parameters.get(name);
-  return value === '' ? undefined : value;
-}
-
-function described({ credentials, expiration, roleArn }: AssumedRole) {
-  const { accessKey, subject, sessionPolicy } = credentials.principal;
+function described({ principal }: TemporaryCredentials) {
+  const { accessKey, sessionPolicy, expiration } = principal;
+  const subject = subjectOf(principal);
   const person =
-    subject.kind === 'federated'
-      ? { parent: subject.parent, provider: subject.provider, policies: subject.policies }
+    subject?.kind === 'federated'
+      ? { parent: subject.parent, provider: subject.provider, policies: subject.policies, targets: subject.targets }
       : undefined;
-  const narrowed = sessionPolicy !== undefined;
-  return { accessKey, user: displayNameOf(credentials.principal), ...person, narrowed, expiration, roleArn };
+  return { accessKey, user: displayNameOf(principal), ...person, narrowed: sessionPolicy !== undefined, expiration };
+}
+
+/** Which policy denied it: for the log alone. */
+function reasonOf({ code, cause }: StsError): { readonly reason?: string } {
+  return code === 'AccessDenied' && cause instanceof Error ? { reason: cause.message } : {};
 }
 
 function asRefusal(error: unknown): StsError {

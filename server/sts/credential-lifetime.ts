@@ -25,3 +25,8 @@ export function expirationOf(tokenExpiration: Date, durationSeconds: number | un
   // Whole seconds, rounded down: that is all that the session token and the XML can say.
   return new Date(Math.floor(Math.min(tokenExpiration.getTime(), asked) / 1_000) * 1_000);
 }
+
+/** So many seconds from now, rounded down to whole ones. */
+export function expirationIn(seconds: number, now: Date): Date {
+  return new Date((Math.floor(now.getTime() / 1_000) + seconds) * 1_000);
+}

@@ -1,15 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
-import { fixedPolicies } from '../access/policy-source.ts';
-import { grantedPolicies } from './granted-policies.ts';
+import { type AttachmentTarget, claimFits } from '../identities/attachment-target.ts';
+import { grantedRights } from './granted-policies.ts';
 
-const policies = fixedPolicies(builtInPolicies);
+const attached: AttachmentTarget[] = [
+  { kind: 'claim', provider: 'P', claim: 'sub', value: 'system:serviceaccount:apps:*' },
+  { kind: 'claim', provider: 'P', claim: 'kubernetes.io/namespace', value: 'batch' },
+];
+const source = {
+  policy(name: string) {
+    const document = builtInPolicies.get(name);
+    return Promise.resolve(document && { name, document, json: '' });
+  },
+  claimTargets: (_provider: string, claims: Readonly<Record<string, unknown>>) =>
+    Promise.resolve(attached.filter((target) => target.kind === 'claim' && claimFits(target, claims))),
+};
 const byClaim = { id: 'P', claimName: 'policy', rolePolicy: [] as string[] };
 
-const granted = (claims: Record<string, unknown>, provider: Partial<typeof byClaim> = {}) =>
-  grantedPolicies(claims, { ...byClaim, ...provider }, policies);
+const rights = (claims: Record<string, unknown>, provider: Partial<typeof byClaim> = {}) =>
+  grantedRights(claims, { ...byClaim, ...provider }, source);
+const granted = async (...given: Parameters<typeof rights>) => (await rights(...given)).policies;
 
-describe('grantedPolicies', () => {
+describe('grantedRights', () => {
   it.each([
     ['a text', 'readonly', ['readonly']],
     ['a comma list', 'readonly, writeonly,', ['readonly', 'writeonly']],
@@ -31,8 +43,25 @@ describe('grantedPolicies', () => {
   it('says which claim it looked for and which came, without their values', async () => {
     const error = (await granted({ sub: 'secret-subject', email: 'e@example.org' }).catch((e: unknown) => e)) as Error;
     expect(error).toMatchObject({ code: 'InvalidParameterValue' });
-    expect(error.message).toMatch(/claim "policy" is missing.*these claims: email, sub\./);
+    expect(error.message).toMatch(/claim "policy" is missing.*these claims: email, sub; no policy is attached/);
     expect(error.message).not.toMatch(/secret-subject|example\.org/);
+  });
+
+  it('finds the claim within others by a path', async () => {
+    expect(await granted({ realm: { roles: ['readonly'] } }, { claimName: 'realm/roles' })).toEqual(['readonly']);
+  });
+
+  it.each([
+    ['without the claim', { sub: 'system:serviceaccount:apps:backup' }, 0],
+    ['by a claim within others', { 'kubernetes.io': { namespace: 'batch' } }, 1],
+    ['beside policies that do not exist', { sub: 'system:serviceaccount:apps:backup', policy: 'gone' }, 0],
+  ])('takes what is attached to claims %s', async (_, claims, at) => {
+    expect(await rights(claims)).toEqual({ policies: [], targets: [attached[at]] });
+  });
+
+  it('does not look at what is attached where the provider has a role', async () => {
+    const claims = { sub: 'system:serviceaccount:apps:backup' };
+    expect((await rights(claims, { rolePolicy: ['readonly'] })).targets).toEqual([]);
   });
 
   it('says which policies are not defined', async () => {

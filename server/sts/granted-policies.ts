@@ -1,45 +1,76 @@
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import type { PolicySource } from '../access/policy-source.ts';
+import { claimAt } from '../../platform/openid/claim-at.ts';
+import type { AttachmentTarget } from '../identities/attachment-target.ts';
+import type { IdentityReader } from '../identities/identities.ts';
 import { StsError } from './sts-error.ts';
 
 /** More names than this in a claim are a mistake, or an attempt to make every request slow. */
 const mostPolicies = 100;
 
+/** Where names and claims lead. */
+export type RightsSource = Pick<IdentityReader, 'policy' | 'claimTargets'>;
+
+export interface GrantedRights {
+  readonly policies: readonly string[];
+  /** What is attached to these counts as it is at each request. */
+  readonly targets: readonly AttachmentTarget[];
+}
+
 /**
- * The policies that a token brings: those of the role, or those that its claim names and that exist. Rejects with an `StsError`
- * that says which claim was looked for, which claims came (names only) and which policies are not defined.
+ * The rights that a token brings: the policies of the role; or those that its claim names and that exist, with what is attached to its
+ * claims here. Rejects with an `StsError` that says which claim was looked for, which claims came (names only), which policies are not
+ * defined, and that nothing is attached.
  */
-export async function grantedPolicies(
+export async function grantedRights(
   claims: Readonly<Record<string, unknown>>,
   provider: Pick<OpenIdProviderSettings, 'id' | 'claimName' | 'rolePolicy'>,
-  policies: PolicySource,
-): Promise<readonly string[]> {
-  const byRole = provider.rolePolicy.length > 0;
-  const names = byRole ? provider.rolePolicy : namesInClaim(claims, provider.claimName);
-  const exists = await Promise.all(names.map(async (name) => (await policies.get(name)) !== undefined));
-  const granted = names.filter((_, at) => exists[at]);
-  if (granted.length > 0) return granted;
-  const source = byRole ? `the role policy of the provider ${provider.id}` : `the claim "${provider.claimName}"`;
-  throw new StsError(
+  source: RightsSource,
+): Promise<GrantedRights> {
+  if (provider.rolePolicy.length > 0) {
+    const policies = await existing(provider.rolePolicy, source);
+    if (policies.length > 0) return { policies, targets: [] };
+    throw notDefined(provider.rolePolicy, `They come from the role policy of the provider ${provider.id}`);
+  }
+  const targets = await source.claimTargets(provider.id, claims);
+  const named = namesInClaim(claims, provider.claimName);
+  // What is attached to a service account of Kubernetes, for one, needs no claim that names policies.
+  if (named instanceof StsError) {
+    if (targets.length > 0) return { policies: [], targets };
+    throw named;
+  }
+  const policies = await existing(named, source);
+  if (policies.length > 0 || targets.length > 0) return { policies, targets };
+  throw notDefined(named, `They come from the claim "${provider.claimName}", and ${noneAttached}`);
+}
+
+const noneAttached = 'no policy is attached to any claim of the token';
+
+async function existing(names: readonly string[], source: RightsSource): Promise<readonly string[]> {
+  const found = await Promise.all(names.map((name) => source.policy(name)));
+  return names.filter((_, at) => found[at] !== undefined);
+}
+
+function notDefined(names: readonly string[], origin: string): StsError {
+  return new StsError(
     'InvalidParameterValue',
     `None of the given policies (${quoted(names)}) are defined, credentials will not be generated. ` +
-      `They come from ${source}; define one of them here, or name one that exists.`,
+      `${origin}; define one of them here, or name one that exists.`,
   );
 }
 
 /** Text with commas, or a list of such texts: Keycloak makes either of a mapper, by its "multivalued". */
-function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: string): string[] {
-  const value = claims[claimName];
-  if (value === undefined || value === null) throw missing(claims, claimName, 'is missing from the token');
+function namesInClaim(claims: Readonly<Record<string, unknown>>, claimName: string): string[] | StsError {
+  const value = claimAt(claims, claimName);
+  if (value === undefined || value === null) return missing(claims, claimName, 'is missing from the token');
   const texts: unknown[] = Array.isArray(value) ? value : [value];
   if (!texts.every((text) => typeof text === 'string')) {
-    throw missing(claims, claimName, 'must be text or a list of texts');
+    return missing(claims, claimName, 'must be text or a list of texts');
   }
   const names = texts.flatMap((text) => text.split(',')).map((name) => name.trim());
   const unique = [...new Set(names)].filter((name) => name !== '');
-  if (unique.length === 0) throw missing(claims, claimName, 'is empty');
+  if (unique.length === 0) return missing(claims, claimName, 'is empty');
   if (unique.length > mostPolicies) {
-    throw new StsError(
+    return new StsError(
       'InvalidParameterValue',
       `The claim "${claimName}" names ${unique.length} policies; at most ${mostPolicies} are taken.`,
     );
@@ -51,8 +82,9 @@ function missing(claims: Readonly<Record<string, unknown>>, claimName: string, w
   const came = Object.keys(claims).slice(0, 100).map(shortened).toSorted().join(', ');
   return new StsError(
     'InvalidParameterValue',
-    `The policy claim "${claimName}" ${what}, credentials will not be generated. The token has these claims: ${came}. ` +
-      'Map the policies of the user to that claim at the provider, or set CLAIM_NAME to the claim that has them.',
+    `The policy claim "${claimName}" ${what}, credentials will not be generated. The token has these claims: ${came}; ` +
+      `${noneAttached}. Map the policies of the user to that claim at the provider, set CLAIM_NAME to the claim that has ` +
+      'them, or attach policies to a claim here.',
   );
 }
 

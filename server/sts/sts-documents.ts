@@ -1,37 +1,37 @@
 import { element } from '../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../protocol/s3/xml-writer.ts';
-import { displayNameOf } from '../access/subject-of.ts';
 import type { Answer } from '../access/answer.ts';
-import type { AssumedRole } from './assume-role-with-web-identity.ts';
+import { displayNameOf } from '../access/subject-of.ts';
+import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import type { StsError } from './sts-error.ts';
 
 const namespace = { xmlns: 'https://sts.amazonaws.com/doc/2011-06-15/' };
 
-/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html#API_AssumeRoleWithWebIdentity_Examples */
-export function assumedRoleAnswer(role: AssumedRole, requestId: string): Answer {
-  const { accessKey, secretKey, sessionToken, principal } = role.credentials;
-  const { subject } = principal;
-  const assumedRoleId =
-    subject.kind === 'federated' ? `${subject.parent}:${subject.displayName}` : displayNameOf(principal);
-  const result = element('AssumeRoleWithWebIdentityResult', [
-    element('AssumedRoleUser', [
-      element('Arn', role.roleArn),
-      // MinIO's clients read the first, those of AWS the second.
-      element('AssumeRoleId', assumedRoleId),
-      element('AssumedRoleId', assumedRoleId),
-    ]),
-    element('Credentials', [
-      element('AccessKeyId', accessKey),
-      element('SecretAccessKey', secretKey),
-      element('SessionToken', sessionToken),
-      element('Expiration', role.expiration),
-    ]),
-    element('SubjectFromWebIdentityToken', role.subject),
-    element('Audience', role.audience),
-    element('Provider', role.issuer),
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html */
+export function credentialsElement({ accessKey, secretKey, sessionToken, principal }: TemporaryCredentials): Xml {
+  return element('Credentials', [
+    element('AccessKeyId', accessKey),
+    element('SecretAccessKey', secretKey),
+    element('SessionToken', sessionToken),
+    element('Expiration', principal.expiration),
   ]);
+}
+
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumedRoleUser.html */
+export function assumedRoleUser(roleArn: string, { principal }: TemporaryCredentials): Xml {
+  const { subject } = principal;
+  const id = subject.kind === 'federated' ? `${subject.parent}:${subject.displayName}` : displayNameOf(principal);
+  return element('AssumedRoleUser', [
+    element('Arn', roleArn),
+    // MinIO's clients read the first, those of AWS the second.
+    element('AssumeRoleId', id),
+    element('AssumedRoleId', id),
+  ]);
+}
+
+export function stsAnswer(action: string, result: readonly Xml[], requestId: string): Answer {
   const metadata = element('ResponseMetadata', [element('RequestId', requestId)]);
-  return answer(200, element('AssumeRoleWithWebIdentityResponse', [result, metadata], namespace));
+  return answer(200, element(`${action}Response`, [element(`${action}Result`, [...result]), metadata], namespace));
 }
 
 export function stsErrorAnswer(error: StsError, requestId: string): Answer {

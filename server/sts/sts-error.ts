@@ -8,13 +8,19 @@ export const stsErrorCodes = {
   ExpiredToken: 400,
   IDPCommunicationError: 503,
   InternalError: 500,
+  InsecureConnection: 400,
   InvalidAction: 400,
+  InvalidClientCertificate: 400,
+  InvalidClientGrantsToken: 400,
+  InvalidClientTokenId: 403,
   InvalidParameterValue: 400,
   InvalidIdentityToken: 400,
   MalformedPolicyDocument: 400,
   MissingParameter: 400,
   NotImplemented: 501,
+  RequestTimeTooSkewed: 403,
   ServiceUnavailable: 503,
+  SignatureDoesNotMatch: 403,
 } as const;
 
 export type StsErrorCode = keyof typeof stsErrorCodes;

@@ -1,27 +1,41 @@
+import { createHash } from 'node:crypto';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { StsError } from './sts-error.ts';
 
 /** A form of STS holds a token (20,000 characters), a policy and little else. Bytes. */
 const longestForm = 65_536;
 
-/** The parameters, from the query where it names the action, otherwise from the form. None may come twice. */
-export async function stsParameters(request: IncomingRequest): Promise<ReadonlyMap<string, string>> {
+/** What a request of STS says, by name; none comes twice. */
+export interface StsParameters {
+  /** Undefined where it is not there or empty: clients send empty parameters for those they were not given. */
+  optional(name: string): string | undefined;
+  /** Throws MissingParameter. */
+  required(name: string): string;
+  /** Hex SHA-256 of the body, which the signature of a form covers. */
+  readonly bodyHash: string;
+}
+
+const nothing = createHash('sha256').digest('hex');
+
+/** The parameters, from the query where it names the action, otherwise from the form. */
+export async function stsParameters(request: IncomingRequest): Promise<StsParameters> {
   const query = new URLSearchParams(request.rawQuery);
-  if (query.has('Action')) return single(query);
+  if (query.has('Action')) return parametersOf(query, nothing);
   if (!isForm(request.headers['content-type'])) {
     throw new StsError(
       'MissingParameter',
       'The STS API takes a form: Content-Type: application/x-www-form-urlencoded.',
     );
   }
-  return single(new URLSearchParams(await readForm(request)));
+  const form = await readForm(request);
+  return parametersOf(new URLSearchParams(form.toString()), createHash('sha256').update(form).digest('hex'));
 }
 
 function isForm(contentType: string | undefined): boolean {
   return /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '');
 }
 
-async function readForm({ body }: IncomingRequest): Promise<string> {
+async function readForm({ body }: IncomingRequest): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of body) {
@@ -31,16 +45,28 @@ async function readForm({ body }: IncomingRequest): Promise<string> {
     }
     pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString();
+  return Buffer.concat(pieces);
 }
 
-function single(parameters: URLSearchParams): ReadonlyMap<string, string> {
+function parametersOf(given: URLSearchParams, bodyHash: string): StsParameters {
   const found = new Map<string, string>();
-  for (const [name, value] of parameters) {
+  for (const [name, value] of given) {
     if (found.has(name)) {
       throw new StsError('InvalidParameterValue', `The parameter ${name.slice(0, 64)} is given more than once.`);
     }
     found.set(name, value);
   }
-  return found;
+  const optional = (name: string) => {
+    const value = found.get(name);
+    return value === '' ? undefined : value;
+  };
+  return {
+    bodyHash,
+    optional,
+    required(name) {
+      const value = optional(name);
+      if (value !== undefined) return value;
+      throw new StsError('MissingParameter', `The parameter ${name} is missing.`);
+    },
+  };
 }
