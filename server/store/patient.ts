@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Batch, Entry, Key, RecordStore, ScanItem, ScanRange } from './record-store.ts';
 import { StoreUnavailable } from './record-store.ts';
+import { scanPages } from './scan-pages.ts';
 
 export type Answer = { readonly kind: 'committed' } | { readonly kind: 'conflict'; readonly key: Key };
 
@@ -25,6 +26,10 @@ export class Patient {
 
   scan(range: ScanRange): Promise<ScanItem[]> {
     return untilReached(() => Array.fromAsync(this.store.scan(range)));
+  }
+
+  async scanByPages(range: ScanRange): Promise<ScanItem[]> {
+    return (await untilReached(() => Array.fromAsync(scanPages(this.store, range)))).flat();
   }
 
   /** One attempt that is certainly answered; a conflict may be one that the engine made up. */

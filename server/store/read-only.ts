@@ -34,6 +34,7 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     get: (wanted) => records.get(wanted),
     getAll: (keys) => records.getAll(keys),
     scan: (range) => records.scan(range),
+    ...(records.scanPages && { scanPages: records.scanPages.bind(records) }),
     outcome: (id) => records.outcome(id),
     ...(records.space && { space: records.space.bind(records) }),
     ...(records.backup && { backup: records.backup.bind(records) }),

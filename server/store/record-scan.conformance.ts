@@ -119,6 +119,39 @@ export function describeScans(current: () => Patient): void {
       expect(next.map(nameOf)).toEqual(['b', '[c/]']);
     });
 
+    it('come by the page as they come one by one', async () => {
+      const all = [...numbered('a#', 1500), ...numbered('b/#', 30), ...numbered('c#/x', 20)];
+      await patient.commit(() => ({ put: all.map((name) => ({ key: key('o', name), value: Buffer.from(name) })) }));
+      const prefix = partialPrefix('o', '');
+      const collapse = { prefix, delimiter: escape('/') };
+      for (const more of [{}, { reverse: true }, { collapse }, { limit: 1 }, { limit: 1200, collapse }, { limit: 0 }]) {
+        const range = { start: prefix, end: endOf(prefix), ...more };
+        expect(await patient.scanByPages(range)).toEqual(await patient.scan(range));
+      }
+    });
+
+    it("give out bytes that are the caller's to keep", async () => {
+      const all = numbered('#', 1500);
+      const put = all.map((name, index) => ({ key: key('o', name), value: Buffer.alloc(index % 100, name) }));
+      await patient.commit(() => ({ put }));
+      const first = await patient.scan(within('o'));
+      await patient.scan(within('o'));
+      await patient.get(key('o', '0007'));
+      expect(first.map(withoutRevision)).toEqual(put);
+    });
+
+    it('find values of any size', async () => {
+      const sizes = [0, 1, 4_000, 32_768, 40_000, 200_000, 3_000_000, 5];
+      const put = sizes.map((size, index) => ({ key: key('o', String(index)), value: Buffer.alloc(size, index + 1) }));
+      await patient.commit(() => ({ put }));
+      const found = await patient.scan(within('o'));
+      expect(
+        found.map(
+          (item) => item.kind === 'entry' && item.value.equals(put[found.indexOf(item)]?.value ?? Buffer.of(0)),
+        ),
+      ).toEqual(sizes.map(() => true));
+    });
+
     it('refuse to collapse in reverse', async () => {
       const collapse = { prefix: Buffer.from('a'), delimiter: Buffer.from('/') };
       await expect(patient.scan({ ...everything, reverse: true, collapse })).rejects.toThrow(RangeError);

@@ -1,3 +1,5 @@
+import type { Collapse } from './collapse.ts';
+
 /**
  * Everything the server knows is records under ordered keys, changed by conditional batches. Nothing above this file knows which
  * engine is below.
@@ -18,6 +20,9 @@ export interface RecordStore {
 
   /** Entries in the order of their keys. Not a snapshot: a long scan may see changes made after it began. */
   scan(range: ScanRange): AsyncIterable<ScanItem>;
+
+  /** The same by the page, for engines that have many records at once: a promise for each costs as much as reading it. */
+  scanPages?(range: ScanRange): AsyncIterable<readonly ScanItem[]>;
 
   commit(batch: Batch): Promise<Outcome>;
 
@@ -63,7 +68,7 @@ export interface ScanRange {
    * Keys that begin with `prefix` and contain `delimiter` after it come as one group, whose name ends with the delimiter; the
    * engine skips the rest of a group without reading it. Only forwards.
    */
-  readonly collapse?: { readonly prefix: Buffer; readonly delimiter: Buffer };
+  readonly collapse?: Collapse;
 }
 
 export type ScanItem = ({ readonly kind: 'entry' } & Entry) | { readonly kind: 'group'; readonly prefix: Buffer };

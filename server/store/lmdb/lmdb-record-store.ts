@@ -7,8 +7,8 @@ import { backupLmdb } from './backup-lmdb.ts';
 import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { readRecord } from './read-record.ts';
-import { openForScans, readPage } from './scan-page.ts';
-import type { StoredRecord } from './stored-value.ts';
+import { ScanHandle } from './scan-handle.ts';
+import { readPage } from './scan-page.ts';
 import { isThereRoomIn, RecordFileFailed, unavailable } from './lmdb-errors.ts';
 
 export interface LmdbOptions {
@@ -61,7 +61,7 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
 class LmdbRecordStore implements RecordStore {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #records: Database<Buffer, Buffer>;
-  readonly #scans: Database<StoredRecord, Buffer>;
+  readonly #scans: ScanHandle;
   readonly #queue: CommitQueue;
   readonly #ballast: Ballast | undefined;
   #closing: Promise<void> | undefined;
@@ -75,7 +75,7 @@ class LmdbRecordStore implements RecordStore {
   ) {
     this.#root = root;
     this.#records = records;
-    this.#scans = openForScans(root);
+    this.#scans = new ScanHandle(root);
     this.#ballast = ballast;
     const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => isThereRoomIn(folder));
@@ -102,14 +102,18 @@ class LmdbRecordStore implements RecordStore {
   }
 
   async *scan(range: ScanRange): AsyncIterable<ScanItem> {
+    // Not `yield*`, which makes two promises more of each item.
+    for await (const items of this.scanPages(range)) for (const item of items) yield item;
+  }
+
+  async *scanPages(range: ScanRange): AsyncIterable<readonly ScanItem[]> {
     let start = range.start;
     let end = range.end;
     for (let left = range.limit ?? Infinity; left > 0;) {
       this.#freshSnapshot();
       const page = readPage(this.#scans, { ...range, start, end }, left);
       left -= page.items.length;
-      // Not `yield*`, which makes two promises more of each item.
-      for (const item of page.items) yield item;
+      yield page.items;
       if (page.next === undefined) return;
       if (range.reverse === true) end = page.next;
       else start = page.next;

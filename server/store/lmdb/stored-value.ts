@@ -1,5 +1,5 @@
 /** A record as LMDB keeps it: 8 bytes of revision, big-endian, then the value. */
-const REVISION_BYTES = 8;
+export const REVISION_BYTES = 8;
 const HIGH = 2 ** 32;
 
 export interface StoredRecord {
