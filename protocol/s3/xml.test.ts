@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from './s3-error.ts';
 import { readXml, type XmlNode } from './xml-reader.ts';
-import { element, urlEncodeKey, xmlDocument, type Xml } from './xml-writer.ts';
+import { element, markup, urlEncodeKey, xmlDocument, xmlText, type Xml } from './xml-writer.ts';
 
 const limits = { maxBytes: 1_000_000 };
 
@@ -42,6 +42,30 @@ describe('writing', () => {
 
   it('encodes keys for encoding-type=url', () => {
     expect(urlEncodeKey("a/b c+d'(ü)*")).toBe('a/b+c%2Bd%27%28%C3%BC%29*');
+  });
+});
+
+describe('writing what stands in an answer often', () => {
+  it('puts finished markup and numbers into the gaps', () => {
+    expect(markup`<Key>${xmlText('a<b')}</Key>${element('Size', 1)}<Parts>${2}</Parts>`).toBe(
+      '<Key>a&lt;b</Key><Size>1</Size><Parts>2</Parts>',
+    );
+  });
+
+  it('encodes a key that needs it as one that does not, character by character', () => {
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.oneof(fc.constantFrom(...Array.from("aZ09-_.~*/ +!'()&<\n")), fc.string({ unit: 'binary' })),
+        }),
+        (key) => {
+          fc.pre(key.isWellFormed());
+          expect(urlEncodeKey(key)).toBe(Array.from(key, (character) => urlEncodeKey(character)).join(''));
+          expect(decodeURIComponent(urlEncodeKey(key).replaceAll('+', ' '))).toBe(key);
+          expect(urlEncodeKey(key)).toMatch(/^[a-zA-Z0-9\-_.~*/+%]*$/);
+        },
+      ),
+    );
   });
 });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { endOf, within } from '../store/keys.ts';
-import { decodeRecord, encodeRecord } from './records/record-format.ts';
+import { decodeObject } from './records/object-record.ts';
+import { encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 import { createObjectLayer } from './objects.ts';
 import { body, put, randomBody, readAll, testLayer } from './testing.ts';
@@ -119,7 +120,7 @@ describe('a damaged body', () => {
     const key = recordKeys.object('bucket', 'key');
     const rewrite = async (id: string, change: (body: { gmac?: string; crc: number }) => void) => {
       const entry = await records.get(key);
-      const record = decodeRecord(entry?.value ?? Buffer.alloc(0), 'an object') as {
+      const record = decodeObject(entry?.value ?? Buffer.alloc(0), 'bucket', 'key') as {
         body: { gmac?: string; crc: number };
       };
       change(record.body);
@@ -187,7 +188,7 @@ describe('a damaged body', () => {
 describe('a record of a newer server', () => {
   it('is refused by what it is', async () => {
     const { layer, records } = await prepared();
-    await records.commit({ id: '00', put: [{ key: recordKeys.object('bucket', 'key'), value: Buffer.from([2, 1]) }] });
+    await records.commit({ id: '00', put: [{ key: recordKeys.object('bucket', 'key'), value: Buffer.from([3, 1]) }] });
     await expect(layer.headObject('bucket', 'key')).rejects.toThrow('start the newer server');
   });
 });

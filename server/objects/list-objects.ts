@@ -7,30 +7,33 @@ import {
   after as afterKey,
   key as recordKey,
 } from '../store/keys.ts';
+import { scanPages } from '../store/scan-pages.ts';
 import type { Environment } from './environment.ts';
-import type { ListObjects, ObjectInfo, ObjectListing } from './object-layer.ts';
+import type { ListedObject, ListObjects, ObjectListing } from './object-layer.ts';
 import { getBucket } from './records/bucket-record.ts';
-import { decodeObject, objectInfo } from './records/object-record.ts';
+import { decodeListed } from './records/object-record.ts';
 
 /** Keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
 export async function listObjects(environment: Environment, request: ListObjects): Promise<ObjectListing> {
   const { bucket, limit } = request;
   await getBucket(environment.records, bucket);
-  const objects: ObjectInfo[] = [];
+  const objects: ListedObject[] = [];
   const commonPrefixes: string[] = [];
   const range = scanRange(request);
   if (limit <= 0 || range === undefined) return { objects, commonPrefixes };
   const keyStart = recordKey('o', bucket).length;
   let last = '';
   // One more than asked for tells whether there is more.
-  for await (const item of environment.records.scan({ ...range, limit: limit + 1 })) {
-    if (objects.length + commonPrefixes.length === limit) return { objects, commonPrefixes, next: last };
-    if (item.kind === 'group') {
-      last = String(decodePrefix(item.prefix)[2]);
-      commonPrefixes.push(last);
-    } else {
-      last = textAt(item.key, keyStart);
-      objects.push(objectInfo(bucket, last, decodeObject(item.value, bucket, last)));
+  for await (const items of scanPages(environment.records, { ...range, limit: limit + 1 })) {
+    for (const item of items) {
+      if (objects.length + commonPrefixes.length === limit) return { objects, commonPrefixes, next: last };
+      if (item.kind === 'group') {
+        last = String(decodePrefix(item.prefix)[2]);
+        commonPrefixes.push(last);
+      } else {
+        last = textAt(item.key, keyStart);
+        objects.push(decodeListed(item.value, bucket, last));
+      }
     }
   }
   return { objects, commonPrefixes };

@@ -192,8 +192,22 @@ export interface ListObjects {
   readonly limit: number;
 }
 
+/** What listings show of an object. */
+export interface ListedObject {
+  readonly key: string;
+  /** Of the plaintext. */
+  readonly size: number;
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+  readonly encrypted: boolean;
+  readonly checksum: Pick<Checksum, 'algorithm' | 'type'> | undefined;
+  readonly storageClass: string | undefined;
+  readonly damage: ObjectInfo['damage'] | undefined;
+}
+
 export interface ObjectListing {
-  readonly objects: readonly ObjectInfo[];
+  readonly objects: readonly ListedObject[];
   readonly commonPrefixes: readonly string[];
   /** Set when there is more: pass it as `after`. */
   readonly next?: string;

@@ -12,8 +12,7 @@ import { ownBlob } from './own-blob.ts';
 import { type Place, readPlace } from './read-place.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from './receive-body.ts';
 import { encodeBody } from './records/body-record.ts';
-import { type Body, objectInfo, type ObjectRecord } from './records/object-record.ts';
-import { encodeRecord } from './records/record-format.ts';
+import { type Body, encodeObject, objectInfo, type ObjectRecord } from './records/object-record.ts';
 import { recordKeys } from './records/record-keys.ts';
 import { supersedeObject } from './supersede-object.ts';
 
@@ -71,7 +70,7 @@ function commitObject(
   place: Place | undefined,
 ): Promise<void> {
   const { bucket, key, conditions } = request;
-  const value = encodeRecord(record);
+  const value = encodeObject(record);
   const inline =
     stored.kind === 'inline'
       ? { key: recordKeys.inline(bucket, key), value: encodeBody(record.id, stored.bytes) }

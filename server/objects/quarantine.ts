@@ -1,7 +1,7 @@
 import { commitOnce } from '../store/commit-once.ts';
 import { after as afterKey, decodeKey, within } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
-import { decodeObject, type ObjectRecord } from './records/object-record.ts';
+import { decodeObject, encodeObject, type ObjectRecord } from './records/object-record.ts';
 import { decodeRecord, encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 
@@ -41,7 +41,7 @@ export async function quarantine(
     {
       expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
       put: [
-        { key: entry.key, value: encodeRecord({ ...record, damage }) },
+        { key: entry.key, value: encodeObject({ ...record, damage }) },
         { key: recordKeys.damage(bucket, key), value: encodeRecord(damage) },
       ],
     },
@@ -63,7 +63,7 @@ export async function release(
     records,
     {
       expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
-      put: [{ key: entry.key, value: encodeRecord(record) }],
+      put: [{ key: entry.key, value: encodeObject(record) }],
       delete: [recordKeys.damage(bucket, key)],
     },
     random,

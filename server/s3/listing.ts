@@ -1,7 +1,8 @@
+import { isoTime } from '../../protocol/s3/iso-time.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { element, urlEncodeKey, xmlText } from '../../protocol/s3/xml-writer.ts';
+import { element, markup, urlEncodeKey, xmlText } from '../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../protocol/s3/xml-writer.ts';
-import type { ObjectInfo } from '../objects/object-layer.ts';
+import type { ListedObject } from '../objects/object-layer.ts';
 import type { S3Call } from './operation.ts';
 import { owner } from './owner.ts';
 import { integerParameter } from './query.ts';
@@ -11,8 +12,10 @@ const maxPage = 1_000;
 const maxInteger = 2_147_483_647;
 
 const standard = element('StorageClass', 'STANDARD');
-/** Escaped once for all entries. */
-const quote = xmlText('"');
+const none = xmlText('');
+/** Buckets are not versioned: an object is its only version. */
+const theVersion = markup`<VersionId>null</VersionId><IsLatest>true</IsLatest>`;
+const theOwner = owner('Owner');
 
 /** Keys of answers as the client wants them: plain, or percent-encoded with `encoding-type=url`. */
 export interface KeyEncoding {
@@ -35,29 +38,31 @@ export function pageSize(call: S3Call, parameter: string): number {
   return Math.min(maxPage, integerParameter(call.query, parameter, { min: 0, max: maxInteger, absent: maxPage }));
 }
 
-/** An entry of a listing of objects or, with `version`, of versions. */
-export function objectElement(
-  info: ObjectInfo,
+/** Writes entries of a listing of objects or, with `version`, of versions; what is alike in all of them is made once. */
+export function objectElements(
+  objects: readonly ListedObject[],
   options: {
     readonly name: string;
     readonly encoding: KeyEncoding;
     readonly owner: boolean;
     readonly version?: boolean;
   },
-): Xml {
-  const version = options.version === true;
-  return element(options.name, [
-    element('Key', options.encoding.encode(info.key)),
-    version ? element('VersionId', 'null') : undefined,
-    version ? element('IsLatest', 'true') : undefined,
-    element('LastModified', info.lastModified),
-    element('ETag', [quote, xmlText(info.etag), quote]),
-    info.checksum === undefined ? undefined : element('ChecksumAlgorithm', info.checksum.algorithm),
-    info.checksum === undefined ? undefined : element('ChecksumType', info.checksum.type),
-    element('Size', info.size),
-    options.owner ? owner('Owner') : undefined,
-    info.storageClass === undefined ? standard : element('StorageClass', info.storageClass),
-  ]);
+): readonly Xml[] {
+  const { name, encoding } = options;
+  const version = options.version === true ? theVersion : none;
+  const ownerHere = options.owner ? theOwner : none;
+  return objects.map(({ key, size, etag, modified, checksum, storageClass }) =>
+    element(name, [
+      markup`<Key>${xmlText(encoding.encode(key))}</Key>${version}<LastModified>${xmlText(isoTime(modified))}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
+      checksum && checksumOf(checksum),
+      markup`<Size>${size}</Size>${ownerHere}`,
+      storageClass === undefined ? standard : element('StorageClass', storageClass),
+    ]),
+  );
+}
+
+function checksumOf({ algorithm, type }: NonNullable<ListedObject['checksum']>): Xml {
+  return markup`<ChecksumAlgorithm>${xmlText(algorithm)}</ChecksumAlgorithm><ChecksumType>${xmlText(type)}</ChecksumType>`;
 }
 
 export function commonPrefixes(prefixes: readonly string[], encoding: KeyEncoding): readonly Xml[] {

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
+import type { ListedObject, ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
 import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../contract/answers.ts';
 import type { Gate, Visit } from './authorize.ts';
 import { bucketOf } from './bucket-routes.ts';
@@ -99,21 +99,21 @@ async function tryDelete(
   }
 }
 
-function rowOf(info: ObjectInfo): ObjectRow {
-  return {
-    key: info.key,
-    size: info.size,
-    lastModified: info.lastModified.toISOString(),
-    etag: info.etag,
-    encrypted: info.encryption !== undefined,
-  };
+function rowOf({
+  key,
+  size,
+  etag,
+  modified,
+  encrypted,
+}: Omit<ListedObject, 'checksum' | 'storageClass' | 'damage'>): ObjectRow {
+  return { key, size, lastModified: new Date(modified).toISOString(), etag, encrypted };
 }
 
 export function detailsOf(info: ObjectInfo): ObjectDetails {
   const { bucket: _bucket, lastModified: _lastModified, encryption, checksum, ...rest } = info;
   return {
     ...rest,
-    ...rowOf(info),
+    ...rowOf({ ...info, modified: info.lastModified.getTime(), encrypted: encryption !== undefined }),
     ...(encryption === undefined ? {} : { encryption: schemeOf(encryption) }),
     ...(checksum === undefined ? {} : { checksum: { algorithm: checksum.algorithm, value: checksum.value } }),
   };

@@ -9,8 +9,7 @@ import type { Checksum, CompleteMultipartUpload, ObjectInfo } from '../object-la
 import { encodeBody } from '../records/body-record.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { encodeManifest } from '../records/manifest.ts';
-import { objectInfo, type ObjectRecord } from '../records/object-record.ts';
-import { encodeRecord } from '../records/record-format.ts';
+import { encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-keys.ts';
 import { endUpload, findUpload, noSuchUpload, partsOf, type StoredPart } from '../records/upload-record.ts';
 import { supersedeObject } from '../supersede-object.ts';
@@ -73,7 +72,7 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
         ...guard.put,
         ...superseded.put,
         ...ended.put,
-        { key: recordKeys.object(bucket, key), value: encodeRecord(record) },
+        { key: recordKeys.object(bucket, key), value: encodeObject(record) },
         { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifest) },
       ],
       delete: [...superseded.delete, ...ended.delete, ...parts.map((part) => part.key)],

@@ -1,7 +1,8 @@
 import type { BlobId } from '../../store/blob-store.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
-import type { Checksum, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
-import { decodeRecord } from './record-format.ts';
+import type { Checksum, ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
+import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, type ObjectHead } from './object-head.ts';
+import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
 
 /** What is kept of an object under `o`: all that HEAD and listings show, and where its body is. */
 export interface ObjectRecord {
@@ -45,8 +46,65 @@ export interface SealedKeys {
   readonly context?: EncryptionContext;
 }
 
+/** What listings show goes ahead as `object-head.ts` writes it, the rest follows as JSON. */
+export function encodeObject(record: ObjectRecord): Buffer {
+  const { modified: _modified, size: _size, etag: _etag, ...rest } = record;
+  return encodeWithHead(headOf(record), rest) ?? encodeRecord(record);
+}
+
+/** Also records of before there were heads. */
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
-  return decodeRecord(value, `object ${bucket}/${key}`) as ObjectRecord;
+  const what = `object ${bucket}/${key}`;
+  if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
+  const { end, modified, size, etag } = decodeHead(value, what);
+  const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
+  record.modified = modified;
+  record.size = size;
+  record.etag = etag;
+  return record;
+}
+
+/** What a listing shows of a record, which it need not decode for that. */
+export function decodeListed(value: Buffer, bucket: string, key: string): ListedObject {
+  const head = hasHead(value) ? decodeHead(value, `object ${bucket}/${key}`) : undefined;
+  if (head?.complete === true) return new Listed(key, head);
+  const record = decodeObject(value, bucket, key);
+  return new Listed(key, headOf(record), record);
+}
+
+function headOf({ modified, size, etag, checksum, sealed, headers, damage }: ObjectRecord): ObjectHead {
+  return {
+    modified,
+    size,
+    etag,
+    checksum: checksum && { algorithm: checksum.algorithm, type: checksum.type },
+    encrypted: sealed !== undefined,
+    complete: headers.storageClass === undefined && damage === undefined,
+  };
+}
+
+/** A class, since a literal whose members are sometimes left out costs five times as much. */
+class Listed implements ListedObject {
+  readonly key: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly modified: number;
+  readonly encrypted: boolean;
+  readonly checksum: ListedObject['checksum'];
+  readonly storageClass: string | undefined;
+  readonly damage: ListedObject['damage'];
+
+  /** With the record where the head is not all. */
+  constructor(key: string, head: ObjectHead, record?: ObjectRecord) {
+    this.key = key;
+    this.size = head.size;
+    this.etag = head.etag;
+    this.modified = head.modified;
+    this.encrypted = head.encrypted;
+    this.checksum = head.checksum;
+    this.storageClass = record?.headers.storageClass;
+    this.damage = record?.damage;
+  }
 }
 
 export function objectInfo(bucket: string, key: string, record: ObjectRecord): ObjectInfo {

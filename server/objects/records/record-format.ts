@@ -16,19 +16,24 @@ export function encodeRecord(record: object): Buffer {
   return bytes;
 }
 
-/** `what` names the record in the message. The shape is trusted: only this server's formats carry its version byte. */
-export function decodeRecord(value: Buffer, what: string): unknown {
-  checkFormat(value, what);
+/** `what` names the record in the message, `newest` is the newest format of such records, where that is another one. The shape is trusted: only this server's formats carry its version byte. */
+export function decodeRecord(value: Buffer, what: string, newest = FORMAT): unknown {
+  checkFormat(value, what, newest);
+  return parseRecord(value, 1, what);
+}
+
+/** The JSON of a record, from this byte on. */
+export function parseRecord(value: Buffer, start: number, what: string): unknown {
   try {
-    return JSON.parse(value.toString('utf8', 1));
+    return JSON.parse(value.toString('utf8', start));
   } catch (error) {
     throw new UnreadableRecord(`the record of ${what} is damaged`, { cause: error });
   }
 }
 
-export function checkFormat(value: Buffer, what: string): void {
+export function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
   if (value[0] === FORMAT) return;
   throw new UnreadableRecord(
-    `the record of ${what} has format ${value[0]}, this server knows ${FORMAT}: start the newer server that wrote it`,
+    `the record of ${what} has format ${value[0]}, this server knows ${newest}: start the newer server that wrote it`,
   );
 }

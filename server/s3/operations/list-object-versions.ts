@@ -1,6 +1,6 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
-import { commonPrefixes, keyElement, keyEncoding, objectElement, pageSize } from '../listing.ts';
+import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
 import type { Operation } from '../operation.ts';
 
 /**
@@ -31,9 +31,7 @@ export const listObjectVersions: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.told,
         element('IsTruncated', next !== undefined),
-        ...listing.objects.map((info) =>
-          objectElement(info, { name: 'Version', encoding, owner: true, version: true }),
-        ),
+        ...objectElements(listing.objects, { name: 'Version', encoding, owner: true, version: true }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );

@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
-import { commonPrefixes, keyElement, keyEncoding, objectElement, pageSize } from '../listing.ts';
+import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
 import type { Operation } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
@@ -32,7 +32,7 @@ export const listObjectsV2: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.told,
         element('IsTruncated', next !== undefined),
-        ...listing.objects.map((info) => objectElement(info, { name: 'Contents', encoding, owner: withOwner })),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: withOwner }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );

@@ -1,6 +1,6 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
-import { commonPrefixes, keyElement, keyEncoding, objectElement, pageSize } from '../listing.ts';
+import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
 import type { Operation } from '../operation.ts';
 
 /** Version 1 of the listing. @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html */
@@ -25,7 +25,7 @@ export const listObjects: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.told,
         element('IsTruncated', next !== undefined),
-        ...listing.objects.map((info) => objectElement(info, { name: 'Contents', encoding, owner: true })),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: true }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );
