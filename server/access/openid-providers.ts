@@ -1,197 +1,153 @@
-import { readFile } from 'node:fs/promises';
-import { createKeySet } from '../../platform/openid/key-set.ts';
-import type { KeySet } from '../../platform/openid/key-set.ts';
-import { discover } from '../../platform/openid/discovery.ts';
-import type { ProviderMetadata } from '../../platform/openid/discovery.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
-import type { ProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { roleArn } from './role-arn.ts';
+import { KeptProvider } from './openid-provider.ts';
+import type { OpenIdProvider, ProviderOptions } from './openid-provider.ts';
 
-export type ProviderStatus =
-  | { readonly kind: 'ready'; readonly metadata: ProviderMetadata; readonly keys: KeySet }
-  /** Discovery was not done yet, or failed; it is tried again in the background. */
-  | { readonly kind: 'unavailable'; readonly problem: OpenIdProblem | undefined };
-
-export interface OpenIdProvider {
-  /** The name of the configuration, e.g. `PRIMARY_IAM`. */
-  readonly id: string;
-  readonly settings: OpenIdProviderSettings;
-  /** Label of the sign-in button. */
-  readonly displayName: string;
-  /** `arn:minio:iam:<region>::role/…`, where the provider has a role policy. */
-  readonly roleArn: string | undefined;
-  readonly status: ProviderStatus;
-  /** Bounded, and trusting the provider's CA: for every other call to this provider (code exchange, userinfo). */
-  readonly fetch: ProviderFetch;
-}
+export type { OpenIdProvider, ProvidersLog, ProviderStatus } from './openid-provider.ts';
 
 export interface OpenIdProviders {
-  /** The enabled ones, in the order of the settings. */
+  /** The enabled ones: those of the environment, then those that administrators stored. */
   readonly list: readonly OpenIdProvider[];
   byId(id: string): OpenIdProvider | undefined;
   /** Resolves when each provider was tried once; never rejects. Goes on retrying those that failed, until `close`. */
   start(): Promise<void>;
-  /** As the promise of `start`, but it resolves after two seconds in any case: a provider that hangs must not delay the others. */
+  /**
+   * Resolves when the list is what the configurations say now, and each was tried once, or two seconds later: a provider that hangs must
+   * not delay the others. To be awaited before each use that must not miss a change. Never rejects.
+   */
   readonly started: Promise<void>;
+  /** As `started`, whenever it was looked last; rejects where the configurations cannot be read. */
+  refresh(): Promise<void>;
   close(): void;
 }
 
-export interface OpenIdProvidersOptions {
+export interface OpenIdProvidersOptions extends ProviderOptions {
+  /** From the environment: they stay as they are. */
   readonly settings: readonly OpenIdProviderSettings[];
-  /** '' where none was set. */
-  readonly region: string;
-  readonly log: ProvidersLog;
-  readonly clock?: () => Date;
-  /** Milliseconds before the nth try after a failure, n from 1. */
-  readonly retryDelay?: (attempt: number) => number;
-  /** Of one call to a provider. Milliseconds. */
-  readonly timeoutMs?: number;
+  readonly stored?: StoredProviderSource;
+  /** How old what is known of `stored` may be when it is used; 0 where nothing else changes these records. Milliseconds. */
+  readonly staleMs?: number;
 }
 
-/** The part of the logger that is used here. */
-export interface ProvidersLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+/** What administrators stored. */
+export interface StoredProviderSource {
+  /** Changes with every change. */
+  revision(): Promise<number | undefined>;
+  /** Those that can be used; names of the environment are left out by who asks. */
+  read(): Promise<readonly OpenIdProviderSettings[]>;
 }
 
 const patienceMs = 2_000;
-
-/** 1 s, 2 s, 4 s, … up to half a minute: a provider that starts beside the server is found soon, one that is gone is not pestered. */
-function backoff(attempt: number): number {
-  return Math.min(30_000, 1_000 * 2 ** (attempt - 1));
-}
+/** Between looks at the stored configurations, so that new ones are tried, and said to be ready, before somebody needs them. */
+const lookEveryMs = 1_000;
 
 /** The configured providers. The server runs without those that cannot be reached: they cost their users, nobody else. */
 export function createOpenIdProviders(options: OpenIdProvidersOptions): OpenIdProviders {
-  const list = options.settings.filter(({ enabled }) => enabled).map((settings) => new Provider(settings, options));
-  const { promise: started, resolve } = Promise.withResolvers<void>();
-  return {
-    list,
-    started,
-    byId: (id) => list.find((provider) => provider.id === id),
-    async start() {
-      const patience = setTimeout(resolve, patienceMs);
-      await Promise.all(list.map((provider) => provider.start()));
-      clearTimeout(patience);
-      resolve();
-    },
-    close() {
-      resolve();
-      for (const provider of list) provider.close();
-    },
-  };
+  return new Providers(options);
 }
 
-class Provider implements OpenIdProvider {
-  readonly settings: OpenIdProviderSettings;
-  readonly roleArn: string | undefined;
+class Providers implements OpenIdProviders {
   readonly #options: OpenIdProvidersOptions;
-  readonly #closed = new AbortController();
-  #status: ProviderStatus = { kind: 'unavailable', problem: undefined };
-  #fetch: ProviderFetch | undefined;
+  readonly #first = Promise.withResolvers<void>();
+  #list: readonly KeptProvider[];
+  #revision: number | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
-  constructor(settings: OpenIdProviderSettings, options: OpenIdProvidersOptions) {
-    this.settings = settings;
+  constructor(options: OpenIdProvidersOptions) {
     this.#options = options;
-    this.roleArn = settings.rolePolicy.length === 0 ? undefined : roleArn(options.region, settings.clientId);
+    this.#list = options.settings
+      .filter(({ enabled }) => enabled)
+      .map((settings) => new KeptProvider(settings, options));
   }
 
-  get id(): string {
-    return this.settings.id;
+  get list(): readonly OpenIdProvider[] {
+    return this.#list;
   }
 
-  get displayName(): string {
-    const { displayName, id } = this.settings;
-    return displayName ?? (id === '_' ? 'Login with SSO' : `Login with SSO (${id})`);
+  byId(id: string): OpenIdProvider | undefined {
+    return this.#list.find((provider) => provider.id === id);
   }
 
-  get status(): ProviderStatus {
-    return this.#status;
+  get started(): Promise<void> {
+    return this.#first.promise.then(() => this.#lookWhereStale());
   }
 
-  readonly fetch: ProviderFetch = async (url, init) => {
-    this.#fetch ??= await this.#createFetch();
-    return this.#fetch(url, init);
-  };
-
-  start(): Promise<void> {
-    return this.#try(1);
-  }
-
-  close(): void {
-    this.#closed.abort(new Error('the server is stopping'));
-    clearTimeout(this.#timer);
-  }
-
-  async #try(attempt: number): Promise<void> {
-    try {
-      const { metadata, keys } = await this.#open();
-      this.#status = { kind: 'ready', metadata, keys };
-      this.#logReady(metadata);
-    } catch (error) {
-      if (this.#closed.signal.aborted) return;
-      const problem =
-        error instanceof OpenIdProblem ? error : new OpenIdProblem('Unreachable', String(error), { cause: error });
-      this.#failed(problem, attempt);
-    }
-  }
-
-  async #open(): Promise<{ metadata: ProviderMetadata; keys: KeySet }> {
-    const metadata = await discover(this.settings.configUrl, { fetch: this.fetch });
-    const { clock } = this.#options;
-    const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch, ...(clock === undefined ? {} : { clock }) });
-    await keys.load();
-    return { metadata, keys };
-  }
-
-  #failed(problem: OpenIdProblem, attempt: number): void {
-    const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
-    this.#status = { kind: 'unavailable', problem };
-    // Once for each reason: retries would fill the log.
-    if (before?.message !== problem.message) {
-      const fields = { provider: this.id, code: problem.code };
-      this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${problem.message}`);
-    }
-    const delay = (this.#options.retryDelay ?? backoff)(attempt);
-    this.#timer = setTimeout(() => void this.#try(attempt + 1), delay);
+  async start(): Promise<void> {
+    const patience = setTimeout(() => this.#first.resolve(), patienceMs);
+    // Reading what is stored rejects where the store is away; it is looked for again with every use.
+    await Promise.all([...this.#list.map((provider) => provider.start()), this.refresh().catch(() => undefined)]);
+    clearTimeout(patience);
+    this.#first.resolve();
+    if (this.#options.stored === undefined || this.#closed) return;
+    this.#timer = setInterval(() => void this.#lookWhereStale(), lookEveryMs);
     this.#timer.unref();
   }
 
-  #logReady({ issuer, warnings }: ProviderMetadata): void {
-    const { log } = this.#options;
-    const { rolePolicy, claimName } = this.settings;
-    const rights = this.roleArn === undefined ? `claim "${claimName}"` : `role policy ${rolePolicy.join(', ')}`;
-    const fields = { provider: this.id, issuer, ...(this.roleArn === undefined ? {} : { roleArn: this.roleArn }) };
-    log.info(fields, `OpenID provider ${this.id} is ready: issuer ${issuer}, policies by ${rights}`);
-    for (const warning of warnings) log.warn({ provider: this.id }, `OpenID provider ${this.id}: ${warning}`);
+  async refresh(): Promise<void> {
+    // A look that is under way may have begun before the change that is asked about.
+    await this.#looking?.catch(() => undefined);
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
   }
 
-  async #createFetch(): Promise<ProviderFetch> {
-    const { caFile } = this.settings;
-    const { timeoutMs } = this.#options;
-    const fetch = createProviderFetch({
-      ...(caFile === undefined ? {} : { ca: await readCa(caFile) }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#first.resolve();
+    for (const provider of this.#list) provider.close();
+  }
+
+  /** Where the store is away, what is known goes on: whoever asked needs the store for their next step, and hears of it there. */
+  async #lookWhereStale(): Promise<void> {
+    if (performance.now() - this.#lookedAt < (this.#options.staleMs ?? 0)) return;
+    await this.refresh().catch(() => undefined);
+  }
+
+  async #look(): Promise<void> {
+    const { stored } = this.#options;
+    if (stored === undefined || this.#closed) return;
+    const revision = await stored.revision();
+    this.#lookedAt = performance.now();
+    if (revision === this.#revision) return;
+    const read = await stored.read();
+    this.#revision = revision;
+    await this.#become(read);
+  }
+
+  /** What has not changed stays, with all that it knows. */
+  async #become(stored: readonly OpenIdProviderSettings[]): Promise<void> {
+    const fromEnvironment = this.#options.settings;
+    const taken = new Set(fromEnvironment.map(({ id }) => id));
+    const wanted = [...fromEnvironment, ...stored.filter(({ id }) => !taken.has(id))].filter(({ enabled }) => enabled);
+    const before = this.#list;
+    const added: KeptProvider[] = [];
+    this.#list = wanted.map((settings) => {
+      const known = before.find((provider) => isDeepStrictEqual(provider.settings, settings));
+      if (known !== undefined) return known;
+      const made = new KeptProvider(settings, this.#options);
+      added.push(made);
+      return made;
     });
-    const closed = this.#closed.signal;
-    return (url, init = {}) =>
-      fetch(url, { ...init, signal: init.signal ? AbortSignal.any([closed, init.signal]) : closed });
+    for (const gone of before.filter((provider) => !this.#list.includes(provider))) {
+      gone.close();
+      if (this.byId(gone.id) === undefined) {
+        this.#options.log.info({ provider: gone.id }, `OpenID provider ${gone.id} was removed or switched off`);
+      }
+    }
+    await within(patienceMs, Promise.all(added.map((provider) => provider.start())));
   }
 }
 
-async function readCa(file: string): Promise<string> {
-  let pem: string;
-  try {
-    pem = await readFile(file, 'utf8');
-  } catch (error) {
-    throw new OpenIdProblem('CaUnusable', `CA_FILE ${file} cannot be read (${String(error)}).`, { cause: error });
-  }
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new OpenIdProblem('CaUnusable', `CA_FILE ${file} holds no certificate in PEM form.`);
-  }
-  return pem;
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

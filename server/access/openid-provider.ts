@@ -1,0 +1,162 @@
+import { createKeySet } from '../../platform/openid/key-set.ts';
+import type { KeySet } from '../../platform/openid/key-set.ts';
+import { discover } from '../../platform/openid/discovery.ts';
+import type { ProviderMetadata } from '../../platform/openid/discovery.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import type { ProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
+import { providerCa } from './provider-ca.ts';
+import { roleArn } from './role-arn.ts';
+
+export type ProviderStatus =
+  | { readonly kind: 'ready'; readonly metadata: ProviderMetadata; readonly keys: KeySet }
+  /** Discovery was not done yet, or failed; it is tried again in the background. */
+  | { readonly kind: 'unavailable'; readonly problem: OpenIdProblem | undefined };
+
+export interface OpenIdProvider {
+  /** The name of the configuration, e.g. `PRIMARY_IAM`. */
+  readonly id: string;
+  readonly settings: OpenIdProviderSettings;
+  /** Label of the sign-in button. */
+  readonly displayName: string;
+  /** `arn:minio:iam:<region>::role/…`, where the provider has a role policy. */
+  readonly roleArn: string | undefined;
+  readonly status: ProviderStatus;
+  /** Bounded, and trusting the provider's CA: for every other call to this provider (code exchange, userinfo). */
+  readonly fetch: ProviderFetch;
+}
+
+export interface ProviderOptions {
+  /** '' where none was set. */
+  readonly region: string;
+  readonly log: ProvidersLog;
+  readonly clock?: () => Date;
+  /** Milliseconds before the nth try after a failure, n from 1. */
+  readonly retryDelay?: (attempt: number) => number;
+  /** Of one call to a provider. Milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** The part of the logger that is used here. */
+export interface ProvidersLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** 1 s, 2 s, 4 s, … up to half a minute: a provider that starts beside the server is found soon, one that is gone is not pestered. */
+function backoff(attempt: number): number {
+  return Math.min(30_000, 1_000 * 2 ** (attempt - 1));
+}
+
+/** A provider that is looked for until it is found. */
+export class KeptProvider implements OpenIdProvider {
+  readonly settings: OpenIdProviderSettings;
+  readonly roleArn: string | undefined;
+  readonly #options: ProviderOptions;
+  readonly #closed = new AbortController();
+  #status: ProviderStatus = { kind: 'unavailable', problem: undefined };
+  #made: { readonly ca: string | undefined; readonly fetch: ProviderFetch } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(settings: OpenIdProviderSettings, options: ProviderOptions) {
+    this.settings = settings;
+    this.#options = options;
+    this.roleArn = settings.rolePolicy.length === 0 ? undefined : roleArn(options.region, settings.clientId);
+  }
+
+  get id(): string {
+    return this.settings.id;
+  }
+
+  get displayName(): string {
+    const { displayName, id } = this.settings;
+    return displayName ?? (id === '_' ? 'Login with SSO' : `Login with SSO (${id})`);
+  }
+
+  get status(): ProviderStatus {
+    return this.#status;
+  }
+
+  readonly fetch: ProviderFetch = async (url, init) => (await this.#trusting())(url, init);
+
+  start(): Promise<void> {
+    return this.#try(1);
+  }
+
+  close(): void {
+    this.#closed.abort(new Error('the server is stopping'));
+    clearTimeout(this.#timer);
+  }
+
+  async #try(attempt: number): Promise<void> {
+    try {
+      const { metadata, keys } = await this.#open();
+      this.#status = { kind: 'ready', metadata, keys };
+      this.#logReady(metadata);
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      const problem =
+        error instanceof OpenIdProblem ? error : new OpenIdProblem('Unreachable', String(error), { cause: error });
+      this.#failed(problem, attempt);
+    }
+  }
+
+  async #open(): Promise<{ metadata: ProviderMetadata; keys: KeySet }> {
+    const metadata = await discover(this.settings.configUrl, { fetch: this.fetch });
+    const { clock } = this.#options;
+    const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch, ...(clock === undefined ? {} : { clock }) });
+    await keys.load();
+    return { metadata, keys };
+  }
+
+  #failed(problem: OpenIdProblem, attempt: number): void {
+    const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
+    this.#status = { kind: 'unavailable', problem };
+    // Once for each reason: retries would fill the log.
+    if (before?.message !== problem.message) {
+      const fields = { provider: this.id, code: problem.code };
+      this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${problem.message}`);
+    }
+    const delay = (this.#options.retryDelay ?? backoff)(attempt);
+    this.#timer = setTimeout(() => void this.#try(attempt + 1), delay);
+    this.#timer.unref();
+  }
+
+  #logReady({ issuer, warnings }: ProviderMetadata): void {
+    const { log } = this.#options;
+    const { rolePolicy, claimName } = this.settings;
+    const rights = this.roleArn === undefined ? `claim "${claimName}"` : `role policy ${rolePolicy.join(', ')}`;
+    const fields = { provider: this.id, issuer, ...(this.roleArn === undefined ? {} : { roleArn: this.roleArn }) };
+    log.info(fields, `OpenID provider ${this.id} is ready: issuer ${issuer}, policies by ${rights}`);
+    for (const warning of warnings) log.warn({ provider: this.id }, `OpenID provider ${this.id}: ${warning}`);
+  }
+
+  /** Calls are few: what they trust is looked at before each, so that a CA that was renewed needs no restart. */
+  async #trusting(): Promise<ProviderFetch> {
+    let ca: string | undefined;
+    try {
+      ca = await providerCa(this.settings);
+    } catch (error) {
+      if (this.#made === undefined) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      const fields = { provider: this.id };
+      this.#options.log.warn(fields, `OpenID provider ${this.id} goes on with the CA it was given before: ${reason}`);
+      return this.#made.fetch;
+    }
+    if (this.#made === undefined || this.#made.ca !== ca) this.#made = { ca, fetch: this.#newFetch(ca) };
+    return this.#made.fetch;
+  }
+
+  #newFetch(ca: string | undefined): ProviderFetch {
+    const { timeoutMs } = this.#options;
+    const fetch = createProviderFetch({
+      ...(ca === undefined ? {} : { ca }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    const closed = this.#closed.signal;
+    return (url, init = {}) =>
+      fetch(url, { ...init, signal: init.signal ? AbortSignal.any([closed, init.signal]) : closed });
+  }
+}
