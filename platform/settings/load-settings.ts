@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { settings } from '../../protocol/settings/table.ts';
 import { parseEnvFile } from './env-file.ts';
 import { group } from './group.ts';
+import { readIdentitySources } from './identity-settings.ts';
 import { providerSuffixes, readProvider } from './openid-settings.ts';
 import { SettingReader, SettingsError } from './setting-source.ts';
 import type { KeyServiceSettings, ServerSettings, StoreSettings } from './server-settings.ts';
@@ -68,6 +69,7 @@ export function loadSettings({
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
+    ...readIdentitySources(reader, { tls: tls !== undefined }),
     warnings: unknownVariables(variables.keys()),
   };
   if (loaded.autoEncryption && keyService === undefined) {

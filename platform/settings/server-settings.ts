@@ -1,3 +1,4 @@
+import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
 
 /** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
@@ -36,6 +37,10 @@ export interface ServerSettings {
   readonly autoEncryption: boolean;
   readonly openid: readonly OpenIdProviderSettings[];
   readonly personCheck: PersonCheckSettings;
+  /** Each is absent where it is not set up. */
+  readonly ldap?: LdapSettings;
+  readonly clientCertificates?: ClientCertificateSettings;
+  readonly identityPlugin?: IdentityPluginSettings;
   /** Things a person should know that do not stop the server, e.g. variables that no setting has. */
   readonly warnings: readonly string[];
 }

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings, SettingsError } from './load-settings.ts';
+
+const load = (env: Record<string, string>, files: Record<string, string> = {}) =>
+  loadSettings({
+    env: { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password', SVC_CONFIG_ENV_FILE: '/env', ...env },
+    readFile: (path) => (path === '/env' ? '' : (files[path] ?? '')),
+  });
+
+function problems(env: Record<string, string>): readonly string[] {
+  try {
+    load(env);
+    return [];
+  } catch (error) {
+    return error instanceof SettingsError ? error.problems : [String(error)];
+  }
+}
+
+const directory = {
+  SVC_IDENTITY_LDAP_SERVER_ADDR: 'ldap.example.org',
+  SVC_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: 'ou=people,dc=example,dc=org; ou=guests,dc=example,dc=org',
+  SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=%s)',
+};
+
+describe('a directory', () => {
+  it('is reached by TLS, below several places', () => {
+    expect(load(directory).ldap).toEqual({
+      host: 'ldap.example.org',
+      port: 636,
+      transport: 'tls',
+      skipVerify: false,
+      users: { bases: ['ou=people,dc=example,dc=org', 'ou=guests,dc=example,dc=org'], filter: '(uid=%s)' },
+    });
+  });
+
+  it.each([
+    ['SERVER_STARTTLS', 'starttls', 389],
+    ['SERVER_INSECURE', 'plain', 389],
+  ])('by %s is reached at the plain port', (part, transport, port) => {
+    expect(load({ ...directory, [`SVC_IDENTITY_LDAP_${part}`]: 'on' }).ldap).toMatchObject({ transport, port });
+  });
+
+  it.each([
+    ['[::1]:1389', '::1', 1389],
+    ['10.0.0.1:1636', '10.0.0.1', 1636],
+  ])('stands at %s', (address, host, port) => {
+    expect(load({ ...directory, SVC_IDENTITY_LDAP_SERVER_ADDR: address }).ldap).toMatchObject({ host, port });
+  });
+
+  it('takes the names of MinIO, and secrets from files', () => {
+    const names = Object.entries(directory).map(([name, value]) => [name.replace('SVC_', 'MINIO_'), value]);
+    const more = {
+      MINIO_IDENTITY_LDAP_LOOKUP_BIND_DN: 'cn=reader',
+      MINIO_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD_FILE: '/p',
+    };
+    const { ldap } = load({ ...Object.fromEntries(names), ...more }, { '/p': 'secret\n' });
+    expect(ldap?.lookup).toEqual({ dn: 'cn=reader', password: 'secret' });
+  });
+
+  it.each([
+    [
+      'a name without its password',
+      { SVC_IDENTITY_LDAP_LOOKUP_BIND_DN: 'cn=reader' },
+      'LOOKUP_BIND_PASSWORD is missing',
+    ],
+    ['a filter without the name', { SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=ann)' }, '%s for the name'],
+    ['an address with ldap://', { SVC_IDENTITY_LDAP_SERVER_ADDR: 'ldap://host' }, 'without ldap://'],
+  ])('is refused with %s', (_, more, expected) => {
+    expect(problems({ ...directory, ...more }).join('\n')).toContain(expected);
+  });
+});
+
+describe('client certificates', () => {
+  it('need TLS and authorities', () => {
+    expect(problems({ SVC_IDENTITY_TLS_ENABLE: 'on' })).toHaveLength(2);
+  });
+});
+
+describe('a plugin', () => {
+  it('needs a role', () => {
+    expect(problems({ SVC_IDENTITY_PLUGIN_URL: 'https://auth.example.org' }).join()).toContain(
+      'ROLE_POLICY is missing',
+    );
+  });
+
+  it('is set up by the names of MinIO', () => {
+    const env = {
+      MINIO_IDENTITY_PLUGIN_URL: 'https://auth.example.org/check',
+      MINIO_IDENTITY_PLUGIN_ROLE_POLICY: 'readonly,writeonly',
+      MINIO_IDENTITY_PLUGIN_TOKEN: 'Bearer x',
+    };
+    expect(load(env).identityPlugin).toEqual({
+      url: 'https://auth.example.org/check',
+      rolePolicy: ['readonly', 'writeonly'],
+      authToken: 'Bearer x',
+    });
+  });
+});

@@ -1,0 +1,133 @@
+import { group } from './group.ts';
+import type { SettingReader } from './setting-source.ts';
+
+/** A directory that lets people in. */
+export interface LdapSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly transport: 'tls' | 'starttls' | 'plain';
+  readonly skipVerify: boolean;
+  readonly caFile?: string;
+  /** Who looks people up; nobody in particular without it. */
+  readonly lookup?: { readonly dn: string; readonly password: string };
+  readonly users: LdapSearch;
+  /** Absent: nobody has groups. */
+  readonly groups?: LdapSearch;
+}
+
+export interface LdapSearch {
+  readonly bases: readonly string[];
+  /** With `%s` for the name and `%d` for the DN of the person. */
+  readonly filter: string;
+}
+
+/** Client certificates that let programs in. */
+export interface ClientCertificateSettings {
+  readonly skipVerify: boolean;
+  readonly caFile?: string;
+}
+
+/** A service that says what tokens are worth. */
+export interface IdentityPluginSettings {
+  readonly url: string;
+  /** As the header Authorization has it. */
+  readonly authToken?: string;
+  readonly rolePolicy: readonly string[];
+  readonly roleId?: string;
+  readonly caFile?: string;
+}
+
+export interface IdentitySources {
+  readonly ldap?: LdapSettings;
+  readonly clientCertificates?: ClientCertificateSettings;
+  readonly identityPlugin?: IdentityPluginSettings;
+}
+
+/** Those that are set up; what is wrong stands in the reader. */
+export function readIdentitySources(reader: SettingReader, server: { readonly tls: boolean }): IdentitySources {
+  const ldap = readLdap(reader);
+  const clientCertificates = readClientCertificates(reader, server);
+  const identityPlugin = readPlugin(reader);
+  return {
+    ...(ldap === undefined ? {} : { ldap }),
+    ...(clientCertificates === undefined ? {} : { clientCertificates }),
+    ...(identityPlugin === undefined ? {} : { identityPlugin }),
+  };
+}
+
+function readLdap(reader: SettingReader): LdapSettings | undefined {
+  const prefix = 'SVC_IDENTITY_LDAP_';
+  const read = group(reader, prefix);
+  const address = read.text('SERVER_ADDR');
+  if (address === undefined || !read.onOff('ENABLE')) return undefined;
+  const transport = read.onOff('SERVER_STARTTLS') ? 'starttls' : read.onOff('SERVER_INSECURE') ? 'plain' : 'tls';
+  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(address) ?? [];
+  const users = readSearch(reader, prefix, 'USER_DN');
+  const groups = readSearch(reader, prefix, 'GROUP');
+  if (users === undefined) {
+    reader.problems.push(
+      `${prefix}USER_DN_SEARCH_BASE_DN and ${prefix}USER_DN_SEARCH_FILTER are needed: nobody can be found without them`,
+    );
+  }
+  const [dn, password] = [read.text('LOOKUP_BIND_DN'), read.text('LOOKUP_BIND_PASSWORD')];
+  // Directories take a name without a password for nobody, and say that all is well.
+  if (dn !== undefined && password === undefined) {
+    reader.problems.push(`${prefix}LOOKUP_BIND_PASSWORD is missing: ${prefix}LOOKUP_BIND_DN needs its password`);
+  }
+  if (users === undefined) return undefined;
+  return {
+    host: host.replace(/^\[(.*)\]$/, '$1'),
+    port: port === undefined ? (transport === 'tls' ? 636 : 389) : Number(port),
+    transport,
+    skipVerify: read.onOff('TLS_SKIP_VERIFY'),
+    ...read.optional('caFile', 'CA_FILE'),
+    ...(dn === undefined || password === undefined ? {} : { lookup: { dn, password } }),
+    users,
+    ...(groups === undefined ? {} : { groups }),
+  };
+}
+
+function readSearch(reader: SettingReader, prefix: string, what: string): LdapSearch | undefined {
+  const read = group(reader, prefix);
+  const filter = read.text(`${what}_SEARCH_FILTER`);
+  const bases = (read.text(`${what}_SEARCH_BASE_DN`) ?? '')
+    .split(';')
+    .map((base) => base.trim())
+    .filter((base) => base !== '');
+  return filter === undefined || bases.length === 0 ? undefined : { bases, filter };
+}
+
+function readClientCertificates(
+  reader: SettingReader,
+  server: { readonly tls: boolean },
+): ClientCertificateSettings | undefined {
+  const read = group(reader, 'SVC_IDENTITY_TLS_');
+  if (!read.onOff('ENABLE')) return undefined;
+  const [skipVerify, caFile] = [read.onOff('SKIP_VERIFY'), read.text('CA_FILE')];
+  if (!server.tls) {
+    reader.problems.push('SVC_IDENTITY_TLS_ENABLE is on, but the server has no TLS: set SVC_TLS_CERT_FILE');
+  }
+  if (caFile === undefined && !skipVerify) {
+    reader.problems.push('SVC_IDENTITY_TLS_CA_FILE is missing: name the authorities that may sign client certificates');
+  }
+  return { skipVerify, ...(caFile === undefined ? {} : { caFile }) };
+}
+
+function readPlugin(reader: SettingReader): IdentityPluginSettings | undefined {
+  const read = group(reader, 'SVC_IDENTITY_PLUGIN_');
+  const url = read.text('URL');
+  if (url === undefined || !read.onOff('ENABLE')) return undefined;
+  const rolePolicy = read.list('ROLE_POLICY');
+  if (rolePolicy.length === 0) {
+    reader.problems.push(
+      'SVC_IDENTITY_PLUGIN_ROLE_POLICY is missing: name the policies of those whom the plugin lets in',
+    );
+  }
+  return {
+    url,
+    ...read.optional('authToken', 'AUTH_TOKEN'),
+    rolePolicy,
+    ...read.optional('roleId', 'ROLE_ID'),
+    ...read.optional('caFile', 'CA_FILE'),
+  };
+}
