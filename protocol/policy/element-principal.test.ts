@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from './decide.ts';
+import { parseBucketPolicy } from './parse-bucket-policy.ts';
+import { requestOf } from './testing.ts';
+
+function allows(Principal: unknown, principals: readonly string[] | undefined): boolean {
+  const Statement = [{ Effect: 'Allow', Principal, Action: 's3:*', Resource: 'arn:aws:s3:::bucket/*' }];
+  const bucket = { name: 'bucket bucket', document: parseBucketPolicy({ Statement }, 'bucket') };
+  const request = requestOf(principals === undefined ? {} : { principals });
+  return decide({ identity: [], bucket, request }).effect === 'allow';
+}
+
+/** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html */
+describe('Principal', () => {
+  it.each<[unknown, readonly string[] | undefined, boolean]>([
+    ['*', [], true],
+    ['*', ['ann'], true],
+    [{ AWS: '*' }, [], true],
+    [{ AWS: ['*'] }, ['ann'], true],
+    [{ AWS: 'ann' }, ['ann'], true],
+    [{ AWS: 'ann' }, ['Ann'], false],
+    [{ AWS: 'ann' }, ['anna'], false],
+    [{ AWS: 'ann' }, [], false],
+    [{ AWS: ['ann', 'bob'] }, ['bob'], true],
+    [{ AWS: ['ann', 'bob'] }, ['eve'], false],
+    // A sender may have several names, such as a person and an access key.
+    [{ AWS: 'AKIA1' }, ['ann', 'AKIA1'], true],
+    [{ AWS: 'arn:aws:iam:::user/ann' }, ['ann'], true],
+    [{ AWS: 'arn:aws:iam::123456789012:user/ann' }, ['ann'], true],
+    [{ AWS: 'arn:minio:iam:::user/ann' }, ['ann'], true],
+    [{ AWS: 'arn:aws:iam:::user/division/ann' }, ['ann'], true],
+    [{ AWS: 'arn:aws:iam:::user/ann' }, ['bob'], false],
+    [{ AWS: 'arn:aws:iam:::user/*' }, ['bob'], true],
+    [{ AWS: 'arn:aws:iam:::user/*' }, [], false],
+    [{ AWS: 'team-*' }, ['team-a'], true],
+    [{ AWS: 'team-*' }, ['other'], false],
+    [{ AWS: '?nn' }, ['ann'], true],
+    // A star beside other text is a wildcard, and needs credentials.
+    [{ AWS: '**' }, [], false],
+    // The account is the root user, who needs no policy.
+    [{ AWS: 'arn:aws:iam::123456789012:root' }, ['ann'], false],
+    // Who asks was not said: nobody.
+    ['*', undefined, false],
+  ])('%j and %j: %s', (principal, names, outcome) => {
+    expect(allows(principal, names)).toBe(outcome);
+  });
+});
