@@ -137,7 +137,12 @@ export function describeScans(current: () => Patient): void {
       const first = await patient.scan(within('o'));
       await patient.scan(within('o'));
       await patient.get(key('o', '0007'));
-      expect(first.map(withoutRevision)).toEqual(put);
+      // By number: the difference of 1,500 buffers takes minutes to print.
+      const changed = first.filter(
+        (item, index) =>
+          item.kind !== 'entry' || put[index]?.key.equals(item.key) !== true || !put[index].value.equals(item.value),
+      );
+      expect([first.length, changed.length]).toEqual([1500, 0]);
     });
 
     it('find values of any size', async () => {
