@@ -43,13 +43,19 @@ export function findNode() {
 }
 
 /**
- * Runs a script under Node 26 in this process' place: same terminal, same signals, same exit code. The child exits when this
- * process dies, even by SIGKILL: it is told to by COFFER_EXIT_WITH_PARENT and the IPC channel that then closes.
+ * Runs a script under Node 26 in this process' place: same terminal, same signals, same exit code. Node from 22.15 on becomes the
+ * other program. An older one waits for a child, which exits when this process dies, even by SIGKILL: it is told to by
+ * COFFER_EXIT_WITH_PARENT and the IPC channel that then closes.
  */
 export function runUnderNode26(script, args) {
-  const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', script, ...args], {
+  const node = findNode();
+  const options = ['--disable-warning=ExperimentalWarning', script, ...args];
+  const env = { NODE_COMPILE_CACHE: compileCache, ...allocatorEnvironment, ...process.env };
+  // A launcher that waits would be resident with 48 MiB, a sixth of the server's own. Who has a channel to this process keeps it.
+  if (process.execve && process.platform !== 'win32' && !process.channel) process.execve(node, [node, ...options], env);
+  const child = spawn(node, options, {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { NODE_COMPILE_CACHE: compileCache, ...allocatorEnvironment, ...process.env, COFFER_EXIT_WITH_PARENT: '1' },
+    env: { ...env, COFFER_EXIT_WITH_PARENT: '1' },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rootPassword, rootUser, type ServerProgram } from './server-program.ts';
 
@@ -11,6 +11,9 @@ function git(checkout: string, ...args: string[]): string {
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
 }
+
+/** The Node that runs this, first: as in the container's image, where no launcher of an older one waits beside the server. */
+const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
 
 /** As a user starts it from a checkout (this one, or another to compare with), with two threads and without encryption. */
 export const coffer = (checkout = thisCheckout): ServerProgram => ({
@@ -26,7 +29,13 @@ export const coffer = (checkout = thisCheckout): ServerProgram => ({
   },
   command: ({ folder, port, secondPort }) => ({
     args: [folder, '--address', `127.0.0.1:${port}`, '--console-address', `127.0.0.1:${secondPort}`],
-    env: { SVC_ROOT_USER: rootUser, SVC_ROOT_PASSWORD: rootPassword, SVC_THREADS: '2', SVC_LOG_LEVEL: 'warn' },
+    env: {
+      PATH: path,
+      SVC_ROOT_USER: rootUser,
+      SVC_ROOT_PASSWORD: rootPassword,
+      SVC_THREADS: '2',
+      SVC_LOG_LEVEL: 'warn',
+    },
   }),
   durability: 'every answered write is flushed: LMDB with its meta page, files by fdatasync and their folder by fsync',
   records: 'records',
