@@ -13,6 +13,7 @@ import { createRequestListener } from './http/request-listener.ts';
 import { requestIds } from './http/request-ids.ts';
 import { createS3Server } from './http/s3-server.ts';
 import { createMaintenance } from './maintenance/maintenance.ts';
+import { seatsAt } from './objects/hashing/hashing.ts';
 import { quarantined } from './objects/quarantine.ts';
 import { readScrubState } from './maintenance/scrub-state.ts';
 import { createMetricsHandler } from './metrics/metrics-handler.ts';
@@ -37,7 +38,8 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const quiet = log.child({}, { level: 'error' });
   // What providers have to say, errors too, the background thread says.
   const silent = log.child({}, { level: 'silent' });
-  const services = await openServices(options, { main: first ? log : quiet, providers: silent });
+  const seats = options.hashing && seatsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
+  const services = await openServices(options, { main: first ? log : quiet, providers: silent }, seats);
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
   let replicas: ReplicasView = { leads: false, live: [] };

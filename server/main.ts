@@ -11,6 +11,7 @@ import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
 import { claimPort } from './claim-port.ts';
 import { requestCounterMemory } from './metrics/request-counters.ts';
+import { hashingPlaces, startWhenNeeded } from './hashing-threads.ts';
 import { parseArguments } from './command-line.ts';
 import type { ServerArguments } from './command-line.ts';
 import { openDataFolder } from './store/data-folder.ts';
@@ -81,10 +82,15 @@ async function run({
   };
   const memory = requestCounterMemory(threads);
   const background = new Thread({ ...options, role: 'background', first: false, counters: { memory, thread: 0 } }, die);
-  const http = Array.from(
-    { length: threads },
-    (_, thread) => new Thread({ ...options, role: 'http', first: thread === 0, counters: { memory, thread } }, die),
-  );
+  const hashing = hashingPlaces(threads);
+  const http = hashing.map((place, thread) => {
+    const counters = { memory, thread };
+    return new Thread({ ...options, role: 'http', first: thread === 0, counters, hashing: place }, die);
+  });
+  startWhenNeeded(http, hashing, (place) => {
+    const counters = { memory, thread: 0 };
+    return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, die);
+  });
   const all = [background, ...http];
   let served = false;
   const goodbyeMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;

@@ -17,6 +17,7 @@ import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import { sealedRecords } from './encryption/sealed-records.ts';
 import { openIdentities } from './identities/open-identities.ts';
 import { bucketPolicies } from './objects/bucket-policies.ts';
+import type { Seats } from './objects/hashing/seats.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
 import type { BlobStore } from './store/blob-store.ts';
@@ -50,6 +51,7 @@ const clock = () => new Date();
 export async function openServices(
   options: ThreadOptions,
   logs: { main: Logger; providers: Logger },
+  seats?: Seats,
 ): Promise<Services> {
   const { settings } = options;
   const keyService = settings.keyService === undefined ? undefined : await openKeys(settings.keyService, logs.main);
@@ -90,6 +92,7 @@ export async function openServices(
       keys,
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
+      ...(seats === undefined ? {} : { seats }),
     }),
     policies,
     access,

@@ -1,12 +1,13 @@
 import type { TlsFiles } from '../platform/tls/tls-files.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import type { ListenAddress } from '../platform/listen.ts';
+import type { HashingPlace } from './objects/hashing/hashing.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import type { BlobsAddress, RecordsAddress } from './store/store-address.ts';
 
 /** What a thread is started with. */
 export interface ThreadOptions {
-  readonly role: 'http' | 'background';
+  readonly role: 'http' | 'background' | 'hashing';
   /** The first HTTP thread says what all of them would say. */
   readonly first: boolean;
   readonly settings: ServerSettings;
@@ -19,6 +20,8 @@ export interface ThreadOptions {
   readonly startedAt: number;
   /** Where the HTTP threads count requests, and the part of this one. */
   readonly counters: { readonly memory: SharedArrayBuffer; readonly thread: number };
+  /** Where large bodies are hashed. */
+  readonly hashing?: HashingPlace;
 }
 
 export interface StoresOfThreads {
@@ -61,6 +64,8 @@ export type FromThread =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'stopped' }
+  /** The first large body came. */
+  | { readonly kind: 'hashing-needed' }
   /** The process cannot go on; the message is for the person who runs it. */
   | { readonly kind: 'failed'; readonly message: string };
 

@@ -25,6 +25,12 @@ async function start(): Promise<Role> {
     const { startBackground } = await import('./background-thread.ts');
     return startBackground(options, log, tell);
   }
+  if (options.role === 'hashing') {
+    const { hashForEver } = await import('./objects/hashing/hashing.ts');
+    if (options.hashing === undefined) throw new Error('a hashing thread needs what it shares');
+    // Hears no messages any more: it ends with the process.
+    return hashForEver(options.hashing.memory, options.hashing.threads);
+  }
   const { startHttp } = await import('./http-thread.ts');
   return startHttp(options, log, tell);
 }

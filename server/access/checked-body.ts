@@ -1,6 +1,6 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { BodySource } from '../objects/object-layer.ts';
+import type { BodySource, TakePiece } from '../objects/object-layer.ts';
 
 /** What a body must turn out to be; undefined where the request does not say. */
 export interface DeclaredBody {
@@ -15,10 +15,13 @@ export class CheckedBody implements BodySource {
   readonly #declared: DeclaredBody;
   /** Offered only where the length is known: what is kept in memory has a bound then. */
   readonly whole?: () => Promise<Buffer>;
+  readonly pour?: (take: TakePiece) => Promise<void>;
 
   constructor(source: BodySource, declared: DeclaredBody) {
     this.#source = source;
     this.#declared = declared;
+    const { pour } = source;
+    if (pour !== undefined) this.pour = (take) => pourChecked(pour.bind(source), this.#declared, take);
     if (source.whole !== undefined && declared.size !== undefined) this.whole = () => this.#readWhole();
   }
 
@@ -35,16 +38,42 @@ export class CheckedBody implements BodySource {
   }
 }
 
-async function* checked(source: BodySource, { size, sha256 }: DeclaredBody): AsyncGenerator<Buffer> {
-  const digest = sha256 === undefined ? undefined : createHash('sha256');
-  let received = 0;
+async function* checked(source: BodySource, declared: DeclaredBody): AsyncGenerator<Buffer> {
+  const received = new Received();
   for await (const bytes of source) {
-    received += bytes.length;
-    digest?.update(bytes);
+    received.update(bytes, declared);
     yield bytes;
   }
-  if (sha256 !== undefined && digest !== undefined) checkHash(digest.digest('hex'), sha256);
-  checkSize(received, size);
+  received.check(declared);
+}
+
+async function pourChecked(
+  pour: NonNullable<BodySource['pour']>,
+  declared: DeclaredBody,
+  take: TakePiece,
+): Promise<void> {
+  const received = new Received();
+  await pour((bytes) => {
+    received.update(bytes, declared);
+    return take(bytes);
+  });
+  received.check(declared);
+}
+
+/** What came of a body so far. */
+class Received {
+  #size = 0;
+  #sha256: Hash | undefined;
+
+  update(bytes: Buffer, { sha256 }: DeclaredBody): void {
+    this.#size += bytes.length;
+    if (sha256 !== undefined) (this.#sha256 ??= createHash('sha256')).update(bytes);
+  }
+
+  check({ size, sha256 }: DeclaredBody): void {
+    if (sha256 !== undefined) checkHash((this.#sha256 ?? createHash('sha256')).digest('hex'), sha256);
+    checkSize(this.#size, size);
+  }
 }
 
 function checkSize(received: number, size: number | undefined): void {

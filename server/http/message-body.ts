@@ -43,6 +43,33 @@ export class MessageBody implements Body {
     return promise;
   }
 
+  /** The rest is left unread when `take` fails. */
+  pour(take: (piece: Buffer) => Promise<void> | undefined): Promise<void> {
+    this.#begin();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const message = this.#message;
+    const onData = (piece: Buffer) => {
+      try {
+        const taken = take(piece);
+        if (taken === undefined) return;
+        message.pause();
+        taken.then(() => message.resume(), stop);
+      } catch (error) {
+        stop(error);
+      }
+    };
+    const stop = (error: unknown) => {
+      message.off('data', onData);
+      message.pause();
+      reject(error);
+    };
+    message.on('data', onData);
+    message.on('end', resolve);
+    message.on('error', reject);
+    message.on('close', () => reject(new Error('the connection ended before the body')));
+    return promise;
+  }
+
   #begin(): void {
     if (this.#awaitsContinue && !this.#response.headersSent) this.#response.writeContinue();
   }

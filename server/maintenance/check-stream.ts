@@ -1,6 +1,6 @@
-import { crc32 } from 'node:zlib';
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
+import { type Check, checkOf } from '../objects/checksums/check-of.ts';
 import type { Protection } from '../objects/records/object-record.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
@@ -30,8 +30,9 @@ export function checkBytes(bytes: Buffer, stream: StoredStream): Damage | undefi
   const { protection, objectKey, size } = stream;
   const expected = storedSize(stream);
   if (bytes.length !== expected) return damaged(`has ${bytes.length} bytes instead of ${expected}`);
-  const checksum = checksumOf(protection);
-  if (checksum !== undefined && crc32(bytes) !== checksum) return damaged('does not have its checksum');
+  const check = storedCheck(protection);
+  check?.update(bytes);
+  if (check?.holds() === false) return damaged('does not have its checksum');
   if (!('salt' in protection)) return undefined;
   if (bytes[0] !== STREAM_FORMAT) return damaged(`begins with the unknown format ${bytes[0]}`);
   if (objectKey === undefined) return undefined;
@@ -52,13 +53,13 @@ export async function checkBlob(
 ): Promise<Damage | undefined> {
   const { protection, objectKey, size } = stream;
   const expected = storedSize(stream);
-  let sum = 0;
+  const check = storedCheck(protection);
   let total = 0;
   let format: number | undefined;
   async function* bytes() {
     for await (const chunk of blobs.read(blob, { start: 0, end: expected }) as AsyncIterable<Buffer>) {
       format ??= chunk[HEADER_SIZE - 1];
-      sum = crc32(chunk, sum);
+      check?.update(chunk);
       total += chunk.length;
       yield chunk;
       await paced(chunk.length);
@@ -74,8 +75,7 @@ export async function checkBlob(
     return damageOf(error);
   }
   if (total !== expected) return damaged(`has ${total} bytes instead of ${expected}`);
-  const checksum = checksumOf(protection);
-  if (checksum !== undefined && sum !== checksum) return damaged('does not have its checksum');
+  if (check?.holds() === false) return damaged('does not have its checksum');
   if ('salt' in protection && format !== STREAM_FORMAT) return damaged(`begins with the unknown format ${format}`);
   return (await goesOn(blobs, blob, expected)) ? tooLong(expected) : undefined;
 }
@@ -102,8 +102,10 @@ async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<bool
   }
 }
 
-function checksumOf(protection: Protection): number | undefined {
-  return 'salt' in protection ? protection.stored : protection.crc;
+/** Of the bytes as they are stored, so that no key is needed. Undefined where only the key can tell. */
+export function storedCheck(protection: Protection): Check | undefined {
+  if (!('salt' in protection)) return checkOf(protection);
+  return protection.stored === undefined ? undefined : checkOf({ crc: protection.stored });
 }
 
 function streamKeyOf(objectKey: Buffer, protection: { readonly salt: string }): Buffer {

@@ -1,6 +1,5 @@
-import { crc32 } from 'node:zlib';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../store/blob-store.ts';
-import { checkBlob, type Damage, storedSize, type StoredStream } from './check-stream.ts';
+import { checkBlob, type Damage, storedCheck, storedSize, type StoredStream } from './check-stream.ts';
 
 export interface BlobCopy {
   readonly from: BlobStore;
@@ -38,15 +37,13 @@ async function copyOnce(
   stream: StoredStream,
 ): Promise<Damage | undefined> {
   const size = storedSize(stream);
-  const { protection } = stream;
-  const expected = 'salt' in protection ? protection.stored : protection.crc;
+  const check = storedCheck(stream.protection);
   let atSource: unknown;
-  let sum = 0;
   async function* bytes(): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of from.read(blob, { start: 0, end: size }) as AsyncIterable<Buffer>) {
         signal?.throwIfAborted();
-        sum = crc32(chunk, sum);
+        check?.update(chunk);
         passed(chunk.length);
         yield chunk;
       }
@@ -62,9 +59,7 @@ async function copyOnce(
     if (atSource instanceof BlobTruncated) return { kind: 'damaged', message: 'is shorter than what was written' };
     throw error;
   }
-  return expected !== undefined && sum !== expected
-    ? { kind: 'damaged', message: 'does not have its checksum' }
-    : undefined;
+  return check?.holds() === false ? { kind: 'damaged', message: 'does not have its checksum' } : undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -138,9 +138,10 @@ export function isHex(blob: unknown): boolean {
 
 export function isProtection(protection: unknown): boolean {
   if (typeof protection !== 'object' || protection === null) return false;
-  return 'salt' in protection
-    ? typeof protection.salt === 'string'
-    : 'crc' in protection && typeof protection.crc === 'number';
+  if ('salt' in protection) return typeof protection.salt === 'string';
+  return 'crc' in protection
+    ? typeof protection.crc === 'number'
+    : 'gmac' in protection && typeof protection.gmac === 'string';
 }
 
 function lost({ bucket, key }: ObjectRecords, { kind }: Wrong, message: string): Finding {

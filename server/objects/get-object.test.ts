@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
@@ -129,6 +130,7 @@ describe('a damaged body', () => {
     await rewrite('01', (stored) => {
       expect(stored.gmac).toBeDefined();
       delete stored.gmac;
+      stored.crc = crc32(bytes);
     });
     expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
     await rewrite('02', (stored) => {

@@ -161,12 +161,17 @@ export interface ReadableObject {
 
 /**
  * A body on its way in: already decoded (no aws-chunked framing) and verified against the signature; a failure of either rejects.
- * It is read once, by iteration or by `whole`.
+ * It is read once, by iteration, by `whole` or by `pour`.
  */
 export interface BodySource extends AsyncIterable<Buffer> {
   /** All of it at once, without a promise for each piece: for bodies that are kept in memory anyway. */
   readonly whole?: () => Promise<Buffer>;
+  /** Gives each piece to `take` and waits where that says so: without a promise for each piece. Rejects with what `take` throws, too. */
+  readonly pour?: (take: TakePiece) => Promise<void>;
 }
+
+/** Undefined where the next piece may come at once. */
+export type TakePiece = (piece: Buffer) => Promise<void> | undefined;
 
 export interface CopySource {
   readonly bucket: string;

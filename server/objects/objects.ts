@@ -11,6 +11,7 @@ import { deleteBucket } from './delete-bucket.ts';
 import { deleteObject } from './delete-object.ts';
 import type { Environment } from './environment.ts';
 import { getIntactObject, headIntactObject } from './intact-object.ts';
+import type { Seats } from './hashing/seats.ts';
 import { listObjects } from './list-objects.ts';
 import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
@@ -41,6 +42,8 @@ export interface ObjectLayerOptions {
   readonly autoEncryption?: boolean;
   /** Free space, of the blobs and of the records each, below which writes are refused; none by default. */
   readonly reserve?: Reserve;
+  /** Of this thread at its hashing thread; without them bodies are hashed where they come. */
+  readonly seats?: Seats;
 }
 
 const INLINE_LIMIT = 128 * 1024;
@@ -59,6 +62,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     checkSpace: spaceCheck(volumesOf(options), options.reserve, clock),
     turns: new Turns(),
     buckets: new DecodedBuckets(),
+    seats: options.seats,
   };
   return {
     createBucket: operation(environment, createBucket),

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { JoinedPieces } from '../../platform/joined-pieces.ts';
 import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure } from '../../platform/pieces.ts';
@@ -6,6 +5,7 @@ import { cipherRange } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
+import { holds } from './checksums/check-of.ts';
 import type { Environment } from './environment.ts';
 import { recoverObjectKey } from './object-keys.ts';
 import type { ReadableObject } from './object-layer.ts';
@@ -83,8 +83,8 @@ interface Stream {
 
 function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
   const { protection, objectKey, size, what } = stream;
-  if ('crc' in protection) {
-    if (bytes.length !== size || crc32(bytes) !== protection.crc) throw damaged(what);
+  if (!('salt' in protection)) {
+    if (bytes.length !== size || !holds(protection, bytes)) throw damaged(what);
     return bytes.subarray(range.start, range.end);
   }
   const cipher = cipherRange(range.start, range.end, size);
@@ -103,7 +103,7 @@ function readBlob<T extends Tenure>(
   range: Range,
 ): Pieces<T | 'own'> {
   const { blob, protection, size, what } = stream;
-  if ('crc' in protection) {
+  if (!('salt' in protection)) {
     const pieces = source.read(blob, range);
     const whole = range.start === 0 && range.end === size;
     const damage = () => damaged(what);

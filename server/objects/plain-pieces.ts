@@ -1,22 +1,11 @@
-import { crc32 } from 'node:zlib';
 import type { Pieces, Tenure } from '../../platform/pieces.ts';
-import { Gmac } from './checksums/gmac.ts';
-
-interface Checksums {
-  readonly crc: number;
-  readonly gmac?: string;
-}
-
-interface Check {
-  update(bytes: Buffer): void;
-  holds(): boolean;
-}
+import { type Check, checkOf, type Sums } from './checksums/check-of.ts';
 
 export interface PlainPiecesOptions {
   /** Bytes that all pieces together have. */
   readonly length: number;
   /** Of the bytes, where they are a whole body: those of a part of it are known by nothing. */
-  readonly whole?: Checksums;
+  readonly whole?: Sums;
   /** What is thrown where the bytes are not those that were stored. */
   readonly damage: () => Error;
 }
@@ -55,18 +44,4 @@ export class PlainPieces<T extends Tenure> implements Pieces<T> {
   close(): Promise<void> {
     return this.#source.close();
   }
-}
-
-function checkOf({ crc, gmac }: Checksums): Check {
-  if (gmac !== undefined) {
-    const mac = new Gmac();
-    return { update: (bytes) => mac.update(bytes), holds: () => mac.digest() === gmac };
-  }
-  let sum = 0;
-  return {
-    update(bytes) {
-      sum = crc32(bytes, sum);
-    },
-    holds: () => sum === crc,
-  };
 }

@@ -1,33 +1,17 @@
 import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
-import type { BlobId } from '../store/blob-store.ts';
 import { type BodyDigests, DigestsInProgress, digestWhole } from './checksums/body-digests.ts';
 import { checkLength, collectBody } from './collect-body.ts';
 import type { Environment } from './environment.ts';
+import { discardBlob } from './discard-blob.ts';
+import type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 import { newBlobId } from './new-id.ts';
-import type { BodySource, ExpectedDigests } from './object-layer.ts';
+import { receiveAtSeat } from './receive-at-seat.ts';
 import type { Protection } from './records/object-record.ts';
 
-export interface IncomingBody {
-  readonly body: BodySource;
-  readonly size: number;
-  readonly digests: ExpectedDigests;
-  /** Whether the ETag is to be the MD5. */
-  readonly md5: boolean;
-  /** Encrypts under a stream key of its own. */
-  readonly objectKey: Buffer | undefined;
-  /** Up to this size the bytes are given back instead of becoming a blob. */
-  readonly inlineLimit: number;
-}
-
-/** A body that came whole and was what the request said; nothing refers to it yet. */
-export interface ReceivedBody {
-  readonly digests: BodyDigests;
-  readonly protection: Protection;
-  readonly stored:
-    { readonly kind: 'inline'; readonly bytes: Buffer } | { readonly kind: 'blob'; readonly blob: BlobId };
-}
+export { discardBlob } from './discard-blob.ts';
+export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 
 /**
  * Takes a body in: a large one is durable in the blob store when this resolves. Throws `IncompleteBody`, `BadDigest` and what the
@@ -35,7 +19,7 @@ export interface ReceivedBody {
  */
 export async function receiveBody(environment: Environment, incoming: IncomingBody): Promise<ReceivedBody> {
   const { random } = environment;
-  const wanted = { md5: incoming.md5, crc: incoming.objectKey === undefined };
+  const wanted = { md5: incoming.md5, sum: incoming.objectKey === undefined };
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
 
@@ -49,6 +33,9 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
       stored: { kind: 'inline', bytes },
     };
   }
+
+  const seat = key === undefined && environment.blobs.writePieces !== undefined ? environment.seats?.take() : undefined;
+  if (seat !== undefined) return receiveAtSeat(environment, incoming, seat);
 
   const digests = new DigestsInProgress(incoming.digests, wanted);
   const measured = measure(incoming, digests);
@@ -70,19 +57,10 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
   }
 }
 
-/** Removes a blob that nothing refers to. */
-export async function discardBlob(environment: Environment, blob: BlobId): Promise<void> {
-  try {
-    await environment.blobs.remove(blob);
-  } catch {
-    // The request failed already and says why; the sweeper finds the blob, since it has no owner.
-  }
-}
-
 function protectionOf(salt: Buffer | undefined, digests: BodyDigests, stored: () => number): Protection {
   if (salt !== undefined) return { salt: salt.toString('base64'), stored: stored() };
-  const { crc = 0, gmac } = digests;
-  return gmac === undefined ? { crc } : { crc, gmac };
+  if (digests.sums === undefined) throw new Error('a plain body has a sum');
+  return digests.sums;
 }
 
 async function* measure(incoming: IncomingBody, digests: DigestsInProgress): AsyncGenerator<Buffer> {

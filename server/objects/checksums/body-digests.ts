@@ -2,6 +2,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
+import type { Sums } from './check-of.ts';
 import { Gmac } from './gmac.ts';
 import { type Hasher, hasherOf } from './hasher.ts';
 
@@ -9,16 +10,15 @@ export interface BodyDigests {
   /** Where it was asked for, or the client gave Content-MD5. */
   readonly md5: Buffer | undefined;
   readonly checksum: Checksum | undefined;
-  /** CRC-32 of the whole, where it was asked for. */
-  readonly crc: number | undefined;
-  /** The same, by `Gmac`: of what streamed. */
-  readonly gmac?: string;
+  readonly sums: Sums | undefined;
 }
 
 /** What is to be computed besides what the request expects. */
 interface Wanted {
-  readonly md5: boolean;
-  readonly crc: boolean;
+  /** `elsewhere`: it comes with `finish`. */
+  readonly md5: boolean | 'elsewhere';
+  /** What is kept to tell later whether the bytes are the same: `crc` of what is in memory, `gmac` of what streams. */
+  readonly sum: boolean;
 }
 
 /** Computes what is asked for or expected of a body while it streams, and refuses a body that is another than announced. */
@@ -27,28 +27,26 @@ export class DigestsInProgress {
   readonly #md5: Hash | undefined;
   readonly #hasher: Hasher | undefined;
   readonly #gmac: Gmac | undefined;
-  #crc: number | undefined;
 
   constructor(expected: ExpectedDigests, wanted: Wanted) {
     this.#expected = expected;
-    this.#md5 = wanted.md5 || expected.md5 !== undefined ? createHash('md5') : undefined;
+    const md5 = wanted.md5 === 'elsewhere' ? false : wanted.md5 || expected.md5 !== undefined;
+    this.#md5 = md5 ? createHash('md5') : undefined;
     const algorithm = algorithmOf(expected);
     this.#hasher = algorithm && hasherOf(algorithm);
-    this.#crc = wanted.crc ? 0 : undefined;
-    this.#gmac = wanted.crc ? new Gmac() : undefined;
+    this.#gmac = wanted.sum ? new Gmac() : undefined;
   }
 
   update(chunk: Buffer): void {
     this.#md5?.update(chunk);
     this.#hasher?.update(chunk);
     this.#gmac?.update(chunk);
-    if (this.#crc !== undefined) this.#crc = crc32(chunk, this.#crc);
   }
 
   /** After the last byte. Throws `BadDigest`, and `InvalidDigest` for what cannot be a digest. */
-  finish(): BodyDigests {
-    const digests = checked(this.#expected, this.#md5?.digest(), this.#hasher?.digest(), this.#crc);
-    return this.#gmac === undefined ? digests : { ...digests, gmac: this.#gmac.digest() };
+  finish(md5: Buffer | undefined = this.#md5?.digest()): BodyDigests {
+    const sums = this.#gmac && { gmac: this.#gmac.digest() };
+    return checked(this.#expected, md5, this.#hasher?.digest(), sums);
   }
 }
 
@@ -56,7 +54,12 @@ export class DigestsInProgress {
 export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wanted): BodyDigests {
   const md5 = wanted.md5 || expected.md5 !== undefined ? Buffer.from(hash('md5', bytes), 'hex') : undefined;
   const algorithm = algorithmOf(expected);
-  return checked(expected, md5, algorithm && digestOf(algorithm, bytes), wanted.crc ? crc32(bytes) : undefined);
+  return checked(
+    expected,
+    md5,
+    algorithm && digestOf(algorithm, bytes),
+    wanted.sum ? { crc: crc32(bytes) } : undefined,
+  );
 }
 
 function digestOf(algorithm: Checksum['algorithm'], bytes: Buffer): Buffer {
@@ -73,10 +76,10 @@ function checked(
   expected: ExpectedDigests,
   md5: Buffer | undefined,
   digest: Buffer | undefined,
-  crc: number | undefined,
+  sums: Sums | undefined,
 ): BodyDigests {
   if (expected.md5 !== undefined) compare('Content-MD5', expected.md5, md5);
-  return { md5, checksum: checkedChecksum(expected, digest), crc };
+  return { md5, checksum: checkedChecksum(expected, digest), sums };
 }
 
 function checkedChecksum(expected: ExpectedDigests, digest: Buffer | undefined): Checksum | undefined {

@@ -1,4 +1,20 @@
 import { crcTables } from './crc-tables.ts';
+import {
+  end,
+  get,
+  I32,
+  I64,
+  i32Const,
+  moduleOf,
+  name,
+  PAGE,
+  repeatWhile,
+  section,
+  set,
+  signed,
+  unsigned,
+  WebAssembly,
+} from './wasm-assembly.ts';
 
 /**
  * Reflected CRCs of up to 64 bits in WebAssembly, assembled here: it has integers of 64 bits, which JavaScript has not. Sixteen bytes a
@@ -9,15 +25,8 @@ import { crcTables } from './crc-tables.ts';
 const SLICES = 16;
 const TABLE_BYTES = 256 * 8;
 const STATE = SLICES * TABLE_BYTES;
-const PAGE = 65_536;
 const INPUT = PAGE;
 const INPUT_BYTES = PAGE;
-
-/** What is used of it: the types of Node leave it to those of browsers. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
 
 interface CrcExports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -54,20 +63,12 @@ export class CrcModule {
 }
 
 // What follows are the instructions' codes. @see https://webassembly.github.io/spec/core/binary/instructions.html
-const I32 = 0x7f;
-const I64 = 0x7e;
-const get = (local: number) => [0x20, local];
-const set = (local: number) => [0x21, local];
-const i32Const = (value: number) => [0x41, ...signed(value)];
 const i64Const = (value: number) => [0x42, ...signed(value)];
 const i64Load = (offset: number) => [0x29, 0, ...unsigned(offset)];
 const i64Load8 = [0x31, 0, 0];
 const i64Store = (offset: number) => [0x37, 0, ...unsigned(offset)];
 const [i32Add, i32And, i32LessUnsigned, i32AtMostUnsigned] = [0x6a, 0x71, 0x49, 0x4d];
 const [i64And, i64Xor, i64ShiftLeft, i64ShiftRight, i32Wrap] = [0x83, 0x85, 0x86, 0x88, 0xa7];
-const loop = [0x03, 0x40];
-const whenTrue = [0x04, 0x40];
-const [branch, end] = [0x0c, 0x0b];
 
 /** Locals of `update`: its two arguments, the CRC, the second word. */
 const [START, END, CRC, WORD] = [0, 1, 2, 3] as const;
@@ -104,37 +105,13 @@ function updateCode(): number[] {
   ].flat(2);
 }
 
-function repeatWhile(condition: readonly number[], body: readonly number[]): number[] {
-  return [...loop, ...condition, ...whenTrue, ...body, branch, 1, end, end];
-}
-
-/** @see https://webassembly.github.io/spec/core/binary/modules.html */
 function moduleBytes(): Uint8Array {
   const code = updateCode();
-  const preamble = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-  return Uint8Array.from([
-    ...preamble,
-    ...section(1, [1, 0x60, 2, I32, I32, 0]),
-    ...section(3, [1, 0]),
-    ...section(5, [1, 0, (INPUT + INPUT_BYTES) / PAGE]),
-    ...section(7, [2, ...name('memory'), 2, 0, ...name('update'), 0, 0]),
-    ...section(10, [1, ...unsigned(code.length), ...code]),
-  ]);
-}
-
-function section(id: number, content: readonly number[]): number[] {
-  return [id, ...unsigned(content.length), ...content];
-}
-
-function name(text: string): number[] {
-  return [text.length, ...Buffer.from(text)];
-}
-
-/** LEB128. */
-function unsigned(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
-}
-
-function signed(value: number): number[] {
-  return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
+  return moduleOf(
+    section(1, [1, 0x60, 2, I32, I32, 0]),
+    section(3, [1, 0]),
+    section(5, [1, 0, (INPUT + INPUT_BYTES) / PAGE]),
+    section(7, [2, ...name('memory'), 2, 0, ...name('update'), 0, 0]),
+    section(10, [1, ...unsigned(code.length), ...code]),
+  );
 }

@@ -27,13 +27,15 @@ export type Body =
   | { readonly kind: 'parts'; readonly count: number; readonly crc?: number };
 
 /**
- * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32.
+ * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32 or,
+ * blobs, by their GMAC (`Gmac`).
  * `stored` is the CRC-32 of the ciphertext, so that a scrub needs no key; older records have none.
  */
 export type Protection =
   | { readonly salt: string; readonly stored?: number }
-  /** Blobs have a `gmac` besides, which costs a read of the whole half as much; older records have none. */
-  | { readonly crc: number; readonly gmac?: string };
+  /** Blobs written before have a `gmac` besides, or none. */
+  | { readonly crc: number; readonly gmac?: string }
+  | { readonly gmac: string };
 
 /** The sealed keys of an encrypted object; bytes are base64. */
 export interface SealedKeys {

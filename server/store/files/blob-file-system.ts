@@ -5,8 +5,11 @@
 export interface BlobFileSystem {
   /** A folder of this user only; one that is there is fine. */
   makeFolder(path: string): Promise<void>;
-  /** A new file of this user only; `EEXIST` when there is one. */
-  create(path: string): Promise<NewFile>;
+  /**
+   * A new file of this user only; `EEXIST` when there is one. `direct` says that it is written by pieces of whole pages, which then
+   * need not pass through the page cache.
+   */
+  create(path: string, how?: { readonly direct: boolean }): Promise<NewFile>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
   /** Makes the names in a folder durable. */
@@ -21,6 +24,8 @@ export interface BlobFileSystem {
 export interface NewFile {
   /** Appends all of these bytes. */
   write(chunks: readonly Buffer[]): Promise<void>;
+  /** Writes all of these bytes from this position on; several at once where they are apart. */
+  writeAt(bytes: Buffer, position: number): Promise<void>;
   /** Makes the file's bytes and length durable, not its name. */
   syncData(): Promise<void>;
   close(): Promise<void>;

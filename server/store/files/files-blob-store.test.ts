@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeBlobStore, from, inPieces, listed, read, someBlobId } from '../blob-store.conformance.ts';
-import { BlobTruncated } from '../blob-store.ts';
+import { BlobTruncated, type Piece } from '../blob-store.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import type { BlobFileSystem } from './blob-file-system.ts';
 import { openFilesBlobStore } from './files-blob-store.ts';
@@ -17,6 +18,32 @@ describeBlobStore('files', {
   },
   clean: () => folder.remove(),
 });
+
+/** A disk on which nothing more can be written. */
+const noSpace = () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+const fullFileSystem: BlobFileSystem = {
+  ...nodeFileSystem,
+  async create(path) {
+    const file = await nodeFileSystem.create(path);
+    return { write: noSpace, writeAt: noSpace, syncData: () => file.syncData(), close: () => file.close() };
+  },
+};
+
+/** At a page in shared memory, as the pieces of uploads are; `released` counts. */
+function pieces(bytes: Buffer, size: number) {
+  const memory = Buffer.from(new SharedArrayBuffer(bytes.length));
+  bytes.copy(memory);
+  let released = 0;
+  async function* all(): AsyncIterable<Piece> {
+    for (let at = 0; at < bytes.length; at += size) {
+      const release = () => {
+        released += 1;
+      };
+      yield await Promise.resolve({ bytes: memory.subarray(at, at + size), release });
+    }
+  }
+  return { all, released: () => released };
+}
 
 describe('the files blob store', () => {
   beforeEach(async () => {
@@ -38,6 +65,43 @@ describe('the files blob store', () => {
     expect((await readFile(join(folder.path, id.slice(-2), id))).equals(Buffer.alloc(3_000_000, 'abc'))).toBe(true);
   });
 
+  describe('of pieces of memory that is used again', () => {
+    const page = 4096;
+    it.each([
+      ['whole pages', 64 * page, 16 * page],
+      ['whole pages and an end', 64 * page + 123, 16 * page],
+      ['no pages', 100_000, 777],
+    ])('writes %s and releases all', async (_name, size, piece) => {
+      const bytes = randomBytes(size);
+      const { all, released } = pieces(bytes, piece);
+      const store = openFilesBlobStore(folder.path);
+      const id = someBlobId();
+      expect(await store.writePieces?.(id, all())).toEqual({ size });
+      expect((await read(store, id, 0, size)).equals(bytes)).toBe(true);
+      expect(released()).toBe(Math.ceil(size / piece));
+    });
+
+    it('releases what it took and leaves nothing when the body fails', async () => {
+      const { all, released } = pieces(Buffer.alloc(3 * page), page);
+      const store = openFilesBlobStore(folder.path);
+      async function* failing() {
+        yield* all();
+        throw new Error('the client went away');
+      }
+      await expect(store.writePieces?.(someBlobId(), failing())).rejects.toThrow('the client went away');
+      expect(released()).toBe(3);
+      expect(await listed(store)).toEqual([]);
+    });
+
+    it('says so when the disk is full, and takes its half back', async () => {
+      const { all, released } = pieces(Buffer.alloc(5 * page), page);
+      const store = openFilesBlobStore(folder.path, { fs: fullFileSystem });
+      await expect(store.writePieces?.(someBlobId(), all())).rejects.toMatchObject({ reason: 'full' });
+      expect(released()).toBeGreaterThan(0);
+      expect(await listed(store)).toEqual([]);
+    });
+  });
+
   it('refuses an id that would leave its folder', async () => {
     const store = openFilesBlobStore(folder.path);
     const id = '../../etc/passwd' as ReturnType<typeof someBlobId>;
@@ -46,18 +110,7 @@ describe('the files blob store', () => {
   });
 
   it('says so when the disk is full, and takes its half back', async () => {
-    const full: BlobFileSystem = {
-      ...nodeFileSystem,
-      async create(path) {
-        const file = await nodeFileSystem.create(path);
-        return {
-          write: () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })),
-          syncData: () => file.syncData(),
-          close: () => file.close(),
-        };
-      },
-    };
-    const store = openFilesBlobStore(folder.path, { fs: full });
+    const store = openFilesBlobStore(folder.path, { fs: fullFileSystem });
     await expect(store.write(someBlobId(), inPieces(Buffer.alloc(3_000_000), 1_000_000))).rejects.toMatchObject({
       name: 'StoreUnavailable',
       reason: 'full',

@@ -2,16 +2,13 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { isBlobId } from '../blob-id.ts';
-import type { BlobId, BlobStore } from '../blob-store.ts';
+import type { BlobId, BlobStore, Piece } from '../blob-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type BlobRange, LentBlob, readBlob } from './blob-reader.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './blob-file-system.ts';
+import { gatherInto, writeEach } from './fill-file.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
-/** Chunks are gathered into writes of so many bytes; one is on its way while the next is gathered. */
-const WRITE_BYTES = 1024 * 1024;
-/** A client may send single bytes: so many pieces are written at once however small, or their buffers would outweigh them. */
-const WRITE_PIECES = 1024;
 const HALF_WRITTEN = '.part';
 
 /**
@@ -38,7 +35,19 @@ class FilesBlobStore implements BlobStore {
     this.#now = now;
   }
 
-  async write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
+  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
+    return this.#write(id, { direct: false }, (file) => gatherInto(file, body));
+  }
+
+  writePieces(id: BlobId, pieces: AsyncIterable<Piece>): Promise<{ readonly size: number }> {
+    return this.#write(id, { direct: true }, (file) => writeEach(file, pieces));
+  }
+
+  async #write(
+    id: BlobId,
+    how: { readonly direct: boolean },
+    fill: (file: NewFile) => Promise<number>,
+  ): Promise<{ readonly size: number }> {
     const folder = this.#folderOf(id);
     const path = join(folder, id);
     // What is to be taken back when the next step fails: nothing before this call made the file.
@@ -46,9 +55,9 @@ class FilesBlobStore implements BlobStore {
     try {
       await this.#ensure(folder);
       await this.#refuseSecond(path, id);
-      const file = await this.#fs.create(path + HALF_WRITTEN);
+      const file = await this.#fs.create(path + HALF_WRITTEN, how);
       made = path + HALF_WRITTEN;
-      const size = await this.#fillAndClose(file, body);
+      const size = await fillAndClose(file, fill);
       await this.#fs.rename(made, path);
       made = path;
       // Without this the blob is whole on the disk under a name that a power cut takes back.
@@ -124,42 +133,6 @@ class FilesBlobStore implements BlobStore {
       throw new Error(`blob ${id} is there already: ids are never used twice`);
   }
 
-  async #fillAndClose(file: NewFile, body: AsyncIterable<Buffer>): Promise<number> {
-    try {
-      const size = await this.#fill(file, body);
-      await file.syncData();
-      return size;
-    } finally {
-      await file.close();
-    }
-  }
-
-  async #fill(file: NewFile, body: AsyncIterable<Buffer>): Promise<number> {
-    let size = 0;
-    let chunks: Buffer[] = [];
-    let gathered = 0;
-    let writing: Promise<void> = Promise.resolve();
-    try {
-      for await (const chunk of body) {
-        chunks.push(chunk);
-        gathered += chunk.length;
-        size += chunk.length;
-        if (gathered < WRITE_BYTES && chunks.length < WRITE_PIECES) continue;
-        await writing;
-        writing = file.write(chunks);
-        // Looked at when the next one is due; until then nobody may take it for unhandled.
-        writing.catch(() => undefined);
-        chunks = [];
-        gathered = 0;
-      }
-    } finally {
-      // Before the file is closed, also when the body failed.
-      await writing;
-    }
-    await file.write(chunks);
-    return size;
-  }
-
   async #statOf(path: string): Promise<{ readonly size: number; readonly modifiedMs: number } | undefined> {
     try {
       return await this.#fs.stat(path);
@@ -172,6 +145,16 @@ class FilesBlobStore implements BlobStore {
   /** What stays behind when even this fails is found by the sweeper, as after a crash. */
   async #forget(path: string): Promise<void> {
     await this.#fs.unlink(path).catch(() => undefined);
+  }
+}
+
+async function fillAndClose(file: NewFile, fill: (file: NewFile) => Promise<number>): Promise<number> {
+  try {
+    const size = await fill(file);
+    await file.syncData();
+    return size;
+  } finally {
+    await file.close();
   }
 }
 

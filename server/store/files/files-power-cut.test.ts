@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { inPieces, read, someBlobId } from '../blob-store.conformance.ts';
-import { type BlobId, BlobMissing } from '../blob-store.ts';
+import { type BlobId, BlobMissing, type Piece } from '../blob-store.ts';
 import { openFilesBlobStore } from './files-blob-store.ts';
 import { PowerCut, SimulatedDisk, type UnsyncedNames } from './simulated-disk.ts';
 
@@ -16,6 +16,16 @@ interface Written {
 interface Disk {
   readonly cutBefore?: number;
   readonly pretends?: (step: string) => boolean;
+  /** By `writePieces`. */
+  readonly pieces?: boolean;
+}
+
+async function* lent(bytes: Buffer, size: number): AsyncIterable<Piece> {
+  for await (const piece of inPieces(bytes, size)) {
+    // Filled again by the next upload: who writes them later writes other bytes.
+    const memory = Buffer.from(piece);
+    yield { bytes: memory, release: () => memory.fill(0) };
+  }
 }
 
 /** Two blobs into one folder and one into another, at once, then one more: until all are answered or the power is cut. */
@@ -29,7 +39,9 @@ async function workload(options: Disk): Promise<{ disk: SimulatedDisk; written: 
   }));
   const write = async (blob: Written) => {
     try {
-      await store.write(blob.id, inPieces(blob.bytes, 300_000));
+      await (options.pieces === true
+        ? store.writePieces?.(blob.id, lent(blob.bytes, 300_000))
+        : store.write(blob.id, inPieces(blob.bytes, 300_000)));
       blob.answered = true;
     } catch (error) {
       if (!(error instanceof PowerCut)) throw error;
@@ -73,6 +85,10 @@ async function damageAtEveryStep(options: Disk): Promise<string[]> {
 describe('a power cut before any step of the files engine', () => {
   it('leaves every answered blob whole, and no other one showing in part', async () => {
     expect(await damageAtEveryStep({})).toEqual([]);
+  });
+
+  it('leaves them whole that were written by pieces', async () => {
+    expect(await damageAtEveryStep({ pieces: true })).toEqual([]);
   });
 
   it('would be noticed to lose bytes without the flush of the file', async () => {

@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './blob-file-system.ts';
+import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import { type BlobFileSystem, codeOf, isNoSuchFile } from './blob-file-system.ts';
+import { createFile } from './node-new-file.ts';
 import { NodeOpenFile } from './node-open-file.ts';
 
 /** The machine's own file system. */
@@ -12,9 +13,7 @@ export const nodeFileSystem: BlobFileSystem = {
     }
   },
 
-  async create(path) {
-    return new NodeNewFile(await open(path, 'wx', 0o600));
-  },
+  create: createFile,
 
   rename,
   unlink,
@@ -50,41 +49,3 @@ export const nodeFileSystem: BlobFileSystem = {
     return { free: bavail * bsize, total: blocks * bsize };
   },
 };
-
-class NodeNewFile implements NewFile {
-  readonly #file: FileHandle;
-
-  constructor(file: FileHandle) {
-    this.#file = file;
-  }
-
-  async write(chunks: readonly Buffer[]): Promise<void> {
-    let left = chunks;
-    while (left.length > 0) {
-      const { bytesWritten } = await this.#file.writev(left);
-      left = after(left, bytesWritten);
-    }
-  }
-
-  syncData(): Promise<void> {
-    return this.#file.datasync();
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
-  }
-}
-
-/** What a short write left over: a disk almost full writes a part first and refuses only then. */
-function after(chunks: readonly Buffer[], written: number): readonly Buffer[] {
-  let skip = written;
-  const left: Buffer[] = [];
-  for (const chunk of chunks) {
-    if (skip >= chunk.length) skip -= chunk.length;
-    else {
-      left.push(chunk.subarray(skip));
-      skip = 0;
-    }
-  }
-  return left;
-}

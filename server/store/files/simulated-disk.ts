@@ -126,6 +126,13 @@ export class SimulatedDisk implements BlobFileSystem {
         this.#step(`write ${this.#relative(path)}`, () => {
           inode.bytes = Buffer.concat([inode.bytes, ...chunks]);
         }),
+      writeAt: (bytes, position) =>
+        this.#step(`write ${this.#relative(path)}`, () => {
+          const written = Buffer.alloc(Math.max(inode.bytes.length, position + bytes.length));
+          inode.bytes.copy(written);
+          bytes.copy(written, position);
+          inode.bytes = written;
+        }),
       syncData: () => {
         const step = `syncData ${this.#relative(path)}`;
         return this.#step(step, () => {
