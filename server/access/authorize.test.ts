@@ -218,12 +218,12 @@ describe('the policy of a bucket', () => {
   });
 });
 
-describe('explainDecision', () => {
-  const explained = (principal: Principal, action: string, resource: string) =>
-    explainDecision({ principal, action, resource, context: {} }, policies, (bucket) =>
-      Promise.resolve(bucketPolicy[bucket]),
-    );
+const explained = (principal: Principal, action: string, resource: string) =>
+  explainDecision({ principal, action, resource, context: {} }, policies, (bucket) =>
+    Promise.resolve(bucketPolicy[bucket]),
+  );
 
+describe('explainDecision', () => {
   it('decides as authorize does, for people, the bucket, sessions and root', async () => {
     open({ Effect: 'Deny', Action: ['s3:GetObject'], Resource: ['arn:aws:s3:::open/secret'] });
     const narrowed = ann({ sessionPolicy: document(allow('s3:GetObject', 'open/*')) });

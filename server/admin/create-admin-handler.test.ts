@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../access/answer.ts';
-import { authorize } from '../access/authorize.ts';
+import { authorize, explainDecision } from '../access/authorize.ts';
 import { createTemporaryCredentials } from '../access/temporary-credentials.ts';
 import { federated, fixedHolders, testIdentities } from '../identities/testing.ts';
 import type { Principal } from '../access/principal.ts';
@@ -65,6 +65,7 @@ async function call(method: string, target: string, principal: Principal, change
     access: {
       credentials: () => Promise.resolve(undefined),
       authorize: (request) => authorize(request, fixedHolders(builtInPolicies), () => Promise.resolve(undefined)),
+      explain: (request) => explainDecision(request, fixedHolders(builtInPolicies), () => Promise.resolve(undefined)),
     },
     objects: { listBuckets: () => Promise.resolve([{ name: 'b', created: new Date(), location: '' }]) },
     server,
@@ -182,6 +183,6 @@ describe('key calls', () => {
 });
 
 it('refuses other calls, and other methods, in so many words', async () => {
-  await expect(call('GET', '/minio/admin/v3/list-users', root)).rejects.toMatchObject({ code: 'NotImplemented' });
+  await expect(call('GET', '/minio/admin/v3/no-such-call', root)).rejects.toMatchObject({ code: 'NotImplemented' });
   await expect(call('DELETE', '/minio/admin/v3/info', root)).rejects.toMatchObject({ code: 'MethodNotAllowed' });
 });

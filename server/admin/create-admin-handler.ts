@@ -5,11 +5,20 @@ import { toAnswer } from './admin-answer.ts';
 import { authorizeCall, createCall } from './admin-call.ts';
 import { AdminError } from './admin-error.ts';
 import { asAdminError } from './as-admin-error.ts';
+import { accessKeyRoutes } from './access-key-routes.ts';
+import { accountRoutes } from './account-info.ts';
+import { attachmentRoutes } from './attachment-routes.ts';
+import { explainRoutes } from './explain-routes.ts';
+import { groupRoutes } from './group-routes.ts';
+import { identityArchiveRoutes } from './identity-archive-routes.ts';
 import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
+import { policyRoutes } from './policy-routes.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
 import { infoMessage } from './server-info.ts';
+import { serviceAccountRoutes } from './service-account-routes.ts';
 import type { AdminServices, KeyAdministration } from './services.ts';
+import { userRoutes } from './user-routes.ts';
 
 /** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
 const routes: readonly Route[] = [
@@ -39,6 +48,15 @@ const routes: readonly Route[] = [
     },
   },
   ...maintenanceRoutes,
+  ...userRoutes,
+  ...groupRoutes,
+  ...policyRoutes,
+  ...attachmentRoutes,
+  ...serviceAccountRoutes,
+  ...accessKeyRoutes,
+  ...accountRoutes,
+  ...identityArchiveRoutes,
+  ...explainRoutes,
 ];
 
 /** The admin API. Rejects with an `S3Error`, which `http` answers as JSON; refusals of its own are answered here. */
@@ -49,8 +67,7 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
     if (principal.kind === 'anonymous') throw new S3Error('AccessDenied');
     const { route, parts } = routeOf(request);
     const call = createCall(services, request, authenticated, principal, parts);
-    const action = typeof route.action === 'string' ? route.action : route.action(call);
-    await authorizeCall(services, request, principal, { action, resource: '', own: route.own === true });
+    await authorizeRoute(route, call);
     const served = serve(route, call);
     if (route.slow !== true) return served;
     return {
@@ -63,6 +80,20 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
       },
     };
   };
+}
+
+/** Of several actions one is enough: the refusal of the last is the answer. */
+async function authorizeRoute({ action: asked, own }: Route, call: AdminCall): Promise<void> {
+  const { services, request, principal } = call;
+  const actions = [typeof asked === 'function' ? asked(call) : asked].flat();
+  for (const [at, action] of actions.entries()) {
+    try {
+      return await authorizeCall(services, request, principal, { action, resource: '', own: own === true });
+    } catch (error) {
+      const refused = error instanceof S3Error && error.code === 'AccessDenied';
+      if (!refused || at === actions.length - 1) throw error;
+    }
+  }
 }
 
 async function serve(route: Route, call: AdminCall): Promise<Answer> {

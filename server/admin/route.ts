@@ -7,10 +7,11 @@ export interface Route {
   readonly method: string;
   readonly path: RegExp;
   /**
-   * What the caller's policies must allow. `own`: everyone may ask it about themselves, unless a policy denies it; the call decides
-   * what is theirs, and asks for the right by `call.require` where it is somebody else's.
+   * What the caller's policies must allow; of a list, any one; an empty list asks for none. `own`: everyone may ask it about
+   * themselves, unless a policy denies it; the call decides what is theirs, and asks for the right by `call.require` where it is
+   * somebody else's.
    */
-  readonly action: string | ((call: AdminCall) => string);
+  readonly action: string | readonly string[] | ((call: AdminCall) => string | readonly string[]);
   readonly own?: true;
   readonly serve: (call: AdminCall) => Promise<AdminAnswer>;
   /** It may take as long as reading all that is stored: spaces keep the connection alive. A failure is told with status 200. */

@@ -1,5 +1,5 @@
 import type { Authenticate } from '../access/authenticate.ts';
-import type { Access } from '../access/principal.ts';
+import type { AccessRoom } from '../access/access.ts';
 import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { Identities } from '../identities/identities.ts';
@@ -9,7 +9,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 /** What the admin API needs of the other rooms. */
 export interface AdminServices {
   readonly authenticate: Authenticate;
-  readonly access: Access;
+  readonly access: Pick<AccessRoom, 'credentials' | 'authorize' | 'explain'>;
   readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
   readonly root: { readonly user: string };

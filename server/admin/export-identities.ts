@@ -1,0 +1,95 @@
+import type { AttachmentTarget } from '../identities/attachment-target.ts';
+import type { IdentityReader } from '../identities/identities.ts';
+import type { ServiceAccount } from '../identities/identity-records.ts';
+import { parentName } from '../identities/subject.ts';
+import { expirationText, never } from './expiration-time.ts';
+import { archiveFiles } from './identity-archive.ts';
+import { optionalField } from './optional-field.ts';
+import { writeZip } from './zip/write-zip.ts';
+
+/** All users, groups, policies, attachments and service accounts, with their secret keys, as MinIO's clients keep them. */
+export async function exportIdentities(identities: IdentityReader, rootUser: string, now: Date): Promise<Buffer> {
+  const mappings = await mappingsOf(identities);
+  const parts: Readonly<Record<keyof typeof archiveFiles, unknown>> = {
+    policies: await byName(identities.policies(), ({ name, json }) => [name, JSON.parse(json) as unknown]),
+    users: await byName(identities.users(), ({ accessKey, secretKey, status }) => [accessKey, { secretKey, status }]),
+    groups: await byName(identities.groups(), ({ name, status, members, updatedAt }) => [
+      name,
+      { version: 1, status, members, updatedAt: new Date(updatedAt).toISOString() },
+    ]),
+    serviceAccounts: await byName(identities.serviceAccounts(), (account) => [
+      account.accessKey,
+      exportedAccount(account, rootUser),
+    ]),
+    ...mappings,
+  };
+  const entries = Object.entries(archiveFiles).map(([part, name]) => ({
+    name,
+    content: Buffer.from(JSON.stringify(parts[part as keyof typeof archiveFiles])),
+  }));
+  return writeZip(entries, now);
+}
+
+function exportedAccount(account: ServiceAccount, rootUser: string) {
+  const { accessKey, secretKey, subject, policy, status, name = '', description = '', expiration } = account;
+  const parent = parentName(subject, rootUser);
+  const kind = policy === undefined ? 'inherited-policy' : 'embedded-policy';
+  return {
+    parent,
+    accessKey,
+    secretKey,
+    groups: null,
+    claims: { ...(subject.kind === 'federated' ? subject.claims : {}), accessKey, parent, 'sa-policy': kind },
+    sessionPolicy: policy === undefined ? null : (JSON.parse(policy) as unknown),
+    status: status === 'enabled' ? 'on' : 'off',
+    name,
+    description,
+    expiration: expiration === undefined ? never : expirationText(expiration),
+    ...optionalField('cofferSubject', subject.kind === 'federated' ? subject : undefined),
+  };
+}
+
+interface Mapping {
+  readonly version: 0;
+  readonly policy: string;
+  readonly updatedAt: string;
+}
+
+/** By whom the attachments are to; MinIO knows all of these but claims. */
+async function mappingsOf(identities: Pick<IdentityReader, 'attachments'>) {
+  const userMappings = new Map<string, Mapping>();
+  const groupMappings = new Map<string, Mapping>();
+  const directoryMappings = new Map<string, Mapping>();
+  const attachments: { target: AttachmentTarget; policies: readonly string[] }[] = [];
+  const byKind = {
+    user: userMappings,
+    group: groupMappings,
+    'ldap-user': directoryMappings,
+    'ldap-group': groupMappings,
+  } as const;
+  for await (const { target, policies, updatedAt } of identities.attachments()) {
+    if (target.kind !== 'user' && target.kind !== 'group') attachments.push({ target, policies });
+    if (target.kind === 'claim') continue;
+    const mapping = { version: 0, policy: policies.join(','), updatedAt: new Date(updatedAt).toISOString() } as const;
+    byKind[target.kind].set(target.name, mapping);
+  }
+  return {
+    userMappings: Object.fromEntries(userMappings),
+    groupMappings: Object.fromEntries(groupMappings),
+    directoryMappings: Object.fromEntries(directoryMappings),
+    attachments,
+  };
+}
+
+async function byName<T>(
+  values: AsyncIterable<T>,
+  entry: (value: T) => readonly [string, unknown],
+): Promise<Record<string, unknown>> {
+  const found: [string, unknown][] = [];
+  for await (const value of values) {
+    const [name, shown] = entry(value);
+    found.push([name, shown]);
+  }
+  // Not by assignment: somebody may be called `__proto__`.
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,153 @@
+import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { IdentityError } from '../identities/identity-error.ts';
+import type { AttachmentTarget } from '../identities/attachment-target.ts';
+import type { Identities, NewServiceAccount } from '../identities/identities.ts';
+import { ownerOf, type Subject } from '../identities/subject.ts';
+import { AdminError } from './admin-error.ts';
+import { expirationOf } from './expiration-time.ts';
+import type { Archive } from './identity-archive.ts';
+import { ImportReport } from './import-report.ts';
+import { optionalField } from './optional-field.ts';
+import { policyNames } from './policy-names.ts';
+import { samePolicy } from './same-policy.ts';
+import { givenPolicy } from './service-account-body.ts';
+import { statusOf } from './status-parameter.ts';
+
+export interface ImportOptions {
+  readonly identities: Identities;
+  readonly rootUser: string;
+  /** Whether whoever imports is root: access keys of root come from nobody else. */
+  readonly asRoot: boolean;
+}
+
+type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
+
+/**
+ * Adds what the archive holds to what is there; of the same name, the archive's takes its place. Each is a change by itself: what
+ * cannot be taken is told in the report, and the others are there. To import again is no harm.
+ */
+export async function importIdentities(archive: Archive, options: ImportOptions): Promise<ImportReport> {
+  const { identities } = options;
+  const report = new ImportReport();
+  for (const [name, document] of Object.entries(archive.policies ?? {})) {
+    await attempt(report, 'policies', name, () => importPolicy(identities, name, document));
+  }
+  for (const [accessKey, { secretKey, status }] of Object.entries(archive.users ?? {})) {
+    await attempt(report, 'users', accessKey, () =>
+      identities.putUser({ accessKey, secretKey, status: statusOf(status ?? 'enabled') }),
+    );
+  }
+  for (const [name, { members, status }] of Object.entries(archive.groups ?? {})) {
+    await attempt(report, 'groups', name, async () => {
+      await identities.addMembers(name, members ?? []);
+      await identities.setGroupStatus(name, statusOf(status ?? 'enabled'));
+    });
+  }
+  for (const [accessKey, entry] of Object.entries(archive.serviceAccounts ?? {})) {
+    await attempt(report, 'serviceAccounts', accessKey, () => importAccount(options, accessKey, entry));
+  }
+  const attach = (
+    kind: 'userPolicies' | 'groupPolicies' | 'stsPolicies',
+    target: AttachmentTarget,
+    policies: readonly string[],
+  ) =>
+    attempt(
+      report,
+      kind,
+      'name' in target ? target.name : `${target.claim}=${target.value}`,
+      () => identities.setAttached(target, policies),
+      policies,
+    );
+  for (const [name, { policy }] of Object.entries(archive.userMappings ?? {})) {
+    await attach('userPolicies', { kind: 'user', name }, policyNames(policy));
+  }
+  for (const [name, { policy }] of Object.entries(archive.groupMappings ?? {})) {
+    await attach('groupPolicies', await groupTarget(identities, name), policyNames(policy));
+  }
+  for (const [name, { policy }] of Object.entries(archive.directoryMappings ?? {})) {
+    await attach('stsPolicies', { kind: 'ldap-user', name }, policyNames(policy));
+  }
+  for (const { target, policies } of archive.attachments ?? []) {
+    if (target.kind === 'claim') await attach('stsPolicies', target, policies);
+  }
+  return report;
+}
+
+/** Refusals are told and the next one is tried; that the store cannot be reached ends the import. */
+async function attempt(
+  report: ImportReport,
+  kind: Parameters<ImportReport['added']>[0],
+  name: string,
+  change: () => Promise<unknown>,
+  policies?: readonly string[],
+): Promise<void> {
+  try {
+    await change();
+    report.added(kind, name, policies);
+  } catch (error) {
+    if (error instanceof IdentityError && error.code.startsWith('no-such-'))
+      report.skipped(kind, name, policies, error);
+    else if (error instanceof IdentityError || error instanceof AdminError || error instanceof S3Error) {
+      report.failed(kind, name, policies, error);
+    } else throw error;
+  }
+}
+
+/** What is built in stays as it is where the archive says the same. */
+async function importPolicy(identities: Identities, name: string, document: unknown): Promise<void> {
+  const text = JSON.stringify(document);
+  const builtIn = builtInPolicies.get(name);
+  if (builtIn !== undefined && samePolicy(text, builtIn)) return;
+  await identities.putPolicy(name, text);
+}
+
+async function importAccount(options: ImportOptions, accessKey: string, entry: AccountEntry): Promise<void> {
+  const { identities } = options;
+  const subject = subjectOf(options, accessKey, entry);
+  const policy = givenPolicy(entry.sessionPolicy) ?? undefined;
+  const expiration = expirationOf(entry.expiration) ?? undefined;
+  const status = statusOf(entry.status ?? 'on');
+  const [name, description] = [entry.name || undefined, entry.description || undefined];
+  const known = await identities.serviceAccount(accessKey);
+  if (known === undefined) {
+    await identities.createServiceAccount({
+      subject,
+      accessKey,
+      secretKey: entry.secretKey,
+      status,
+      ...optionalField('policy', policy),
+      ...optionalField('name', name),
+      ...optionalField('description', description),
+      ...optionalField('expiration', expiration),
+    });
+    return;
+  }
+  if (ownerOf(known.subject) !== ownerOf(subject)) {
+    throw new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to somebody else here.`);
+  }
+  await identities.updateServiceAccount(accessKey, {
+    secretKey: entry.secretKey,
+    status,
+    policy: policy ?? null,
+    name: name ?? null,
+    description: description ?? null,
+    expiration: expiration ?? null,
+  });
+}
+
+function subjectOf(
+  { rootUser, asRoot }: ImportOptions,
+  accessKey: string,
+  { parent, cofferSubject }: AccountEntry,
+): NewServiceAccount['subject'] {
+  const subject: Subject = cofferSubject ?? (parent === rootUser ? { kind: 'root' } : { kind: 'user', name: parent });
+  if (subject.kind !== 'root' || asRoot) return subject;
+  throw new S3Error('AccessDenied', `The access key ${accessKey} belongs to the root user, and only root imports it.`);
+}
+
+/** A distinguished name is a group of a directory where no group here has it. */
+async function groupTarget(identities: Identities, name: string): Promise<AttachmentTarget> {
+  const directory = name.includes('=') && (await identities.group(name)) === undefined;
+  return { kind: directory ? 'ldap-group' : 'group', name };
+}

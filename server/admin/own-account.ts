@@ -1,0 +1,29 @@
+import { subjectOf } from '../access/subject-of.ts';
+import type { AuthenticatedPrincipal } from '../access/principal.ts';
+import { ownerOf, type Subject } from '../identities/subject.ts';
+import type { AdminCall } from './route.ts';
+
+export function callerSubject(principal: AuthenticatedPrincipal): Subject {
+  const subject = subjectOf(principal);
+  if (subject === undefined) throw new Error('a caller who is authenticated has a subject');
+  return subject;
+}
+
+/** What narrows the caller's credentials besides the policies of the subject. */
+export function boundaryOf(principal: AuthenticatedPrincipal) {
+  if (principal.kind === 'temporary') return principal.sessionPolicy;
+  return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
+}
+
+export function isOwn({ principal }: AdminCall, subject: Subject): boolean {
+  return ownerOf(subject) === ownerOf(callerSubject(principal));
+}
+
+/**
+ * What belongs to the caller they may handle, what is another's only by the right. Credentials that a policy of their own narrows have
+ * nothing of their own: they could give themselves what it withholds, by a key of the same owner that nothing narrows.
+ */
+export async function requireUnlessOwn(call: AdminCall, subject: Subject, action: string): Promise<void> {
+  if (isOwn(call, subject) && boundaryOf(call.principal) === undefined) return;
+  await call.require(action);
+}
