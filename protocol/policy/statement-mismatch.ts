@@ -19,10 +19,16 @@ export function firstMismatch(statement: CompiledStatement, request: PreparedReq
   if (principals !== undefined) {
     if (request.principals === undefined || !fitsPrincipal(principals, request.principals)) return 'principal';
   }
-  const named = actions.some(({ matcher }) => fitsText(matcher, request.action));
-  if (named !== (source.actions.kind === 'only')) return 'action';
+  if (namesAction(actions, request) !== (source.actions.kind === 'only')) return 'action';
   if (!resourcesFit(statement, request)) return 'resource';
-  return conditions.find((condition) => !conditionHolds(condition, request, source.effect));
+  for (const condition of conditions) if (!conditionHolds(condition, request, source.effect)) return condition;
+  return undefined;
+}
+
+// Loops, not `some`: a closure for each statement was a tenth of a decision.
+function namesAction(actions: CompiledStatement['actions'], request: PreparedRequest): boolean {
+  for (const { matcher } of actions) if (fitsText(matcher, request.action)) return true;
+  return false;
 }
 
 function resourcesFit(statement: CompiledStatement, request: PreparedRequest): boolean {
@@ -32,8 +38,8 @@ function resourcesFit(statement: CompiledStatement, request: PreparedRequest): b
   const except = source.resources.kind === 'all-but';
   // An Allow would exclude nothing by a pattern that matches nothing. (A Deny denies too much instead, which is safe.)
   if (except && source.effect === 'Allow' && resources.some(({ value }) => isUnresolved(value, request))) return false;
-  const covered = resources.some((resource) => covers(resource, statement, request));
-  return covered !== except;
+  for (const resource of resources) if (covers(resource, statement, request)) return !except;
+  return except;
 }
 
 /**
