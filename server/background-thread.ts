@@ -8,6 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { deploymentOf } from './deployment-of.ts';
+import { keepChecking } from './keep-checking.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { keepSealing } from './keep-sealing.ts';
 import { reach } from './reach.ts';
@@ -25,10 +26,11 @@ const headersTimeout = 60_000;
  */
 export async function startBackground(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
   const { settings } = options;
-  const services = await openServices(options, { main: log, providers: log });
+  const services = await openServices(options, { main: log, providers: log, people: log });
   const stopped = new AbortController();
   let console: Promise<RequestListener> | undefined;
   let tidying: ReturnType<typeof keepTidy> | undefined;
+  let checking: ReturnType<typeof keepChecking> | undefined;
   let waitingFor = 'the server is starting';
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
@@ -98,6 +100,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           return tell({ kind: 'prepared' });
         case 'serve':
           tidying = keepTidy(services, replicas.lease, log, settings);
+          checking = keepChecking(services.people.personCheck, replicas.lease, log, settings.personCheck.intervalMs);
           void replicas.work();
           if (settings.browser.enabled) console = openConsole(options, services, server, log);
           return tell({ kind: 'serving' });
@@ -112,7 +115,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
         case 'stop':
           stopped.abort();
           await connections.drain(message.drainMs);
-          await tidying?.stop();
+          await Promise.all([tidying?.stop(), checking?.stop()]);
           await replicas.close();
           tls?.close();
           await services.close();

@@ -39,7 +39,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   // What providers have to say, errors too, the background thread says.
   const silent = log.child({}, { level: 'silent' });
   const seats = options.hashing && seatsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
-  const services = await openServices(options, { main: first ? log : quiet, providers: silent }, seats);
+  const services = await openServices(options, { main: first ? log : quiet, providers: silent, people: log }, seats);
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
   let replicas: ReplicasView = { leads: false, live: [] };
@@ -216,6 +216,10 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       access: services.access,
       identities: services.access.identities,
       temporary: services.access.temporary,
+      identityProviders: services.people.identityProviders,
+      configurationHistory: services.people.configurations,
+      given: settings.given,
+      personCheck: services.people.personCheck,
       root: { user: settings.root.user },
       objects: services.objects,
       server: {

@@ -6,7 +6,6 @@ import { createAccess } from './access/access.ts';
 import type { AccessRoom } from './access/access.ts';
 import { createAuthenticator } from './access/authenticate.ts';
 import type { Authenticate } from './access/authenticate.ts';
-import { createOpenIdProviders } from './access/openid-providers.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { policiesOf } from './access/policy-source.ts';
 import type { PolicySource } from './access/policy-source.ts';
@@ -16,6 +15,8 @@ import { noKeySource } from './encryption/no-key-source.ts';
 import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import { sealedRecords } from './encryption/sealed-records.ts';
 import { openIdentities } from './identities/open-identities.ts';
+import { openIdentityServices } from './identity-services.ts';
+import type { IdentityServices } from './identity-services.ts';
 import { bucketPolicies } from './objects/bucket-policies.ts';
 import type { Seats } from './objects/hashing/seats.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
@@ -42,6 +43,7 @@ export interface Services {
   readonly access: AccessRoom;
   readonly authenticate: Authenticate;
   readonly providers: OpenIdProviders;
+  readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   close(): Promise<void>;
 }
@@ -50,7 +52,7 @@ const clock = () => new Date();
 
 export async function openServices(
   options: ThreadOptions,
-  logs: { main: Logger; providers: Logger },
+  logs: { main: Logger; providers: Logger; people: Logger },
   seats?: Seats,
 ): Promise<Services> {
   const { settings } = options;
@@ -63,22 +65,24 @@ export async function openServices(
   });
   const { records, blobs } = stores;
   const sealed = sealedRecords({ records, keys });
-  const identities = openIdentities({
-    records: sealed,
-    rootUser: settings.root.user,
-    // Of records in a folder, no other server changes any.
-    staleMs: options.stores.folder === undefined ? 1_000 : 0,
-    clock,
-  });
+  // Of records in a folder, no other server changes any.
+  const staleMs = options.stores.folder === undefined ? 1_000 : 0;
+  const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
   const policies = policiesOf(identities);
-  const access = createAccess({
-    records: sealed,
-    root: settings.root,
-    identities,
-    bucketPolicy: bucketPolicies(records),
+  const { access, providers, ...people } = openIdentityServices({
+    settings,
+    sealed,
+    access: createAccess({
+      records: sealed,
+      root: settings.root,
+      identities,
+      bucketPolicy: bucketPolicies(records),
+      clock,
+    }),
+    staleMs,
+    logs,
     clock,
   });
-  const providers = createOpenIdProviders({ settings: settings.openid, region: settings.region, log: logs.providers });
   return {
     stores,
     records,
@@ -102,6 +106,7 @@ export async function openServices(
       clock,
     }),
     providers,
+    people,
     assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
       providers,
       access,

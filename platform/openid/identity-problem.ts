@@ -9,7 +9,8 @@ export type IdentityProblemCode =
   | 'TokenExpired'
   | 'TokenNotYetValid'
   | 'ClaimMissing'
-  | 'UserinfoRefused';
+  | 'UserinfoRefused'
+  | 'PersonDisabled';
 
 /** A token that is refused. `message` is for the person who sent it: it names claims and settings, never the token or a secret. */
 export class IdentityProblem extends Error {

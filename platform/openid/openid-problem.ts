@@ -11,7 +11,8 @@ export type OpenIdProblemCode =
   | 'EndpointMissing'
   | 'KeysUnreachable'
   | 'ClientRefused'
-  | 'ClientUnverifiable';
+  | 'ClientUnverifiable'
+  | 'AdminRefused';
 
 /** A provider that cannot be used. `message` is one sentence for a person: what was wrong, with which value, and what to do. */
 export class OpenIdProblem extends Error {

@@ -5,6 +5,7 @@ import { group } from './group.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { providerSuffixes, readProvider } from './openid-settings.ts';
 import { SettingReader, SettingsError } from './setting-source.ts';
+import type { GivenSetting } from './setting-source.ts';
 import type { KeyServiceSettings, ServerSettings, StoreSettings } from './server-settings.ts';
 import type { Size } from './parse-value.ts';
 
@@ -70,6 +71,7 @@ export function loadSettings({
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
     ...readIdentitySources(reader, { tls: tls !== undefined }),
+    given: givenSettings(reader),
     warnings: unknownVariables(variables.keys()),
   };
   if (loaded.autoEncryption && keyService === undefined) {
@@ -219,6 +221,15 @@ function metricsAuthorization(text: string | undefined): ServerSettings['metrics
 
 function isSize(value: unknown): value is Size {
   return typeof value === 'object' && value !== null && 'kind' in value;
+}
+
+function givenSettings(reader: SettingReader): ServerSettings['given'] {
+  const found = new Map<string, GivenSetting>();
+  for (const row of settings) {
+    const given = row.scope === 'server' ? reader.given(row) : undefined;
+    if (given !== undefined) found.set(row.name, given);
+  }
+  return found;
 }
 
 /** `SVC_` variables that no setting has are most likely misspelt; `MINIO_` ones may mean a feature that is not here. */

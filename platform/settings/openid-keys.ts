@@ -33,7 +33,7 @@ export function knownKeys(values: ReadonlyMap<string, string>): {
     else if (found.has(known.key)) problems.push(`${known.key} is given twice, once as ${given}`);
     else found.set(known.key, value);
   }
-  if (problems.length > 0 && problems.some((problem) => problem.includes('is no key'))) {
+  if (problems.some((problem) => problem.includes('is no key'))) {
     problems.push(`the keys are ${openIdKeys.map(({ key }) => key).join(', ')}`);
   }
   return { values: found, problems };

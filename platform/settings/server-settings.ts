@@ -1,5 +1,6 @@
 import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
+import type { GivenSetting } from './setting-source.ts';
 
 /** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
 export interface ServerSettings {
@@ -41,6 +42,8 @@ export interface ServerSettings {
   readonly ldap?: LdapSettings;
   readonly clientCertificates?: ClientCertificateSettings;
   readonly identityPlugin?: IdentityPluginSettings;
+  /** By the name of the setting: what the environment gives, for administrators who ask. */
+  readonly given: ReadonlyMap<string, GivenSetting>;
   /** Things a person should know that do not stop the server, e.g. variables that no setting has. */
   readonly warnings: readonly string[];
 }

@@ -12,6 +12,13 @@ export class SettingsError extends Error {
   }
 }
 
+/** A setting of the environment as it is written there. */
+export interface GivenSetting {
+  readonly variable: string;
+  /** Undefined for a secret. */
+  readonly value: string | undefined;
+}
+
 /** Where values come from. `readFile` answers the text of a `…_FILE`. */
 export interface SettingSource {
   /** The process environment laid over the environment file: the first wins. */
@@ -50,6 +57,12 @@ export class SettingReader {
   /** Whether the setting is given at all, defaults aside. */
   has(setting: Setting, suffix = ''): boolean {
     return this.#find(setting, suffix) !== undefined;
+  }
+
+  /** What is given in the environment, by the name it has there; secrets are not repeated. */
+  given(setting: Setting): GivenSetting | undefined {
+    const found = this.#find(setting, '');
+    return found && { variable: found.name, value: setting.secret ? undefined : found.text };
   }
 
   #find(setting: Setting, suffix: string): { name: string; text: string } | undefined {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, dictionary, property, stringMatching } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatKeyValues, parseConfigLines, parseKeyValues } from './key-values.ts';
 
@@ -34,10 +34,10 @@ describe('parseKeyValues', () => {
   });
 
   it('reads what formatKeyValues writes', () => {
-    const value = fc.stringMatching(/^[ -~]*$/).filter((text) => !/"\s|"$/.test(text));
-    const key = fc.stringMatching(/^[a-z][a-z_]{0,8}$/);
-    fc.assert(
-      fc.property(fc.dictionary(key, value), (values) => {
+    const value = stringMatching(/^[ -~]*$/).filter((text) => !/"\s|"$/.test(text));
+    const key = stringMatching(/^[a-z][a-z_]{0,8}$/);
+    assert(
+      property(dictionary(key, value), (values) => {
         expect(read(formatKeyValues(Object.entries(values)))).toEqual({ ...values });
       }),
     );

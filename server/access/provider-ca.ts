@@ -27,7 +27,7 @@ function checkPem(what: string, pem: string): void {
   }
   for (const certificate of certificates) {
     try {
-      new X509Certificate(certificate);
+      void new X509Certificate(certificate);
     } catch (error) {
       const message = `${what} holds a certificate that cannot be read: ${String(error)}.`;
       throw new OpenIdProblem('CaUnusable', message, { cause: error });

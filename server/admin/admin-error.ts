@@ -17,6 +17,7 @@ export const adminErrorCodes = {
   XMinioAdminNoSuchConfigTarget: 400,
   XMinioAdminConfigEnvOverridden: 400,
   XMinioAdminConfigBadJSON: 400,
+  XMinioConfigError: 400,
   SlowDown: 503,
   XMinioKMSKeyExists: 409,
   XMinioKMSInvalidKeyName: 400,

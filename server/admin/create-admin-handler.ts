@@ -8,11 +8,14 @@ import { asAdminError } from './as-admin-error.ts';
 import { accessKeyRoutes } from './access-key-routes.ts';
 import { accountRoutes } from './account-info.ts';
 import { attachmentRoutes } from './attachment-routes.ts';
+import { configRoutes } from './config-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { identityArchiveRoutes } from './identity-archive-routes.ts';
 import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
+import { idpConfigRoutes } from './idp-config-routes.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
+import { personCheckRoutes } from './person-check-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
 import { infoMessage } from './server-info.ts';
@@ -48,6 +51,9 @@ const routes: readonly Route[] = [
     },
   },
   ...maintenanceRoutes,
+  ...idpConfigRoutes,
+  ...configRoutes,
+  ...personCheckRoutes,
   ...userRoutes,
   ...groupRoutes,
   ...policyRoutes,

@@ -1,8 +1,12 @@
+import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { AccessRoom } from '../access/access.ts';
+import type { PersonCheck } from '../access/person-check.ts';
 import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { Identities } from '../identities/identities.ts';
+import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
+import type { StoredConfigurations } from '../identity-providers/stored-configurations.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 
@@ -21,6 +25,13 @@ export interface AdminServices {
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Absent where no key service is configured. */
   readonly keys?: KeyAdministration;
+  /** Identity providers that administrators configure while the server runs. */
+  readonly identityProviders?: readonly IdentityProviderConfigurations[];
+  readonly configurationHistory?: Pick<StoredConfigurations, 'history' | 'historyEntry' | 'clearHistory'>;
+  /** What the environment gives. */
+  readonly given?: ReadonlyMap<string, GivenSetting>;
+  /** Whether people still exist at their provider. */
+  readonly personCheck?: PersonCheck;
   /** What is done with the stores as a whole. */
   readonly maintenance?: Maintenance;
   readonly clock?: () => Date;

@@ -1,0 +1,126 @@
+import { explainFailure } from './explain-failure.ts';
+import { parseJsonObject } from './json-object.ts';
+import { OpenIdProblem } from './openid-problem.ts';
+import type { ProviderFetch } from './provider-fetch.ts';
+
+export type PersonState =
+  | { readonly kind: 'active' }
+  /** `enabled` is false there. */
+  | { readonly kind: 'disabled' }
+  /** Nobody of this name is there any more. */
+  | { readonly kind: 'gone' };
+
+export interface KeycloakAdminOptions {
+  /** The address of the admin interface, with or without the `/admin` at its end. */
+  readonly adminUrl: string;
+  readonly realm: string;
+  readonly tokenEndpoint: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly fetch: ProviderFetch;
+}
+
+/** The admin interface of Keycloak, as the service account of the client sees it. */
+export interface KeycloakAdmin {
+  /** Rejects with `OpenIdProblem` where it cannot be told: a person is never taken for absent because an answer is odd. */
+  stateOf(userId: string): Promise<PersonState>;
+}
+
+/** @see https://www.keycloak.org/docs-api/latest/rest-api/index.html#_users */
+export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
+  const { realm, fetch } = options;
+  const base = `${adminBase(options.adminUrl)}/realms/${encodeURIComponent(realm)}/users`;
+  let bearer: Promise<string> | undefined;
+
+  const logIn = (): Promise<string> => {
+    bearer = newBearer(options);
+    bearer.catch(() => {
+      bearer = undefined;
+    });
+    return bearer;
+  };
+
+  /** A token that was refused is replaced once: it expired, or the provider was restarted. */
+  async function get(url: string): Promise<Response> {
+    const ask = async (token: string) =>
+      call('the admin interface', url, fetch, {
+        headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+      });
+    const first = await ask(await (bearer ?? logIn()));
+    if (first.status !== 401) return first;
+    return ask(await logIn());
+  }
+
+  /** Keycloak answers 404 for a wrong realm and a wrong path as well. Only where the list of users is there is a user not. */
+  async function isThere(): Promise<boolean> {
+    return (await get(`${base}?max=1`)).status === 200;
+  }
+
+  return {
+    async stateOf(userId) {
+      const url = `${base}/${encodeURIComponent(userId)}`;
+      const answer = await get(url);
+      if (answer.status === 404) {
+        if (await isThere()) return { kind: 'gone' };
+        throw new OpenIdProblem(
+          'AdminRefused',
+          `${base} answered 404: there is no such realm or no admin interface; check keycloak_admin_url and keycloak_realm ("${realm}").`,
+        );
+      }
+      if (answer.status === 401 || answer.status === 403) throw forbidden(base, answer.status, options.clientId);
+      if (answer.status !== 200 && answer.status !== 206) {
+        throw new OpenIdProblem('AdminRefused', `${url} answered ${answer.status}; see the log of the provider.`);
+      }
+      return stateIn(await answer.text(), url);
+    },
+  };
+}
+
+function adminBase(adminUrl: string): string {
+  const url = adminUrl.replace(/\/+$/, '');
+  return url.endsWith('/admin') ? url : `${url}/admin`;
+}
+
+function stateIn(text: string, url: string): PersonState {
+  if (text.trim() === 'null') return { kind: 'gone' };
+  const enabled = parseJsonObject(text)?.['enabled'];
+  if (typeof enabled === 'boolean') return { kind: enabled ? 'active' : 'disabled' };
+  throw new OpenIdProblem('AdminRefused', `${url} answered something other than a user: it has no "enabled".`);
+}
+
+function forbidden(url: string, status: number, clientId: string): OpenIdProblem {
+  return new OpenIdProblem(
+    'AdminRefused',
+    `${url} answered ${status} to the service account of the client "${clientId}": give it the role view-users of realm-management (or the realm role admin), and the client an audience mapper.`,
+  );
+}
+
+async function newBearer({ tokenEndpoint, clientId, clientSecret, fetch }: KeycloakAdminOptions): Promise<string> {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  const answer = await call('the token endpoint', tokenEndpoint, fetch, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams(form),
+  });
+  const body = parseJsonObject(await answer.text()) ?? {};
+  const token = body['access_token'];
+  if (answer.status === 200 && typeof token === 'string') return token;
+  const error = typeof body['error'] === 'string' ? body['error'] : String(answer.status);
+  throw new OpenIdProblem(
+    'AdminRefused',
+    `${tokenEndpoint} gives the client "${clientId}" no token of its own (${error}): switch service accounts on for it, and check client_secret.`,
+  );
+}
+
+async function call(
+  what: string,
+  url: string,
+  fetch: ProviderFetch,
+  init: Parameters<ProviderFetch>[1],
+): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw explainFailure('Unreachable', what, url, error);
+  }
+}

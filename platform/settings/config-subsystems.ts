@@ -1,0 +1,33 @@
+import { settings } from '../../protocol/settings/table.ts';
+import type { Setting } from '../../protocol/settings/setting.ts';
+
+/** Settings of the server that belong together, as `admin config` shows them. They come from the environment alone. */
+export interface ConfigSubsystem {
+  readonly name: string;
+  readonly description: string;
+  readonly keys: readonly { readonly key: string; readonly row: Setting }[];
+}
+
+/** By the beginning of the setting's name: the first that fits. What is left of the name is the key. */
+const subsystems: readonly (readonly [name: string, prefix: RegExp, description: string])[] = [
+  ['site', /^SVC_(?=REGION$)/, 'region of this store'],
+  ['browser', /^SVC_BROWSER_?|^SVC_CONSOLE_(?=SESSION)/, 'the console'],
+  ['kms', /^SVC_KMS_(?:KEYSVC_)?/, 'key service and encryption'],
+  ['storage', /^SVC_(?=STOR|SCRUB)/, 'where records and bodies are kept, and how'],
+  ['identity_check', /^SVC_IDENTITY_OPENID_CHECK_/, 'whether people who have credentials still exist'],
+  ['sts', /^SVC_STS_/, 'temporary credentials'],
+  ['server', /^SVC_(?!ROOT_|IDENTITY_)/, 'addresses, threads, logs and shutdown of the server'],
+];
+
+const rows: readonly Setting[] = settings;
+
+export const configSubsystems: readonly ConfigSubsystem[] = subsystems.map(([name, , description]) => ({
+  name,
+  description,
+  keys: rows.flatMap((row) => {
+    if (row.scope !== 'server') return [];
+    const [owner, prefix] = subsystems.find(([, pattern]) => pattern.test(row.name)) ?? [];
+    if (owner !== name || prefix === undefined) return [];
+    return [{ key: row.name.replace(prefix, '').toLowerCase() || 'enable', row }];
+  }),
+}));

@@ -1,0 +1,211 @@
+import type { PersonState } from '../../platform/openid/keycloak-admin.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
+import type { Identities } from '../identities/identities.ts';
+import type { FederatedSubject, Subject } from '../identities/subject.ts';
+import type { CutOffs } from './cut-offs.ts';
+import type { OpenIdProvider, OpenIdProviders } from './openid-providers.ts';
+import { checkedPeople, type CheckedPerson } from './person-check-people.ts';
+import type { CheckTally } from './person-check-tally.ts';
+import { askProvider, isChecked } from './person-state.ts';
+import type { TemporaryCredentialsStore } from './temporary-credentials.ts';
+
+/**
+ * Whether people who have credentials still exist, by the admin interface of their provider: when they get credentials, from time to
+ * time, and when an administrator asks. Who is disabled or gone loses their temporary credentials, and their service accounts are
+ * disabled, at once.
+ */
+export interface PersonCheck {
+  /**
+   * Before credentials are made for somebody. Rejects with `IdentityProblem` PersonDisabled, or with `OpenIdProblem` where the provider
+   * cannot tell and the setting says to refuse. Does nothing for people whose provider is not asked.
+   */
+  admit(subject: Subject): Promise<void>;
+  /** After they were made: rejects where somebody was cut off meanwhile, whom `admit` had still seen. */
+  confirm(subject: Subject): Promise<void>;
+  /** Asks about everyone who has something, or about those that `who` names by parent, subject or display name. */
+  run(who?: string, signal?: AbortSignal): Promise<CheckReport>;
+}
+
+export interface CheckReport {
+  readonly checked: number;
+  readonly active: number;
+  readonly cutOff: readonly CutOffPerson[];
+  /** People about whom nothing is known now, by what hinders it. */
+  readonly unreachable: readonly { readonly provider: string; readonly people: number; readonly reason: string }[];
+}
+
+export interface CutOffPerson {
+  readonly provider: string;
+  readonly name: string;
+  readonly parent: string;
+  readonly reason: 'disabled' | 'gone';
+  readonly temporaryCredentials: number;
+  /** Access keys. */
+  readonly serviceAccounts: readonly string[];
+}
+
+export interface PersonCheckOptions {
+  readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
+  readonly temporary: TemporaryCredentialsStore;
+  readonly identities: Pick<Identities, 'serviceAccounts' | 'updateServiceAccount'>;
+  readonly cutOffs: CutOffs;
+  readonly tally: CheckTally;
+  readonly unreachable: 'keep' | 'refuse';
+  readonly log: PersonCheckLog;
+  /** Milliseconds, of a clock that only goes forward. */
+  readonly now?: () => number;
+}
+
+export interface PersonCheckLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** A person who gets credentials often is asked about so often at most. Milliseconds. */
+const rememberedMs = 5_000;
+const mostRemembered = 5_000;
+/** People that are asked about at a time: a provider is not to notice. */
+const atOnce = 4;
+
+export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
+  const { providers, cutOffs, tally, log } = options;
+  const now = options.now ?? (() => performance.now());
+  const remembered = new Map<string, { readonly at: number; readonly state: Promise<PersonState> }>();
+
+  function recent(provider: OpenIdProvider, subject: FederatedSubject): Promise<PersonState> {
+    const known = remembered.get(subject.parent);
+    if (known !== undefined && now() - known.at < rememberedMs) return known.state;
+    return fresh(provider, subject);
+  }
+
+  function fresh(provider: OpenIdProvider, subject: FederatedSubject): Promise<PersonState> {
+    const state = askProvider(provider, subject.subjectId ?? '');
+    // Failures too: a provider that hangs is not asked again by each of many requests.
+    state.catch(() => undefined);
+    remembered.delete(subject.parent);
+    for (const oldest of remembered.keys()) {
+      if (remembered.size < mostRemembered) break;
+      remembered.delete(oldest);
+    }
+    remembered.set(subject.parent, { at: now(), state });
+    return state;
+  }
+
+  async function cutOff(
+    provider: string,
+    { subject }: CheckedPerson,
+    reason: 'disabled' | 'gone',
+  ): Promise<CutOffPerson> {
+    const { parent, displayName } = subject;
+    // First the mark, then what there is: credentials that are being made see the one or are among the other.
+    await cutOffs.mark(parent);
+    const temporaryCredentials = await options.temporary.revokeAllOf(parent);
+    const serviceAccounts: string[] = [];
+    for await (const { accessKey, status } of options.identities.serviceAccounts(parent)) {
+      if (status === 'disabled') continue;
+      await options.identities.updateServiceAccount(accessKey, { status: 'disabled' });
+      serviceAccounts.push(accessKey);
+    }
+    const lost = { provider, name: displayName, parent, reason, temporaryCredentials, serviceAccounts };
+    if (temporaryCredentials > 0 || serviceAccounts.length > 0) {
+      tally.add({ cutOff: 1 });
+      log.warn(lost, `${displayName} is ${reason} at the provider ${provider}: access was ended`);
+    }
+    return lost;
+  }
+
+  const checkable = (subject: Subject) => {
+    if (subject.kind !== 'federated' || subject.source !== 'openid') return undefined;
+    const provider = providers.byId(subject.provider);
+    return provider !== undefined && isChecked(provider) && subject.subjectId !== undefined
+      ? { provider, subject }
+      : undefined;
+  };
+
+  return {
+    async admit(asked) {
+      const { provider, subject } = checkable(asked) ?? {};
+      if (provider === undefined || subject === undefined) return;
+      const wasCutOff = await cutOffs.has(subject.parent);
+      let state: PersonState;
+      try {
+        state = await (wasCutOff ? fresh(provider, subject) : recent(provider, subject));
+      } catch (error) {
+        if (!(error instanceof OpenIdProblem)) throw error;
+        tally.add({ unreachable: 1 });
+        const fields = { provider: provider.id, code: error.code };
+        const whatFollows =
+          options.unreachable === 'keep' && !wasCutOff ? 'gets credentials all the same' : 'gets none';
+        log.warn(
+          fields,
+          `whether ${subject.displayName} still exists cannot be told, who ${whatFollows}: ${error.message}`,
+        );
+        // Who was disabled when last heard of stays out until the provider says otherwise.
+        if (options.unreachable === 'refuse' || wasCutOff) throw error;
+        return;
+      }
+      if (state.kind !== 'active') {
+        await cutOff(provider.id, { subject }, state.kind);
+        throw disabled(subject, state.kind);
+      }
+      if (wasCutOff) await cutOffs.lift(subject.parent);
+    },
+
+    async confirm(asked) {
+      const { subject } = checkable(asked) ?? {};
+      if (subject !== undefined && (await cutOffs.has(subject.parent))) throw disabled(subject, 'disabled');
+    },
+
+    async run(who, signal) {
+      await providers.started;
+      const report = { checked: 0, active: 0, cutOff: [] as CutOffPerson[] };
+      const unreachable = new Map<string, { provider: string; people: number; reason: string }>();
+      const one = async (person: CheckedPerson) => {
+        const { provider, subject } = checkable(person.subject) ?? {};
+        if (provider === undefined || subject === undefined) return;
+        report.checked += 1;
+        try {
+          const state = await fresh(provider, subject);
+          if (state.kind === 'active') report.active += 1;
+          else report.cutOff.push(await cutOff(provider.id, { subject }, state.kind));
+        } catch (error) {
+          if (!(error instanceof OpenIdProblem)) throw error;
+          const key = `${provider.id} ${error.message}`;
+          const known = unreachable.get(key) ?? { provider: provider.id, people: 0, reason: error.message };
+          unreachable.set(key, { ...known, people: known.people + 1 });
+        }
+      };
+      await inParallel(checkedPeople(options, who), one, signal);
+      const hindered = [...unreachable.values()];
+      for (const { provider, people, reason } of hindered) {
+        tally.add({ unreachable: people });
+        log.warn({ provider, people }, `whether ${people} people of ${provider} still exist cannot be told: ${reason}`);
+      }
+      tally.add({ checked: report.checked, ...(who === undefined ? { round: true } : {}) });
+      return { ...report, unreachable: hindered };
+    },
+  };
+}
+
+async function inParallel<T>(
+  items: AsyncIterable<T>,
+  work: (item: T) => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  const worker = async () => {
+    for (;;) {
+      signal?.throwIfAborted();
+      const next = await iterator.next();
+      if (next.done === true) return;
+      await work(next.value);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+function disabled({ displayName, provider }: FederatedSubject, how: 'disabled' | 'gone'): IdentityProblem {
+  const what = how === 'gone' ? 'does not exist any more' : 'is disabled';
+  return new IdentityProblem('PersonDisabled', `${displayName} ${what} at the provider ${provider}.`);
+}

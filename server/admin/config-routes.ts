@@ -1,0 +1,177 @@
+import { type ConfigLine, parseConfigLines } from '../../protocol/settings/key-values.ts';
+import { configSubsystems } from '../../platform/settings/config-subsystems.ts';
+import type {
+  IdentityProviderConfigurations,
+  SaveMode,
+} from '../identity-providers/identity-provider-configurations.ts';
+import { ConfigurationError } from '../identity-providers/configuration-error.ts';
+import { helpOfAll, helpOfEnvironment, helpOfProviders } from './config-help.ts';
+import { environmentSubsystem, environmentText, providersText, withoutSecrets } from './config-text.ts';
+import { refusing } from './configuration-refusal.ts';
+import { saved } from './idp-config-routes.ts';
+import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './route.ts';
+import type { AdminServices } from './services.ts';
+
+const action = 'admin:ConfigUpdate';
+const own = (call: string) => new RegExp(`^/minio/admin/v[34]/${call}$`);
+
+/** `mc admin config get|set|reset|export|import|history|restore`. Only identity providers can be set while the server runs. */
+export const configRoutes: readonly Route[] = refusing([
+  { method: 'GET', path: own('get-config-kv'), action, serve: getKeys },
+  { method: 'PUT', path: own('set-config-kv'), action, serve: (call) => setLines(call, 'set') },
+  { method: 'DELETE', path: own('del-config-kv'), action, serve: deleteKeys },
+  {
+    method: 'GET',
+    path: own('help-config-kv'),
+    action,
+    serve: ({ services, query }) => Promise.resolve(json(help(services, query))),
+  },
+  { method: 'GET', path: own('config'), action, serve: async ({ services }) => text(await everything(services)) },
+  { method: 'PUT', path: own('config'), action, serve: (call) => setLines(call, 'replace') },
+  {
+    method: 'GET',
+    path: own('list-config-history-kv'),
+    action,
+    async serve({ services, query }) {
+      const count = Math.min(200, Math.max(1, Number(query.get('count')) || 10));
+      const entries = (await services.configurationHistory?.history(count)) ?? [];
+      const kinds = services.identityProviders ?? [];
+      return sealed(
+        entries.map(({ id, at, text: data }) => ({
+          restoreId: id,
+          createTime: new Date(at).toISOString(),
+          data: withoutSecrets(data, kinds),
+        })),
+      );
+    },
+  },
+  {
+    method: 'PUT',
+    path: own('restore-config-history-kv'),
+    action,
+    async serve(call) {
+      const id = call.required('restoreId');
+      const entry = await call.services.configurationHistory?.historyEntry(id);
+      if (entry === undefined) throw new ConfigurationError('no-such-history', `There is no entry ${id.slice(0, 64)}.`);
+      return applyLines(call.services, parseConfigLines(entry.text), 'replace');
+    },
+  },
+  {
+    method: 'DELETE',
+    path: own('clear-config-history-kv'),
+    action,
+    async serve(call) {
+      const id = call.required('restoreId');
+      await call.services.configurationHistory?.clearHistory(id === 'all' ? undefined : id);
+      return nothing;
+    },
+  },
+]);
+
+async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
+  const asked = (query.get('key') ?? '').trim();
+  if (asked === '') return text(await everything(services));
+  const [, name = '', target] = /^([^\s:]+)(?::(\S+))?/.exec(asked) ?? [];
+  const kind = kindOf(services, name);
+  if (kind !== undefined) {
+    const list = await detailsOf(kind);
+    const shown = target === undefined ? list : list.filter((configuration) => configuration.name === target);
+    if (target !== undefined && shown.length === 0) throw noSuch(`${name}:${target}`);
+    return text(providersText(kind, shown));
+  }
+  const subsystem = environmentSubsystem(name);
+  if (subsystem === undefined) throw noSuch(name);
+  return text(environmentText(subsystem, services.given ?? new Map()));
+}
+
+async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
+  const lines = parseConfigLines((await call.sealedBody()).toString());
+  return applyLines(call.services, lines, mode);
+}
+
+/** Everything is looked at before anything is changed: the name of a subsystem, and that it can be set at all. */
+async function applyLines(services: AdminServices, lines: readonly ConfigLine[], mode: SaveMode): Promise<AdminAnswer> {
+  const changes = [];
+  for (const { subsystem, target, values } of lines) {
+    const kind = kindOf(services, subsystem);
+    if (kind === undefined) refuseChange(services, subsystem, values);
+    // What an export says of a kind without any, and of one that the environment gives.
+    else if (values.size > 0 && !(mode === 'replace' && isOff(values))) changes.push({ kind, target, values });
+  }
+  let applied = true;
+  for (const { kind, target, values } of changes) applied &&= (await kind.save(target, values, mode)).applied;
+  return saved({ applied });
+}
+
+function isOff(values: ReadonlyMap<string, string>): boolean {
+  return values.size === 1 && values.get('enable') === 'off';
+}
+
+async function deleteKeys(call: AdminCall): Promise<AdminAnswer> {
+  const words = (await call.sealedBody()).toString().trim().split(/\s+/);
+  const [first = '', ...keys] = words;
+  const [name = '', target = '_'] = first.split(':', 2);
+  const kind = kindOf(call.services, name);
+  if (kind === undefined) {
+    refuseChange(call.services, name, new Map([['', '']]));
+    return nothing;
+  }
+  return saved(await kind.remove(target, keys.length === 0 ? undefined : keys));
+}
+
+/** What an export said may come back unchanged; anything else belongs into the environment. */
+function refuseChange({ given }: AdminServices, name: string, values: ReadonlyMap<string, string>): void {
+  const subsystem = environmentSubsystem(name);
+  if (subsystem === undefined) throw noSuch(name);
+  for (const [key, value] of values) {
+    const row = subsystem.keys.find((known) => known.key === key)?.row;
+    if (row !== undefined && (row.secret ? value === '' : value === (row.default ?? ''))) continue;
+    if (row !== undefined && value === given?.get(row.name)?.value) continue;
+    const variable = row?.name ?? subsystem.keys.map((known) => known.row.name).join(', ');
+    throw new ConfigurationError(
+      'from-environment',
+      `${name} comes from the environment and is not set here: set ${variable} there and restart the server.`,
+    );
+  }
+}
+
+function help(services: AdminServices, query: URLSearchParams): object {
+  const [name, key] = [query.get('subSys') ?? '', query.get('key') ?? ''];
+  const variables = query.has('env');
+  const kinds = services.identityProviders ?? [];
+  if (name === '') return helpOfAll(kinds, configSubsystems);
+  const kind = kindOf(services, name);
+  if (kind !== undefined) return helpOfProviders(kind, key, variables);
+  const subsystem = environmentSubsystem(name);
+  if (subsystem === undefined) throw noSuch(name);
+  return helpOfEnvironment(subsystem, key, variables);
+}
+
+async function everything(services: AdminServices): Promise<string> {
+  const given = services.given ?? new Map();
+  const kinds = services.identityProviders ?? [];
+  const fromStore = await Promise.all(kinds.map(async (kind) => providersText(kind, await detailsOf(kind))));
+  return [...configSubsystems.map((subsystem) => environmentText(subsystem, given)), ...fromStore].join('\n\n');
+}
+
+async function detailsOf(kind: IdentityProviderConfigurations) {
+  const names = (await kind.list()).map(({ name }) => name);
+  const found = await Promise.all(names.map((name) => kind.get(name)));
+  return found.filter((details) => details !== undefined);
+}
+
+function kindOf({ identityProviders = [] }: AdminServices, name: string): IdentityProviderConfigurations | undefined {
+  return identityProviders.find(({ subsystem }) => subsystem === name);
+}
+
+function noSuch(name: string): ConfigurationError {
+  const known = configSubsystems.map((subsystem) => subsystem.name).join(', ');
+  return new ConfigurationError(
+    'no-such-subsystem',
+    `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, ${known}.`,
+  );
+}
+
+function text(value: string): AdminAnswer {
+  return { kind: 'sealed', value: `${value}\n` };
+}

@@ -1,0 +1,53 @@
+/** One kind of identity provider as administrators configure it: `openid`, `ldap`. Refusals are `ConfigurationError`s. */
+export interface IdentityProviderConfigurations {
+  /** As `admin config` calls it, e.g. `identity_openid`. */
+  readonly subsystem: string;
+  /** What it does, for people. */
+  readonly description: string;
+  /** Whether there can be several, by name. */
+  readonly multiple: boolean;
+  readonly keys: readonly ConfigurationKey[];
+  list(): Promise<readonly ConfigurationSummary[]>;
+  /** Undefined where there is none of this name. */
+  get(name: string): Promise<ConfigurationDetails | undefined>;
+  /** `given`: keys and values. */
+  save(name: string, given: ReadonlyMap<string, string>, mode: SaveMode): Promise<Saved>;
+  /** The whole configuration, or some keys of it. */
+  remove(name: string, keys?: readonly string[]): Promise<Saved>;
+}
+
+/**
+ * `add` makes one that must not be there, `update` changes one that must, `set` either; keys that are not given stay, empty ones go.
+ * `replace` makes exactly what is given.
+ */
+export type SaveMode = 'add' | 'update' | 'set' | 'replace';
+
+/** Whether it is in effect without a restart. */
+export interface Saved {
+  readonly applied: boolean;
+}
+
+export interface ConfigurationKey {
+  readonly key: string;
+  readonly help: string;
+  readonly type: string;
+  readonly optional: boolean;
+  readonly secret: boolean;
+  /** The variable without the name of the configuration. */
+  readonly variable: string;
+}
+
+export interface ConfigurationSummary {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly roleArn?: string;
+  readonly origin: 'environment' | 'stored';
+}
+
+export interface ConfigurationDetails extends ConfigurationSummary {
+  /** Secrets are redacted. */
+  readonly values: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** Shown in place of a secret; given back, it leaves the secret as it is. */
+export const redacted = '*REDACTED*';

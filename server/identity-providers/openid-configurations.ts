@@ -1,0 +1,185 @@
+import { discover } from '../../platform/openid/discovery.ts';
+import { createKeySet } from '../../platform/openid/key-set.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { formatKeyValues } from '../../protocol/settings/key-values.ts';
+import { keysOf, openIdKeys, providerFromKeys } from '../../platform/settings/openid-keys.ts';
+import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
+import type { StoredProviderSource } from '../access/openid-providers.ts';
+import { providerCa } from '../access/provider-ca.ts';
+import { roleArn } from '../access/role-arn.ts';
+import { checkedProvider, mergedKeys } from './check-openid-configuration.ts';
+import { ConfigurationError } from './configuration-error.ts';
+import { redacted } from './identity-provider-configurations.ts';
+import type {
+  ConfigurationDetails,
+  ConfigurationKey,
+  IdentityProviderConfigurations,
+} from './identity-provider-configurations.ts';
+import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
+
+const subsystem = 'identity_openid';
+
+export interface OpenIdConfigurationsOptions {
+  readonly stored: StoredConfigurations;
+  /** Those of the environment, which cannot be changed here. */
+  readonly environment: readonly OpenIdProviderSettings[];
+  readonly region: string;
+  /** Takes what was saved into effect. */
+  readonly apply: () => Promise<void>;
+  /** Rejects with `OpenIdProblem` where the provider cannot be used. */
+  readonly probe?: (provider: OpenIdProviderSettings) => Promise<void>;
+}
+
+/** OpenID providers as administrators add, change and remove them. What is saved was seen to work: discovery, issuer and keys. */
+export function openIdConfigurations(options: OpenIdConfigurationsOptions): IdentityProviderConfigurations {
+  const { stored, environment } = options;
+  const probe = options.probe ?? probeProvider;
+  const fixed = (name: string) => environment.find(({ id }) => id === name);
+
+  function editable(name: string): void {
+    if (fixed(name) === undefined) return;
+    throw new ConfigurationError(
+      'from-environment',
+      `The configuration ${name} comes from the environment (SVC_IDENTITY_OPENID_…): change it there and restart the server.`,
+    );
+  }
+
+  function described(provider: OpenIdProviderSettings, values: ReadonlyMap<string, string>, fromEnvironment: boolean) {
+    const details: ConfigurationDetails = {
+      name: provider.id,
+      enabled: provider.enabled,
+      roleArn:
+        provider.rolePolicy.length === 0
+          ? 'arn:minio:iam:::role/dummy-internal'
+          : roleArn(options.region, provider.clientId),
+      origin: fromEnvironment ? 'environment' : 'stored',
+      values: openIdKeys.flatMap(({ key, row }) => {
+        const value = values.get(key);
+        return value === undefined ? [] : [{ key, value: row.secret ? redacted : value }];
+      }),
+    };
+    return details;
+  }
+
+  async function all(): Promise<ConfigurationDetails[]> {
+    const fromEnvironment = environment.map((provider) => described(provider, keysOf(provider), true));
+    const fromStore = (await stored.list(subsystem))
+      .filter(({ name }) => fixed(name) === undefined)
+      .map((configuration) => described(...asProvider(configuration), false));
+    return [...fromEnvironment, ...fromStore];
+  }
+
+  return {
+    subsystem,
+    description: 'OpenID providers that people and applications log in by',
+    multiple: true,
+    keys: configurationKeys,
+    list: all,
+    get: async (name) => (await all()).find((configuration) => configuration.name === name),
+
+    async save(name, given, mode) {
+      editable(name);
+      const check = (known: readonly StoredConfiguration[]) => {
+        const before = known.find((configuration) => configuration.name === name);
+        if (mode === 'add' && before !== undefined) throw exists(name);
+        if (mode === 'update' && before === undefined) throw noSuchName(name);
+        const values = mergedKeys(before?.values, given, { replace: mode === 'replace' });
+        const others = known.filter((configuration) => configuration.name !== name);
+        const provider = checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
+        return { values, provider };
+      };
+      // Asked before the change: a provider that takes its time holds nobody else up.
+      const { provider, values } = check(await stored.list(subsystem));
+      if (provider.enabled) await usable(provider, probe);
+      await stored.change(subsystem, (known) => {
+        const now = check(known);
+        return { put: [{ name, values: now.values }], text: lineOf(name, values) };
+      });
+      await options.apply();
+      return { applied: true };
+    },
+
+    async remove(name, keys) {
+      editable(name);
+      await stored.change(subsystem, (known) => {
+        const before = known.find((configuration) => configuration.name === name);
+        if (before === undefined) throw noSuchName(name);
+        if (keys === undefined) return { remove: [name], text: lineOf(name, before.values) };
+        const values = mergedKeys(before.values, new Map(keys.map((key) => [key, ''])));
+        const others = known.filter((configuration) => configuration.name !== name);
+        checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
+        return { put: [{ name, values }], text: lineOf(name, before.values) };
+      });
+      await options.apply();
+      return { applied: true };
+    },
+  };
+}
+
+/** What the access room makes of the stored ones. One that a newer server saved and this one cannot read is left out. */
+export function storedProviders(stored: StoredConfigurations): StoredProviderSource {
+  return {
+    revision: () => stored.revision(),
+    read: async () =>
+      (await stored.list(subsystem)).flatMap(({ name, values }) => {
+        const { provider, problems } = providerFromKeys(name, values);
+        return provider === undefined || problems.length > 0 ? [] : [provider];
+      }),
+  };
+}
+
+function asProvider({ name, values }: StoredConfiguration): [OpenIdProviderSettings, ReadonlyMap<string, string>] {
+  const { provider } = providerFromKeys(name, values);
+  if (provider !== undefined) return [provider, values];
+  const broken = { id: name, enabled: false, configUrl: '', clientId: values.get('client_id') ?? '', realm: '' };
+  const none = { scopes: [], claimName: 'policy', claimUserinfo: false, rolePolicy: [], redirectUriDynamic: false };
+  return [{ ...broken, ...none }, values];
+}
+
+const configurationKeys: readonly ConfigurationKey[] = openIdKeys.map(({ key, row }) => ({
+  key,
+  help: row.help,
+  type: row.type.kind === 'list' ? 'csv' : row.type.kind === 'text' ? 'string' : row.type.kind,
+  optional: key !== 'config_url' && key !== 'client_id',
+  secret: row.secret,
+  variable: row.aliases.find((alias) => alias.startsWith('MINIO_')) ?? row.name,
+}));
+
+async function usable(
+  provider: OpenIdProviderSettings,
+  probe: (provider: OpenIdProviderSettings) => Promise<void>,
+): Promise<void> {
+  try {
+    await probe(provider);
+  } catch (error) {
+    if (!(error instanceof OpenIdProblem)) throw error;
+    throw new ConfigurationError('unusable', `The provider cannot be used: ${error.message}`, { cause: error });
+  }
+}
+
+/** Discovery, its issuer, and the keys. */
+async function probeProvider(provider: OpenIdProviderSettings): Promise<void> {
+  const ca = await providerCa(provider);
+  const fetch = createProviderFetch(ca === undefined ? {} : { ca });
+  const metadata = await discover(provider.configUrl, { fetch });
+  await createKeySet(metadata.jwksUri, { fetch }).load();
+}
+
+function lineOf(name: string, values: ReadonlyMap<string, string>): string {
+  return `${subsystem}${name === '_' ? '' : `:${name}`} ${formatKeyValues(values)}`;
+}
+
+function exists(name: string): ConfigurationError {
+  return new ConfigurationError(
+    'exists',
+    `There is a configuration ${name} already: change it by "update", or remove it first.`,
+  );
+}
+
+function noSuchName(name: string): ConfigurationError {
+  return new ConfigurationError(
+    'no-such-name',
+    `There is no configuration ${JSON.stringify(name.slice(0, 64))}: make it by "add".`,
+  );
+}

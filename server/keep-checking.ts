@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../platform/logger.ts';
+import type { PersonCheck } from './access/person-check.ts';
+import type { Lease } from './replicas/lease.ts';
+
+/** Milliseconds. A round that is cut off is repeated after the next start. */
+const patience = 1_000;
+
+/** Asks about everyone who has credentials, round after round, while this server holds the lease, until it is stopped. */
+export function keepChecking(
+  check: Pick<PersonCheck, 'run'>,
+  lease: Pick<Lease, 'hold'>,
+  log: Pick<Logger, 'info' | 'error'>,
+  intervalMs: number,
+): { stop(): Promise<void> } {
+  if (intervalMs === 0) return { stop: () => Promise.resolve() };
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const round = async () => {
+    const hold = lease.hold();
+    try {
+      if (hold === undefined) return;
+      const { checked, cutOff } = await check.run(undefined, AbortSignal.any([hold.signal, stopping.signal]));
+      if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'people who are gone lost their access');
+    } catch (error) {
+      const ended = stopping.signal.aborted || hold?.signal.aborted === true;
+      if (!ended) log.error({ err: error, retryInMs: intervalMs }, 'people could not be looked up');
+    } finally {
+      running = undefined;
+    }
+  };
+  const timer = setInterval(() => {
+    running ??= round();
+  }, intervalMs);
+  return {
+    async stop() {
+      stopping.abort();
+      clearInterval(timer);
+      await Promise.race([running, sleep(patience, undefined, { ref: false })]);
+    },
+  };
+}
