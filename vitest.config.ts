@@ -11,6 +11,7 @@ const tiers = [
   'keycloak',
   'minio-client',
   'boto3',
+  'ldap',
   'browser',
   'api-server',
   'power-cut',

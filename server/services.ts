@@ -6,6 +6,8 @@ import { createAccess } from './access/access.ts';
 import type { AccessRoom } from './access/access.ts';
 import { createAuthenticator } from './access/authenticate.ts';
 import type { Authenticate } from './access/authenticate.ts';
+import { createLdapDirectory } from './access/ldap/ldap-directory.ts';
+import type { LdapDirectory } from './access/ldap/ldap-directory.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { policiesOf } from './access/policy-source.ts';
 import type { PolicySource } from './access/policy-source.ts';
@@ -43,6 +45,8 @@ export interface Services {
   readonly access: AccessRoom;
   readonly authenticate: Authenticate;
   readonly providers: OpenIdProviders;
+  /** Absent where none is configured. */
+  readonly directory?: LdapDirectory;
   readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   close(): Promise<void>;
@@ -107,6 +111,7 @@ export async function openServices(
     }),
     providers,
     people,
+    ...(settings.ldap === undefined ? {} : { directory: createLdapDirectory(settings.ldap) }),
     assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
       providers,
       access,
