@@ -25,6 +25,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   // Users, groups, policies, service accounts: records.
   'server/identities': ['server/encryption', 'server/store', 'platform', 'protocol'],
   'server/access': ['server/identities', 'server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  // Configurations of providers that the server keeps itself.
+  'server/identity-providers': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
   'server/metrics': ['server/access', 'platform', 'protocol'],
   'server/sts': ['server/access', 'server/identities', 'server/encryption', 'platform', 'protocol'],
@@ -32,6 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/maintenance',
     'server/access',
     'server/identities',
+    'server/identity-providers',
     'server/objects',
     'server/encryption',
     'platform',
@@ -71,6 +74,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'metrics',
       'access',
       'identities',
+      'identity-providers',
       'maintenance',
       'objects',
       'encryption',
