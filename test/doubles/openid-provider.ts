@@ -163,6 +163,7 @@ export class OpenIdProviderDouble {
     if (path === `${oidc}/userinfo`) return this.#unless('userinfo', response, () => this.#userinfo(request, response));
     if (path === `${oidc}/logout`) return sendHtml(response, 200, '<!doctype html><p id="message">Signed out.</p>');
     const admin = `!/admin${base}/users/`;
+    if (`${path}/` === admin) return this.#unless('admin', response, () => this.#adminUsers(request, response));
     if (path.startsWith(admin)) {
       return this.#unless('admin', response, () => this.#adminUser(request, response, path.slice(admin.length)));
     }
@@ -268,15 +269,29 @@ export class OpenIdProviderDouble {
   }
 
   #adminUser(request: IncomingMessage, response: ServerResponse, id: string): void {
-    const grant = this.#bearer(request);
-    if (grant === undefined) return sendJson(response, 401, { error: 'HTTP 401 Unauthorized' });
-    if (grant.kind !== 'service-account' || !grant.client.mayViewUsers) {
-      return sendJson(response, 403, { error: 'HTTP 403 Forbidden' });
-    }
-    const user = this.realm.users.get(id);
+    if (this.#refusedAtAdmin(request, response)) return;
+    const user = this.realm.users.get(decodeURIComponent(id));
     if (user === undefined) return sendJson(response, 404, { error: 'User not found' });
     const attributes = { policy: user.claims['policy'] };
     sendJson(response, 200, { id, username: user.username, enabled: user.enabled, emailVerified: true, attributes });
+  }
+
+  #adminUsers(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#refusedAtAdmin(request, response)) return;
+    sendJson(
+      response,
+      200,
+      [...this.realm.users.values()].slice(0, 1).map(({ id, username, enabled }) => ({ id, username, enabled })),
+    );
+  }
+
+  #refusedAtAdmin(request: IncomingMessage, response: ServerResponse): boolean {
+    const grant = this.#bearer(request);
+    if (grant === undefined) sendJson(response, 401, { error: 'HTTP 401 Unauthorized' });
+    else if (grant.kind !== 'service-account' || !grant.client.mayViewUsers) {
+      sendJson(response, 403, { error: 'HTTP 403 Forbidden' });
+    } else return false;
+    return true;
   }
 
   #bearer(request: IncomingMessage): Grant | undefined {
