@@ -39,6 +39,6 @@ async function imported(call: AdminCall): Promise<ImportReport> {
 async function importedOrRefused(call: AdminCall): Promise<AdminAnswer> {
   const { reasons } = await imported(call);
   if (reasons.length === 0) return nothing;
-  const more = reasons.length > 5 ? `; and ${reasons.length - 5} more` : '';
-  throw new AdminError('XCofferInvalidRequest', `Not imported: ${reasons.slice(0, 5).join('; ')}${more}.`);
+  const more = reasons.length > 5 ? ` And ${reasons.length - 5} more.` : '';
+  throw new AdminError('XCofferInvalidRequest', `Some could not be imported. ${reasons.slice(0, 5).join(' ')}${more}`);
 }

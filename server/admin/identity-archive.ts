@@ -31,7 +31,7 @@ export const archiveSchemas = {
     z.object({
       parent: z.string(),
       secretKey: z.string(),
-      sessionPolicy: z.unknown(),
+      sessionPolicy: z.unknown().optional(),
       status: status.optional(),
       name: z.string().nullish(),
       description: z.string().nullish(),

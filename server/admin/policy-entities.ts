@@ -63,7 +63,7 @@ function orNull(names: readonly string[]): readonly string[] | null {
   return names.length === 0 ? null : names;
 }
 
-function listed<Name extends string, List extends readonly unknown[]>(name: Name, values: List) {
+function listed<Name extends string>(name: Name, values: readonly object[]) {
   return optionalField(name, values.length === 0 ? undefined : values);
 }
 

@@ -1,3 +1,4 @@
+import { IdentityError } from '../identities/identity-error.ts';
 import type { NamedDocument } from '../identities/identities.ts';
 import { adminPath } from './admin-path.ts';
 import { AdminError } from './admin-error.ts';
@@ -52,8 +53,13 @@ async function listPolicies({ services, query }: AdminCall): Promise<AdminAnswer
   return json(Object.fromEntries(found));
 }
 
+/** What is not there is removed already, as MinIO says it: scripts repeat themselves. */
 async function removePolicy(call: AdminCall): Promise<AdminAnswer> {
-  await call.services.identities.removePolicy(call.required('name'));
+  try {
+    await call.services.identities.removePolicy(call.required('name'));
+  } catch (error) {
+    if (!(error instanceof IdentityError && error.code === 'no-such-policy')) throw error;
+  }
   return nothing;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Clients send the fields that they do not set as null or empty. */
 const text = z.string().nullish();
-const policy = z.unknown();
+const policy = z.unknown().optional();
 
 export const newServiceAccountBody = z.object({
   policy,
