@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
 import { parseBucketPolicy } from './parse-bucket-policy.ts';
-import { requestOf } from './testing.ts';
+import { everything, policyOf, requestOf } from './testing.ts';
 
 function allows(Principal: unknown, principals: readonly string[] | undefined): boolean {
   const Statement = [{ Effect: 'Allow', Principal, Action: 's3:*', Resource: 'arn:aws:s3:::bucket/*' }];
@@ -43,5 +43,28 @@ describe('Principal', () => {
     ['*', undefined, false],
   ])('%j and %j: %s', (principal, names, outcome) => {
     expect(allows(principal, names)).toBe(outcome);
+  });
+});
+
+/** What a bucket policy decides for strangers, who may otherwise do nothing (Allow) or everything (Deny). */
+function decides(Effect: 'Allow' | 'Deny', Resource: string, resource: string): string {
+  const Statement = [{ Effect, Principal: '*', Action: 's3:*', Resource }];
+  const bucket = { name: 'bucket bucket', document: parseBucketPolicy({ Statement }, 'bucket') };
+  const identity = Effect === 'Allow' ? [] : [policyOf(everything)];
+  return decide({ identity, bucket, request: requestOf({ resource, principals: [] }) }).effect;
+}
+
+describe('the resources of a bucket policy', () => {
+  it('open the objects without the bucket: who gives strangers the objects does not mean the list of them', () => {
+    expect(decides('Allow', 'arn:aws:s3:::bucket/*', 'bucket/key')).toBe('allow');
+    expect(decides('Allow', 'arn:aws:s3:::bucket/*', 'bucket')).toBe('deny');
+    expect(decides('Allow', 'arn:aws:s3:::bucket', 'bucket')).toBe('allow');
+    expect(decides('Allow', 'arn:aws:s3:::bucket', 'bucket/key')).toBe('deny');
+  });
+
+  it('close the bucket with its objects', () => {
+    expect(decides('Deny', 'arn:aws:s3:::bucket/*', 'bucket/key')).toBe('deny');
+    expect(decides('Deny', 'arn:aws:s3:::bucket/*', 'bucket')).toBe('deny');
+    expect(decides('Deny', 'arn:aws:s3:::bucket', 'bucket/key')).toBe('allow');
   });
 });

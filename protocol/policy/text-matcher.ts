@@ -1,11 +1,12 @@
-import { anyRun, matches, parsePattern, type Pattern } from './wildcard.ts';
+import { compileGlob, fitsGlob, type Glob } from './glob.ts';
+import { anyRun, parsePattern, type Pattern } from './pattern.ts';
 
 /** A pattern made ready once, so that a request pays for a comparison of its literal beginning and seldom for more. */
 export type TextMatcher =
   | { readonly kind: 'anything' }
   | { readonly kind: 'exactly'; readonly text: string }
   | { readonly kind: 'beginning'; readonly prefix: string }
-  | { readonly kind: 'pattern'; readonly prefix: string; readonly rest: Pattern };
+  | { readonly kind: 'pattern'; readonly prefix: string; readonly glob: Glob };
 
 export function textMatcher(text: string): TextMatcher {
   return patternMatcher(parsePattern(text));
@@ -15,8 +16,9 @@ export function patternMatcher(pattern: Pattern): TextMatcher {
   const wild = pattern.findIndex((part) => typeof part !== 'string');
   const prefix = literal(wild < 0 ? pattern : pattern.slice(0, wild));
   if (wild < 0) return { kind: 'exactly', text: prefix };
-  const rest = pattern.slice(wild);
-  if (!rest.every((part) => part === anyRun)) return { kind: 'pattern', prefix, rest };
+  if (!pattern.slice(wild).every((part) => part === anyRun)) {
+    return { kind: 'pattern', prefix, glob: compileGlob(pattern) };
+  }
   return prefix === '' ? { kind: 'anything' } : { kind: 'beginning', prefix };
 }
 
@@ -29,7 +31,7 @@ export function fitsText(matcher: TextMatcher, text: string): boolean {
     case 'beginning':
       return begins(text, matcher.prefix);
     case 'pattern':
-      return begins(text, matcher.prefix) && matches(matcher.rest, text.slice(matcher.prefix.length));
+      return begins(text, matcher.prefix) && fitsGlob(matcher.glob, text);
   }
 }
 

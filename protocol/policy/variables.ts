@@ -1,4 +1,4 @@
-import { anyOne, anyRun, parsePattern, type Pattern } from './wildcard.ts';
+import { anyOne, anyRun, parsePattern, type Pattern } from './pattern.ts';
 
 /** `${name}` or `${name, 'default'}`; `${*}`, `${?}` and `${$}` stand for the character itself. */
 const variable = /\$\{([*?$]|[^${},]*)(?:,\s*'([^']*)'\s*)?\}/g;
