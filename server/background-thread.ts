@@ -166,6 +166,7 @@ async function openConsole(
     records: services.sealed,
     settings: {
       ...(browser.redirectUrl === undefined ? {} : { browserUrl: browser.redirectUrl }),
+      redirectHosts: browser.redirectHosts,
       ...(ownUrl === undefined ? {} : { ownUrl }),
       sessionDurationMs: browser.sessionMs,
       ...(settings.serverUrl === undefined ? {} : { s3Url: settings.serverUrl }),

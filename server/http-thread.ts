@@ -6,6 +6,7 @@ import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAdminHandler } from './admin/create-admin-handler.ts';
+import { readTally } from './access/person-check-tally.ts';
 import { createDispatch } from './http/dispatch.ts';
 import type { Rooms } from './http/dispatch.ts';
 import type { Readiness } from './http/health.ts';
@@ -164,7 +165,7 @@ const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
 
 function metricSources(
   { settings, stores: { place }, startedAt }: ThreadOptions,
-  { objects, blobs, keys, stores }: Services,
+  { objects, blobs, keys, stores, sealed }: Services,
   own: Pick<MetricSources, 'sums' | 'ready' | 'server' | 'replicas'>,
 ): MetricSources {
   return {
@@ -177,6 +178,7 @@ function metricSources(
     space: () => blobs.space(),
     buckets: async () => (await objects.listBuckets()).length,
     integrity: () => integrityOf(stores.records),
+    people: () => readTally(sealed),
     ...(settings.keyService === undefined ? {} : { checkKeyService: () => keys.check() }),
     version: packageJson.version,
     startedAt,

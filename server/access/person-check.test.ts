@@ -29,6 +29,7 @@ let lines: string[];
 let time: number;
 
 const clock = () => new Date();
+const now = () => time;
 const say = (_fields: object, message: string) => void lines.push(message);
 const log = { info: say, warn: say, error: say };
 
@@ -75,7 +76,6 @@ function open(unreachable: 'keep' | 'refuse'): void {
   const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
   tally = createCheckTally(records, clock);
   const cutOffs = createCutOffs(records);
-  const now = () => time;
   check = createPersonCheck({ providers, temporary: store, identities: plain, cutOffs, tally, unreachable, log, now });
   [identities, temporary] = [checkedIdentities(plain, check), checkedTemporary(store, check)];
 }

@@ -110,7 +110,10 @@ export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
     const lost = { provider, name: displayName, parent, reason, temporaryCredentials, serviceAccounts };
     if (temporaryCredentials > 0 || serviceAccounts.length > 0) {
       tally.add({ cutOff: 1 });
-      log.warn(lost, `${displayName} is ${reason} at the provider ${provider}: access was ended`);
+      log.warn(
+        { provider, person: displayName, parent, temporaryCredentials, serviceAccounts },
+        `${displayName} is ${reason} at the provider ${provider}: access was ended`,
+      );
     }
     return lost;
   }

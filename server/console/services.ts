@@ -26,6 +26,8 @@ export type ConsoleRecords = Pick<SealedRecordStore, 'get' | 'scan' | 'put' | 'd
 export interface ConsoleSettings {
   /** `SVC_BROWSER_REDIRECT_URL`: where browsers reach the console behind a proxy. */
   readonly browserUrl?: string;
+  /** `SVC_BROWSER_REDIRECT_HOSTS`: where a dynamic redirect may lead; none or absent: wherever the provider lets it. */
+  readonly redirectHosts?: readonly string[];
   /** Where the console listens, e.g. `http://127.0.0.1:9090`; absent when it listens on every address of the machine. */
   readonly ownUrl?: string;
   /** `SVC_CONSOLE_SESSION_DURATION`, in milliseconds. */

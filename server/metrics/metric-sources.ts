@@ -16,6 +16,8 @@ export interface MetricSources {
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   readonly buckets: () => Promise<number>;
   readonly integrity?: () => Promise<Integrity>;
+  /** Undefined where no identity provider was ever asked about people. */
+  readonly people?: () => Promise<PeopleChecked | undefined>;
   /** Rejects where the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
   readonly version: string;
@@ -23,6 +25,15 @@ export interface MetricSources {
   readonly dataFolder: string;
   /** `HOST:PORT` by which dashboards tell servers apart. */
   readonly server: () => string;
+}
+
+/** What identity providers were asked about people, by all servers together. */
+export interface PeopleChecked {
+  readonly checked: number;
+  readonly cutOff: number;
+  readonly unreachable: number;
+  /** Milliseconds since 1970. */
+  readonly lastRound?: number | undefined;
 }
 
 /** What the scrub found. */
@@ -48,6 +59,7 @@ export interface MetricValues {
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly buckets: number | undefined;
   readonly integrity?: Integrity | undefined;
+  readonly people?: PeopleChecked | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
   readonly process: ProcessFacts;
@@ -63,11 +75,12 @@ export async function readSources(sources: MetricSources, now: number): Promise<
   const healthy = sources.ready();
   const { checkKeyService } = sources;
   const { leads, live } = sources.replicas();
-  const [space, buckets, integrity, keyService, process] = await Promise.all([
+  const [space, buckets, integrity, people, keyService, process] = await Promise.all([
     inTime(sources.space()),
     // Before it is ready, reading the records may wait for the key service.
     healthy ? inTime(sources.buckets()) : undefined,
     healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
+    healthy && sources.people ? inTime(sources.people()) : undefined,
     checkKeyService && inTime(checkKeyService().then(() => true)),
     processFacts(),
   ]);
@@ -80,6 +93,7 @@ export async function readSources(sources: MetricSources, now: number): Promise<
     space,
     buckets,
     integrity,
+    people,
     keyServiceOnline: checkKeyService && keyService === true,
     process,
     version: sources.version,

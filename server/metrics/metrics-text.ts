@@ -149,8 +149,13 @@ function addNode(registry: Registry, values: MetricValues): void {
 }
 
 function addCluster(registry: Registry, values: MetricValues): void {
-  const { healthy, space, buckets, keyServiceOnline, replicas, integrity } = values;
+  const { healthy, space, buckets, keyServiceOnline, replicas, integrity, people } = values;
   const scrub = integrity?.scrub;
+  addCounters(registry, [
+    ['coffer_identity_check_people_total', 'People that identity providers were asked about', people?.checked],
+    ['coffer_identity_check_cut_off_total', 'People whose access was ended', people?.cutOff],
+    ['coffer_identity_check_unreachable_total', 'Times that a provider could not tell', people?.unreachable],
+  ]);
   addGauges(registry, [
     ['minio_cluster_health_status', '1 where the server is ready', healthy ? 1 : 0],
     ['minio_cluster_capacity_raw_total_bytes', 'Size of the file system of the objects', space?.total],
@@ -167,6 +172,11 @@ function addCluster(registry: Registry, values: MetricValues): void {
     ['coffer_scrub_finished_seconds', 'Its end; absent while it is under way', inSeconds(scrub?.finished)],
     ['coffer_scrub_objects', 'Objects that this pass has looked at', scrub?.objects],
     ['coffer_scrub_bytes', 'Bytes that this pass has read', scrub?.bytes],
+    [
+      'coffer_identity_check_round_seconds',
+      'When everyone was asked about last, seconds since 1970',
+      inSeconds(people?.lastRound),
+    ],
     ['coffer_cluster_servers', 'Servers that share the records and are there', replicas],
     [
       'minio_cluster_kms_online',

@@ -5,6 +5,7 @@ import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
 import { longestToken, verifyToken } from '../../platform/openid/verify-token.ts';
 import type { VerifiedToken } from '../../platform/openid/verify-token.ts';
 import { variableClaims } from '../access/claim-variables.ts';
+import { openIdPerson } from '../access/openid-person.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../access/openid-providers.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import { chooseProvider } from './choose-provider.ts';
@@ -77,8 +78,7 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
           source: 'openid',
           provider: provider.id,
           parent,
-          displayName: displayNameOf(claims, token.subject),
-          subjectId: token.subject,
+          ...openIdPerson(claims, token.subject, provider.settings),
           policies: [...policies],
           targets: [...targets],
           claims: variableClaims(claims, { lists: true }),
@@ -139,12 +139,6 @@ async function allClaims(
 /** The person behind the credentials, as MinIO names them: sessions, and later access keys, are found by it. */
 function parentOf({ subject, issuer }: VerifiedToken): string {
   return createHash('sha256').update(`openid:${subject}:${issuer}`).digest('base64url');
-}
-
-function displayNameOf(claims: Readonly<Record<string, unknown>>, subject: string): string {
-  const names = [claims['preferred_username'], claims['email'], subject];
-  const name = names.find((value): value is string => typeof value === 'string' && value !== '') ?? subject;
-  return name.slice(0, 256);
 }
 
 function asStsError(error: unknown, provider: string): unknown {

@@ -8,6 +8,7 @@ describe('redirectUri', () => {
     browserUrl: 'https://proxy.example/console/',
     ownUrl: 'http://127.0.0.1:9090',
     usedUrl: 'http://used.example:9090',
+    allowedHosts: [],
   };
   it.each([
     ['the address used, where that is switched on', {}, 'http://used.example:9090/oauth_callback'],
@@ -29,6 +30,35 @@ describe('redirectUri', () => {
     ],
   ])('is %s', (_name, change, expected) => {
     expect(redirectUri({ ...all, ...change })).toBe(expected);
+  });
+});
+
+describe('a dynamic redirect', () => {
+  const choice = {
+    dynamic: true,
+    fixed: undefined,
+    browserUrl: 'https://proxy.example/console',
+    ownUrl: undefined,
+    usedUrl: 'https://a.console.example:9443',
+  };
+  const used = 'https://a.console.example:9443/oauth_callback';
+  const proxy = 'https://proxy.example/console/oauth_callback';
+  it.each([
+    [[], used],
+    [['a.console.example'], used],
+    [['A.Console.example:9443'], used],
+    [['*.console.example'], used],
+    [['a.console.example:443'], proxy],
+    [['console.example'], proxy],
+    [['*.a.console.example'], proxy],
+    [['other.example', '*.example.com'], proxy],
+  ])('to hosts %j leads to %s', (allowedHosts, expected) => {
+    expect(redirectUri({ ...choice, allowedHosts })).toBe(expected);
+  });
+
+  it('may lead to the address set for browsers, whatever is allowed', () => {
+    const usedUrl = 'http://proxy.example';
+    expect(redirectUri({ ...choice, usedUrl, allowedHosts: ['x'] })).toBe('http://proxy.example/oauth_callback');
   });
 });
 

@@ -9,6 +9,8 @@ export interface RedirectChoice {
   readonly ownUrl: string | undefined;
   /** The address that the browser used, e.g. `https://console.example`. */
   readonly usedUrl: string;
+  /** `SVC_BROWSER_REDIRECT_HOSTS`: where a dynamic redirect may lead; none: wherever the provider lets it. */
+  readonly allowedHosts: readonly string[];
 }
 
 /**
@@ -16,9 +18,21 @@ export interface RedirectChoice {
  * so a Host header that somebody made up ends there.
  */
 export function redirectUri(choice: RedirectChoice): string {
-  if (choice.dynamic) return callbackOf(choice.usedUrl);
+  if (choice.dynamic && isAllowed(choice)) return callbackOf(choice.usedUrl);
   if (choice.fixed !== undefined) return choice.fixed;
   return callbackOf(choice.browserUrl ?? choice.ownUrl ?? choice.usedUrl);
+}
+
+/** The host of the browser's own address is always good: it is set, not sent. */
+function isAllowed({ usedUrl, browserUrl, allowedHosts }: RedirectChoice): boolean {
+  if (allowedHosts.length === 0) return true;
+  const { host, hostname } = new URL(usedUrl);
+  if (browserUrl !== undefined && new URL(browserUrl).host === host) return true;
+  return allowedHosts.some((allowed) => {
+    const wanted = allowed.toLowerCase();
+    if (wanted.startsWith('*.')) return hostname.endsWith(wanted.slice(1)) && hostname.length > wanted.length - 1;
+    return wanted === host || wanted === hostname;
+  });
 }
 
 function callbackOf(base: string): string {

@@ -129,6 +129,7 @@ function redirectUriFor(request: Request, services: ConsoleServices, provider: O
     browserUrl,
     ownUrl,
     usedUrl: usedUrlOf(request),
+    allowedHosts: services.settings.redirectHosts ?? [],
   });
 }
 
