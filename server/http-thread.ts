@@ -222,6 +222,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       configurationHistory: services.people.configurations,
       given: settings.given,
       personCheck: services.people.personCheck,
+      ...(services.directory === undefined ? {} : { directory: services.directory }),
       root: { user: settings.root.user },
       objects: services.objects,
       server: {

@@ -14,11 +14,13 @@ import { groupRoutes } from './group-routes.ts';
 import { identityArchiveRoutes } from './identity-archive-routes.ts';
 import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
 import { idpConfigRoutes } from './idp-config-routes.ts';
+import { ldapRoutes } from './ldap-routes.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
 import { personCheckRoutes } from './person-check-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
 import { infoMessage } from './server-info.ts';
+import { revokeTokensRoutes } from './revoke-tokens.ts';
 import { serviceAccountRoutes } from './service-account-routes.ts';
 import type { AdminServices, KeyAdministration } from './services.ts';
 import { userRoutes } from './user-routes.ts';
@@ -58,6 +60,8 @@ const routes: readonly Route[] = [
   ...groupRoutes,
   ...policyRoutes,
   ...attachmentRoutes,
+  ...ldapRoutes,
+  ...revokeTokensRoutes,
   ...serviceAccountRoutes,
   ...accessKeyRoutes,
   ...accountRoutes,

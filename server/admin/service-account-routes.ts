@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { serializePolicy } from '../../protocol/policy/serialize-policy.ts';
 import type { ServiceAccountChange } from '../identities/identities.ts';
 import type { ServiceAccount } from '../identities/identity-records.ts';
@@ -58,7 +59,15 @@ export const serviceAccountRoutes: readonly Route[] = [
 
 async function add(call: AdminCall): Promise<AdminAnswer> {
   const body = await sealedJsonBody(call, newServiceAccountBody);
-  const subject = await targetSubject(call, given(body.targetUser));
+  return createAccount(call, body, await targetSubject(call, given(body.targetUser)));
+}
+
+/** Whether the caller may make one for the subject is settled. */
+export async function createAccount(
+  call: AdminCall,
+  body: z.infer<typeof newServiceAccountBody>,
+  subject: AccountSubject,
+): Promise<AdminAnswer> {
   const policy = policyOfNew(call, subject, givenPolicy(body.policy) ?? undefined);
   const expiration = expirationOf(body.expiration) ?? undefined;
   const account = await call.services.identities.createServiceAccount({

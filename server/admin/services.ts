@@ -1,6 +1,7 @@
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { AccessRoom } from '../access/access.ts';
+import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import type { PersonCheck } from '../access/person-check.ts';
 import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
 import type { KeySource } from '../encryption/key-source.ts';
@@ -30,6 +31,8 @@ export interface AdminServices {
   readonly configurationHistory?: Pick<StoredConfigurations, 'history' | 'historyEntry' | 'clearHistory'>;
   /** What the environment gives. */
   readonly given?: ReadonlyMap<string, GivenSetting>;
+  /** Absent where none is configured. */
+  readonly directory?: Pick<LdapDirectory, 'find'>;
   /** Whether people still exist at their provider. */
   readonly personCheck?: PersonCheck;
   /** What is done with the stores as a whole. */

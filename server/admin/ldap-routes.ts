@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { normalizeDn } from '../access/ldap/distinguished-name.ts';
+import type { LdapDirectory, LdapPerson } from '../access/ldap/ldap-directory.ts';
+import { LdapProblem } from '../access/ldap/ldap-problem.ts';
+import { ldapSubject } from '../access/ldap/ldap-subject.ts';
+import type { AttachmentTarget } from '../identities/attachment-target.ts';
+import { adminPath } from './admin-path.ts';
+import { AdminError } from './admin-error.ts';
+import { sealedJsonBody } from './json-body.ts';
+import { ldapPolicyEntities } from './ldap-policy-entities.ts';
+import { callerSubject, requireUnlessOwn } from './own-account.ts';
+import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
+import { createAccount } from './service-account-routes.ts';
+import { given, newServiceAccountBody } from './service-account-body.ts';
+
+/** Policies of people and groups of the directory, and access keys for its people: `mc idp ldap …`. */
+export const ldapRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: adminPath('idp/ldap/policy/(attach|detach)'),
+    action: ['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'],
+    serve: changePolicies,
+  },
+  {
+    method: 'GET',
+    path: adminPath('idp/ldap/policy-entities'),
+    action: ['admin:ListUserPolicies', 'admin:ListUsers', 'admin:ListGroups'],
+    serve: async ({ services, query }) =>
+      sealed(
+        await ldapPolicyEntities(services.identities, {
+          users: query.getAll('user').map(dnOf),
+          groups: query.getAll('group').map(dnOf),
+          policies: query.getAll('policy'),
+          now: (services.clock ?? (() => new Date()))(),
+        }),
+      ),
+  },
+  {
+    method: 'PUT',
+    path: adminPath('idp/ldap/add-service-account'),
+    action: 'admin:CreateServiceAccount',
+    own: true,
+    serve: addServiceAccount,
+  },
+];
+
+const association = z.object({
+  policies: z.array(z.string()).min(1),
+  user: z.string().optional(),
+  group: z.string().optional(),
+});
+
+async function changePolicies(call: AdminCall): Promise<AdminAnswer> {
+  const { identities } = call.services;
+  const { policies, user = '', group = '' } = await sealedJsonBody(call, association);
+  if ((user === '') === (group === '')) {
+    throw new AdminError('XCofferInvalidRequest', 'Name either a user or a group to attach policies to.');
+  }
+  const attaching = call.parts[0] === 'attach';
+  const target: AttachmentTarget =
+    user === ''
+      ? { kind: 'ldap-group', name: dnOf(group) }
+      : { kind: 'ldap-user', name: attaching ? (await known(call, user)).dn : await dnOfUser(call, user) };
+  if (attaching) {
+    const { changed, updatedAt } = await identities.attach(target, policies);
+    return sealed({ policiesAttached: changed, updatedAt: new Date(updatedAt).toISOString() });
+  }
+  const { changed, updatedAt } = await identities.detach(target, policies);
+  return sealed({ policiesDetached: changed, updatedAt: new Date(updatedAt).toISOString() });
+}
+
+async function addServiceAccount(call: AdminCall): Promise<AdminAnswer> {
+  const body = await sealedJsonBody(call, newServiceAccountBody);
+  const target = given(body.targetUser);
+  const own = callerSubject(call.principal);
+  const subject = target === undefined ? own : ldapSubject(await known(call, target));
+  if (subject.kind !== 'federated' || subject.source !== 'ldap') {
+    throw new AdminError('XCofferInvalidRequest', 'Name the person of the directory whom the access key is for.');
+  }
+  await requireUnlessOwn(call, subject, 'admin:CreateServiceAccount');
+  return createAccount(call, body, subject);
+}
+
+/** Who is gone from the directory can still lose what is attached to their DN. */
+async function dnOfUser(call: AdminCall, nameOrDn: string): Promise<string> {
+  return normalizeDn(nameOrDn) ?? (await known(call, nameOrDn)).dn;
+}
+
+async function known(call: AdminCall, nameOrDn: string): Promise<LdapPerson> {
+  let person: LdapPerson | undefined;
+  try {
+    person = await directoryOf(call).find(nameOrDn);
+  } catch (error) {
+    if (!(error instanceof LdapProblem)) throw error;
+    throw new AdminError('XCofferRefused', error.message, { cause: error });
+  }
+  if (person !== undefined) return person;
+  const name = JSON.stringify(nameOrDn.slice(0, 256));
+  throw new AdminError('XMinioAdminNoSuchUser', `The directory has nobody of the name or DN ${name}.`);
+}
+
+function directoryOf({ services }: AdminCall): Pick<LdapDirectory, 'find'> {
+  if (services.directory !== undefined) return services.directory;
+  throw new AdminError('XCofferRefused', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
+}
+
+function dnOf(text: string): string {
+  const dn = normalizeDn(text);
+  if (dn !== undefined) return dn;
+  const given = JSON.stringify(text.slice(0, 256));
+  throw new AdminError(
+    'XCofferInvalidRequest',
+    `${given} is no distinguished name, such as cn=staff,dc=example,dc=org.`,
+  );
+}
