@@ -72,10 +72,13 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
       ? readiness
       : { kind: 'waiting', reason: outage.reason };
   };
+  const { clientCertificates: certificates } = options.settings;
+  const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
   const nextRequestId = requestIds(randomBytes);
   const listener = createRequestListener({
     handle: createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics }),
     secure: options.tls !== undefined,
+    clientCertificates: certificates !== undefined,
     nextRequestId,
     log,
     measure: () => new RequestMeasure(counters),
@@ -83,13 +86,14 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const tls =
     options.tls === undefined
       ? undefined
-      : await watchTlsFiles({ ...options.tls, log: first ? log : quiet }, (material) => {
+      : await watchTlsFiles({ ...options.tls, ...authorities, log: first ? log : quiet }, (material) => {
           if (server instanceof TlsServer) applyTlsMaterial(server, material);
         });
   const { server, connections } = createS3Server({
     listener,
     nextRequestId,
     ...(tls === undefined ? {} : { tls: tls.current }),
+    clientCertificates: certificates !== undefined,
   });
   const traffic = new TrafficMeter(server, counters);
 

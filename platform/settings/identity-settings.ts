@@ -44,9 +44,9 @@ export interface IdentitySources {
 }
 
 /** Those that are set up; what is wrong stands in the reader. */
-export function readIdentitySources(reader: SettingReader, server: { readonly tls: boolean }): IdentitySources {
+export function readIdentitySources(reader: SettingReader): IdentitySources {
   const ldap = readLdap(reader);
-  const clientCertificates = readClientCertificates(reader, server);
+  const clientCertificates = readClientCertificates(reader);
   const identityPlugin = readPlugin(reader);
   return {
     ...(ldap === undefined ? {} : { ldap }),
@@ -97,16 +97,10 @@ function readSearch(reader: SettingReader, prefix: string, what: string): LdapSe
   return filter === undefined || bases.length === 0 ? undefined : { bases, filter };
 }
 
-function readClientCertificates(
-  reader: SettingReader,
-  server: { readonly tls: boolean },
-): ClientCertificateSettings | undefined {
+function readClientCertificates(reader: SettingReader): ClientCertificateSettings | undefined {
   const read = group(reader, 'SVC_IDENTITY_TLS_');
   if (!read.onOff('ENABLE')) return undefined;
   const [skipVerify, caFile] = [read.onOff('SKIP_VERIFY'), read.text('CA_FILE')];
-  if (!server.tls) {
-    reader.problems.push('SVC_IDENTITY_TLS_ENABLE is on, but the server has no TLS: set SVC_TLS_CERT_FILE');
-  }
   if (caFile === undefined && !skipVerify) {
     reader.problems.push('SVC_IDENTITY_TLS_CA_FILE is missing: name the authorities that may sign client certificates');
   }

@@ -70,7 +70,7 @@ export function loadSettings({
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
-    ...readIdentitySources(reader, { tls: tls !== undefined }),
+    ...readIdentitySources(reader),
     given: givenSettings(reader),
     warnings: unknownVariables(variables.keys()),
   };

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodySource, ExpectedDigests } from '../objects/object-layer.ts';
 import type { Principal } from './principal.ts';
@@ -16,8 +17,16 @@ export interface IncomingRequest {
   readonly body: BodySource;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  /** What the client presented; set where the server asks for certificates. */
+  readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
   /** Told which operation the request asks for, once that is known: what is told is counted. */
   readonly measure?: { isFor(operation: string): void } | undefined;
+}
+
+export interface ClientCertificate {
+  readonly certificate: X509Certificate;
+  /** Why the authorities of the server do not vouch for it; absent where they do. */
+  readonly problem?: string;
 }
 
 /** An `IncomingRequest` whose signature holds. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { clientCertificateOf } from './client-certificate.ts';
 import { MessageBody } from './message-body.ts';
 
 /** What the rooms see of a message. */
@@ -11,6 +12,7 @@ export function toIncomingRequest(
     readonly secure: boolean;
     readonly awaitsContinue: boolean;
     readonly measure: IncomingRequest['measure'];
+    readonly clientCertificates: boolean;
   },
 ): IncomingRequest {
   const target = originForm(message.url ?? '/');
@@ -25,6 +27,7 @@ export function toIncomingRequest(
     secure: options.secure,
     remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
     measure: options.measure,
+    clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
   };
 }
 

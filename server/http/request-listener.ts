@@ -15,6 +15,8 @@ import { sendAnswer } from './send-answer.ts';
 export interface RequestListenerOptions {
   readonly handle: RequestHandler;
   readonly secure: boolean;
+  /** Whether clients are asked for certificates. */
+  readonly clientCertificates?: boolean;
   readonly nextRequestId: () => string;
   readonly log: Logger;
   /** Makes what counts a request. */
@@ -25,13 +27,19 @@ export type HttpListener = (message: IncomingMessage, response: ServerResponse, 
 
 /** From a message of `node:http` to the rooms and back. Whatever fails in between is answered, and logged if it is a defect. */
 export function createRequestListener(options: RequestListenerOptions): HttpListener {
-  const { log, secure } = options;
+  const { log, secure, clientCertificates = false } = options;
   const debug = log.isLevelEnabled('debug');
 
   return (message, response, awaitsContinue) => {
     const requestId = options.nextRequestId();
     const measure = options.measure?.();
-    const request = toIncomingRequest(message, response, { requestId, secure, awaitsContinue, measure });
+    const request = toIncomingRequest(message, response, {
+      requestId,
+      secure,
+      awaitsContinue,
+      measure,
+      clientCertificates,
+    });
     if (debug) logAccess(request, response);
     void serve(message, response, request, measure);
   };

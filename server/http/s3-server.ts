@@ -35,6 +35,8 @@ export function createS3Server(options: {
   readonly listener: HttpListener;
   readonly nextRequestId: () => string;
   readonly tls?: TlsMaterial;
+  /** Asks clients for a certificate; who has none or a bad one is served all the same, but for what needs it. */
+  readonly clientCertificates?: boolean;
 }): S3Server {
   const onRequest =
     (awaitsContinue: boolean): RequestListener =>
@@ -42,10 +44,11 @@ export function createS3Server(options: {
       connections.began(message.socket, response);
       options.listener(message, response, awaitsContinue);
     };
+  const certificates = options.clientCertificates === true ? { requestCert: true, rejectUnauthorized: false } : {};
   const server: Server | HttpsServer =
     options.tls === undefined
       ? createHttpServer(serverOptions, onRequest(false))
-      : createHttpsServer({ ...serverOptions, ...options.tls }, onRequest(false));
+      : createHttpsServer({ ...serverOptions, ...options.tls, ...certificates }, onRequest(false));
   const connections = new Connections(server);
   server.on('checkContinue', onRequest(true));
   // Any other expectation: the body is simply read.

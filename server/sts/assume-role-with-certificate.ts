@@ -1,0 +1,100 @@
+import type { X509Certificate } from 'node:crypto';
+import type { ClientCertificateSettings } from '../../platform/settings/identity-settings.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { IdentityReader } from '../identities/identities.ts';
+import { expirationIn } from './credential-lifetime.ts';
+import { type GrantServices, grantCredentials } from './grant-credentials.ts';
+import { checkSession, sessionRequest } from './session-request.ts';
+import type { StsAction } from './sts-action.ts';
+import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
+import { StsError } from './sts-error.ts';
+
+export interface CertificateServices extends GrantServices {
+  /** Absent where client certificates are not taken. */
+  readonly settings?: ClientCertificateSettings;
+  readonly identities: Pick<IdentityReader, 'policy'>;
+  readonly clock: () => Date;
+}
+
+/** Seconds. */
+const defaultDuration = 3_600;
+/** @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12 */
+const clientAuthentication = '1.3.6.1.5.5.7.3.2';
+
+/** Credentials for the bearer of a client certificate, for no longer than it is valid; its common name is the name of a policy. */
+export function assumeRoleWithCertificate(services: CertificateServices): StsAction {
+  return {
+    name: 'AssumeRoleWithCertificate',
+    async serve(parameters, request) {
+      const session = sessionRequest(parameters);
+      checkSession(session);
+      const now = services.clock();
+      const certificate = presented(request, services.settings);
+      const end = checkValidity(certificate, now);
+      const name = commonName(certificate);
+      if ((await services.identities.policy(name)) === undefined) {
+        throw new StsError(
+          'InvalidParameterValue',
+          `There is no policy ${JSON.stringify(name)}, which the common name of the client certificate names.`,
+        );
+      }
+      const asked = expirationIn(session.durationSeconds ?? defaultDuration, now);
+      const parent = `tls:${name}`;
+      const granted = await grantCredentials(services, {
+        action: 'AssumeRoleWithCertificate',
+        subject: {
+          kind: 'federated',
+          source: 'certificate',
+          provider: 'tls',
+          parent,
+          displayName: name,
+          subjectId: certificate.fingerprint256,
+          policies: [name],
+          targets: [],
+          claims: {},
+        },
+        parentName: parent,
+        session,
+        expiration: end < asked ? end : asked,
+        now,
+      });
+      return { result: [assumedRoleUser('', granted), credentialsElement(granted)], granted };
+    },
+  };
+}
+
+function presented(request: IncomingRequest, settings: ClientCertificateSettings | undefined): X509Certificate {
+  if (settings === undefined) {
+    throw new StsError('InvalidParameterValue', 'Client certificates are not taken here; set SVC_IDENTITY_TLS_ENABLE.');
+  }
+  if (!request.secure) {
+    throw new StsError(
+      'InsecureConnection',
+      'A client certificate needs a TLS connection from the client to this server.',
+    );
+  }
+  const found = request.clientCertificate?.();
+  if (found === undefined) throw invalid('the client sent none');
+  if (!settings.skipVerify && found.problem !== undefined) throw invalid(`it cannot be verified (${found.problem})`);
+  if (!found.certificate.keyUsage?.includes(clientAuthentication)) {
+    throw invalid('its extended key usage does not say client authentication');
+  }
+  return found.certificate;
+}
+
+/** When it ends, in whole seconds. */
+function checkValidity({ validFromDate, validToDate }: X509Certificate, now: Date): Date {
+  if (now < validFromDate) throw invalid(`it is valid from ${validFromDate.toISOString()} on`);
+  if (now >= validToDate) throw invalid(`it was valid until ${validToDate.toISOString()}`);
+  return validToDate;
+}
+
+function commonName(certificate: X509Certificate): string {
+  const { CN } = certificate.toLegacyObject().subject;
+  if (typeof CN === 'string' && CN !== '' && Buffer.byteLength(CN) <= 128) return CN;
+  throw invalid('it must have one common name, that of a policy');
+}
+
+function invalid(why: string): StsError {
+  return new StsError('InvalidClientCertificate', `The client certificate is not accepted: ${why}.`);
+}

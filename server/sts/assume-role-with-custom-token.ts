@@ -1,0 +1,84 @@
+import { element } from '../../protocol/s3/xml-writer.ts';
+import type { IdentityPluginSettings } from '../../platform/settings/identity-settings.ts';
+import { variableClaims } from '../access/claim-variables.ts';
+import type { IdentityReader } from '../identities/identities.ts';
+import { expirationIn } from './credential-lifetime.ts';
+import { type GrantServices, grantCredentials } from './grant-credentials.ts';
+import { type AskPlugin, pluginRoleId } from './identity-plugin.ts';
+import { checkSession, sessionRequest } from './session-request.ts';
+import type { StsAction } from './sts-action.ts';
+import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
+import { StsError } from './sts-error.ts';
+
+export interface CustomTokenServices extends GrantServices {
+  /** Absent where none is configured. */
+  readonly plugin?: { readonly settings: IdentityPluginSettings; readonly ask: AskPlugin };
+  /** '' where none was set. */
+  readonly region: string;
+  readonly identities: Pick<IdentityReader, 'policy'>;
+  readonly clock: () => Date;
+}
+
+/** Characters; it is sent on in an address. */
+const longestToken = 8_192;
+/** Seconds. */
+const defaultDuration = 3_600;
+
+/** Credentials for whoever has a token that a service of the operator's own knows. */
+export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAction {
+  return {
+    name: 'AssumeRoleWithCustomToken',
+    async serve(parameters) {
+      const { plugin } = services;
+      const [token, roleArn] = [parameters.required('Token'), parameters.required('RoleArn')];
+      const session = sessionRequest(parameters);
+      checkSession(session);
+      if (plugin === undefined) {
+        throw new StsError('InvalidParameterValue', 'No identity plugin is configured; set SVC_IDENTITY_PLUGIN_URL.');
+      }
+      if (token.length > longestToken) {
+        throw new StsError('InvalidParameterValue', `Token is longer than ${longestToken} characters.`);
+      }
+      const role = pluginRoleId(plugin.settings);
+      if (/^arn:minio:iam:[^:]*::role\/(.+)$/.exec(roleArn)?.[1] !== role) {
+        const known = `arn:minio:iam:${services.region}::role/${role}`;
+        throw new StsError('InvalidParameterValue', `RoleArn must be that of the identity plugin, ${known}.`);
+      }
+      const policies = await existing(plugin.settings.rolePolicy, services.identities);
+      const { user, maxSeconds, claims } = await plugin.ask(token);
+      const now = services.clock();
+      const parent = `custom:${user}`;
+      const granted = await grantCredentials(services, {
+        action: 'AssumeRoleWithCustomToken',
+        subject: {
+          kind: 'federated',
+          source: 'custom',
+          provider: 'plugin',
+          parent,
+          displayName: user,
+          policies,
+          targets: [],
+          claims: variableClaims(claims, { lists: true }),
+        },
+        parentName: parent,
+        roleArn,
+        session,
+        expiration: expirationIn(Math.min(session.durationSeconds ?? defaultDuration, maxSeconds), now),
+        now,
+      });
+      const result = [assumedRoleUser(roleArn, granted), credentialsElement(granted), element('AssumedUser', parent)];
+      return { result, granted };
+    },
+  };
+}
+
+async function existing(names: readonly string[], identities: Pick<IdentityReader, 'policy'>): Promise<string[]> {
+  const found = await Promise.all(names.map((name) => identities.policy(name)));
+  const policies = names.filter((_, at) => found[at] !== undefined);
+  if (policies.length > 0) return policies;
+  const named = names.map((name) => `\`${name}\``).join(', ');
+  throw new StsError(
+    'InvalidParameterValue',
+    `None of the given policies (${named}) are defined, credentials will not be generated. They come from ROLE_POLICY of the plugin.`,
+  );
+}
