@@ -30,6 +30,11 @@ describe('users', () => {
     });
   });
 
+  it('are the same for the newest clients, who say v4', async () => {
+    const [third, fourth] = [3, 4].map((version) => test.call('root', 'GET', `/minio/admin/v${version}/list-users`));
+    expect(await fourth).toMatchObject({ status: 200, value: (await third)?.value as object });
+  });
+
   it('are listed by what they may do with a bucket', async () => {
     await test.identities.attach({ kind: 'user', name: 'ann' }, ['writeonly']);
     const { value } = await test.call('root', 'GET', 'list-users?bucket=b');
