@@ -85,7 +85,8 @@ export function storedConfigurations(records: SealedRecordStore, clock: () => Da
         const revision = await records.revision(head);
         const { put = [], remove = [], text } = decide(await list(subsystem));
         const at = clock().getTime();
-        const remembered = text === undefined ? [] : [{ key: historyKey(at), value: json({ format: 1, at, text }) }];
+        const remembered =
+          text === undefined ? [] : [{ key: historyKey(revision), value: json({ format: 1, at, text }) }];
         const settled = await commitOnce(
           records,
           {
@@ -114,7 +115,7 @@ export function storedConfigurations(records: SealedRecordStore, clock: () => Da
     },
     history,
     async historyEntry(id) {
-      return /^[0-9a-f]{20}$/.test(id) ? (await history(longestHistory)).find((entry) => entry.id === id) : undefined;
+      return /^[0-9a-f]{16}$/.test(id) ? (await history(longestHistory)).find((entry) => entry.id === id) : undefined;
     },
     async clearHistory(id) {
       const entries = await history(longestHistory);
@@ -131,9 +132,9 @@ function configKey(subsystem: string, name: string): Key {
   return sealedKey(room, 'config', subsystem, name);
 }
 
-/** By time, and by chance where two are of one millisecond. */
-function historyKey(at: number): Key {
-  return sealedKey(room, 'history', at.toString(16).padStart(12, '0') + randomBytes(4).toString('hex'));
+/** In the order of the changes, whatever the clocks of the servers say: each expects the revision that it is named after. */
+function historyKey(revision: number | undefined): Key {
+  return sealedKey(room, 'history', (revision ?? 0).toString(16).padStart(16, '0'));
 }
 
 /** Not part of the change: an entry too many does no harm. */
