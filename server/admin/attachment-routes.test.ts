@@ -43,6 +43,17 @@ describe('attaching', () => {
     });
   });
 
+  it('is answered to older clients by the status alone', async () => {
+    const older = {
+      sealed: { policies: ['readonly'], user: 'ann' },
+      userAgent: 'MinIO (linux; amd64) madmin-go/2.0.0 mc/RELEASE.2023-04-12T02-21-51Z',
+    };
+    const attached = await test.call('root', 'POST', 'idp/builtin/policy/attach', older);
+    expect([attached.status, attached.bytes.length]).toEqual([201, 0]);
+    const detached = await test.call('root', 'POST', 'idp/builtin/policy/detach', older);
+    expect([detached.status, detached.bytes.length]).toEqual([204, 0]);
+  });
+
   it.each([
     ['a policy that is none', { policies: ['nix'], user: 'ann' }, 404, 'XMinioAdminNoSuchPolicy'],
     ['a user who is none', { policies: ['readonly'], user: 'nobody' }, 404, 'XMinioAdminNoSuchUser'],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AttachmentTarget } from '../identities/attachment-target.ts';
 import { adminPath } from './admin-path.ts';
 import { AdminError } from './admin-error.ts';
+import { isSecondGeneration } from './client-age.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { policyEntities } from './policy-entities.ts';
 import { policyNames } from './policy-names.ts';
@@ -47,12 +48,13 @@ async function changePolicies(call: AdminCall): Promise<AdminAnswer> {
   const { identities } = call.services;
   const { policies, ...named } = await sealedJsonBody(call, association);
   const target = targetOf(named);
-  if (call.parts[0] === 'attach') {
-    const { changed, updatedAt } = await identities.attach(target, policies);
-    return sealed({ policiesAttached: changed, updatedAt: new Date(updatedAt).toISOString() });
-  }
-  const { changed, updatedAt } = await identities.detach(target, policies);
-  return sealed({ policiesDetached: changed, updatedAt: new Date(updatedAt).toISOString() });
+  const attaching = call.parts[0] === 'attach';
+  const { changed, updatedAt } = await (attaching
+    ? identities.attach(target, policies)
+    : identities.detach(target, policies));
+  if (isSecondGeneration(call.request.headers['user-agent'])) return { kind: 'none', status: attaching ? 201 : 204 };
+  const time = new Date(updatedAt).toISOString();
+  return sealed({ [attaching ? 'policiesAttached' : 'policiesDetached']: changed, updatedAt: time });
 }
 
 function targetOf({

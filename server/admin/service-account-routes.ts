@@ -4,7 +4,7 @@ import type { ServiceAccountChange } from '../identities/identities.ts';
 import type { ServiceAccount } from '../identities/identity-records.ts';
 import { adminPath } from './admin-path.ts';
 import { AdminError } from './admin-error.ts';
-import { isOldClient } from './client-age.ts';
+import { isSecondGeneration, listsNamesAlone } from './client-age.ts';
 import { expirationOf, expirationText, never } from './expiration-time.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { optionalField } from './optional-field.ts';
@@ -120,7 +120,7 @@ async function list(call: AdminCall): Promise<AdminAnswer> {
   if (owner !== callerOwner(call)) await call.require('admin:ListServiceAccounts');
   const accounts: ServiceAccount[] = [];
   for await (const account of identities.serviceAccounts(owner)) accounts.push(account);
-  if (isOldClient(call.request.headers['user-agent'])) {
+  if (listsNamesAlone(call.request.headers['user-agent'])) {
     return sealed({ accounts: accounts.map(({ accessKey }) => accessKey) });
   }
   return sealed({ accounts: accounts.map((account) => listedAccount(account, root.user)) });
@@ -130,7 +130,7 @@ async function info(call: AdminCall): Promise<AdminAnswer> {
   const account = await known(call, call.required('accessKey'));
   await requireUnlessOwn(call, account.subject, 'admin:ListServiceAccounts');
   const { comment, ...shown } = await shownAccount(call.services, account);
-  return sealed({ ...shown, ...(isOldClient(call.request.headers['user-agent']) ? { comment } : {}) });
+  return sealed({ ...shown, ...(isSecondGeneration(call.request.headers['user-agent']) ? { comment } : {}) });
 }
 
 async function remove(call: AdminCall): Promise<AdminAnswer> {

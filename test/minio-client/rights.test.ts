@@ -97,7 +97,9 @@ describe('what mc sets', { timeout: 120_000 }, () => {
     await mc.run('admin', 'accesskey', 'create', 'bob', '--access-key', 'bobs-key', '--secret-key', 'bobs-password');
     const list = (userAgent: string) =>
       adminCall({ url, accessKey, secretKey, userAgent }, 'GET', 'list-service-accounts?user=bob');
-    expect((await list('MinIO (linux; amd64) madmin-go/2.0.0 mc/x')).value).toEqual({ accounts: ['bobs-key'] });
+    expect((await list('MinIO (linux; amd64) madmin-go/2.0.0 mc/RELEASE.2023-04-12T02-21-51Z')).value).toEqual({
+      accounts: ['bobs-key'],
+    });
     expect((await list('MinIO (linux; amd64) madmin-go/3.0.70 mc/x')).value).toMatchObject({
       accounts: [{ accessKey: 'bobs-key', parentUser: 'bob' }],
     });
