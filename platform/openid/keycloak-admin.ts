@@ -91,7 +91,7 @@ function stateIn(text: string, url: string): PersonState {
 function forbidden(url: string, status: number, clientId: string): OpenIdProblem {
   return new OpenIdProblem(
     'AdminRefused',
-    `${url} answered ${status} to the service account of the client "${clientId}": give it the role view-users of realm-management (or the realm role admin), and the client an audience mapper.`,
+    `${url} answered ${status} to the service account of the client "${clientId}": give it the role view-users of realm-management (or the realm role admin), and the client the default scope roles.`,
   );
 }
 
