@@ -81,6 +81,8 @@ export function keysOf(provider: OpenIdProviderSettings): Map<string, string> {
     redirect_uri: provider.redirectUri,
     redirect_uri_dynamic: provider.redirectUriDynamic ? 'on' : 'off',
     vendor: provider.vendor,
+    issuer: provider.issuer,
+    jwks_uri: provider.jwksUri,
     keycloak_admin_url: provider.adminUrl,
     keycloak_realm: provider.realm,
     ca_file: provider.caFile,

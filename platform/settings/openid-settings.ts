@@ -25,7 +25,9 @@ export function providerSuffixes(names: Iterable<string>): string[] {
 export function readProvider(reader: SettingReader, suffix: string): OpenIdProviderSettings | undefined {
   const read = group(reader, 'SVC_IDENTITY_OPENID_', suffix);
   const id = suffix === '' ? '_' : suffix.slice(1);
-  const configUrl = read.text('CONFIG_URL');
+  const vendor = read.text('VENDOR');
+  const inCluster = vendor === 'kubernetes' && read.text('CONFIG_URL') === undefined;
+  const configUrl = inCluster ? cluster.configUrl : read.text('CONFIG_URL');
   const clientId = read.text('CLIENT_ID');
   const enabled = read.onOff('ENABLE');
   if (!enabled && (configUrl === undefined || clientId === undefined)) return undefined;
@@ -36,7 +38,6 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
       );
   }
   if (configUrl === undefined || clientId === undefined) return undefined;
-  const vendor = read.text('VENDOR');
   return {
     id,
     enabled,
@@ -50,7 +51,11 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
     rolePolicy: read.list('ROLE_POLICY'),
     ...read.optional('redirectUri', 'REDIRECT_URI'),
     redirectUriDynamic: read.onOff('REDIRECT_URI_DYNAMIC'),
-    ...(vendor === 'keycloak' ? { vendor } : {}),
+    ...(vendor === 'keycloak' || vendor === 'kubernetes' ? { vendor } : {}),
+    ...read.optional('issuer', 'ISSUER'),
+    ...read.optional('jwksUri', 'JWKS_URI'),
+    ...(inCluster ? { tokenFile: cluster.tokenFile, caFile: cluster.caFile } : {}),
+    ...read.optional('tokenFile', 'TOKEN_FILE'),
     ...read.optional('adminUrl', 'IDP_ADMIN_URL'),
     realm: read.text('IDP_REALM') ?? 'master',
     ...read.optional('caFile', 'CA_FILE'),
@@ -60,6 +65,13 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
     ...read.optional('comment', 'COMMENT'),
   };
 }
+
+/** Where a pod finds the API server of its cluster, and what it needs to talk to it. */
+const cluster = {
+  configUrl: 'https://kubernetes.default.svc/.well-known/openid-configuration',
+  tokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+  caFile: '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
+} as const;
 
 /** Lines of environment files and of the admin API cannot hold a line end. */
 function pem(text: string | undefined): { ca?: string } {

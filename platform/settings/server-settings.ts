@@ -102,7 +102,12 @@ export interface OpenIdProviderSettings {
   readonly rolePolicy: readonly string[];
   readonly redirectUri?: string;
   readonly redirectUriDynamic: boolean;
-  readonly vendor?: 'keycloak';
+  readonly vendor?: 'keycloak' | 'kubernetes';
+  /** Of an issuer of service-account tokens, at which nobody signs in. */
+  readonly issuer?: string;
+  readonly jwksUri?: string;
+  /** Sent to the address of `configUrl` alone. */
+  readonly tokenFile?: string;
   readonly adminUrl?: string;
   readonly realm: string;
   readonly caFile?: string;

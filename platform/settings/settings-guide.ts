@@ -29,7 +29,9 @@ function section(row: Setting): string {
     describe(row.type),
     row.default === undefined ? [] : `default \`${row.default}\``,
     row.secret ? '**secret**' : [],
-    row.configKeys === undefined ? [] : `in \`admin idp openid\`: ${row.configKeys.map(code).join(', ')}`,
+    row.configKeys === undefined || row.configKeys.length === 0
+      ? []
+      : `in \`admin idp openid\`: ${row.configKeys.map(code).join(', ')}`,
     row.aliases.length === 0 ? [] : `also ${row.aliases.map(code).join(', ')}`,
   ];
   return `**\`${row.name}${row.scope === 'per-provider' ? '_<ID>' : ''}\`**: ${row.help}\n${facts.flat().join('; ')}.`;

@@ -338,7 +338,27 @@ export const settings = [
   openid('REDIRECT_URI_DYNAMIC', onOff, 'Uses the address that the browser used (Host) for the redirect address.', {
     default: 'off',
   }),
-  openid('VENDOR', { kind: 'choice', of: ['keycloak'] }, 'Turns the check of users at the admin interface on.'),
+  openid(
+    'VENDOR',
+    { kind: 'choice', of: ['keycloak', 'kubernetes'] },
+    'keycloak turns the check of users at the admin interface on; kubernetes takes service-account tokens of a cluster, by default of the one that the server runs in, whose audience is client_id.',
+  ),
+  openid(
+    'ISSUER',
+    text,
+    'With vendor kubernetes: the issuer that tokens must have, where it is not to be read by discovery.',
+  ),
+  openid(
+    'JWKS_URI',
+    { kind: 'url' },
+    'With vendor kubernetes: where the keys of the issuer are; with ISSUER nothing is discovered.',
+  ),
+  openid(
+    'TOKEN_FILE',
+    { kind: 'path' },
+    'With vendor kubernetes: token with which discovery and keys are read, anew each time; that of the pod in its own cluster. Only in the environment: it is sent to config_url.',
+    { configKeys: [] },
+  ),
   openid('IDP_ADMIN_URL', { kind: 'url' }, 'Admin interface of the provider, for Keycloak ending in /admin.', {
     aliases: [
       'SVC_IDENTITY_OPENID_KEYCLOAK_ADMIN_URL',

@@ -1,3 +1,5 @@
+import { claimAt } from '../../platform/openid/claim-at.ts';
+
 /** Claims that policies may use as `${jwt:…}` and as condition keys. */
 const names = [
   'sub',
@@ -22,6 +24,8 @@ const names = [
   'address',
   'scope',
   'client_id',
+  'kubernetes.io/namespace',
+  'kubernetes.io/serviceaccount/name',
 ];
 
 /** Longer text never names a bucket or a key. Characters. */
@@ -33,7 +37,7 @@ export function variableClaims(
   options: { readonly lists: boolean },
 ): Record<string, unknown> {
   const kept = names.flatMap((name) => {
-    const value = claims[name];
+    const value = claimAt(claims, name);
     const usable = options.lists ? isText(value) || isTextList(value) : isText(value);
     return usable ? [[name, value] as const] : [];
   });

@@ -1,11 +1,11 @@
 import { createKeySet } from '../../platform/openid/key-set.ts';
 import type { KeySet } from '../../platform/openid/key-set.ts';
-import { discover } from '../../platform/openid/discovery.ts';
 import type { ProviderMetadata } from '../../platform/openid/discovery.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { ProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
+import { bearingFetch, discoverProvider } from './discover-provider.ts';
 import { providerCa } from './provider-ca.ts';
 import { roleArn } from './role-arn.ts';
 
@@ -25,6 +25,11 @@ export interface OpenIdProvider {
   readonly status: ProviderStatus;
   /** Bounded, and trusting the provider's CA: for every other call to this provider (code exchange, userinfo). */
   readonly fetch: ProviderFetch;
+}
+
+/** Nobody signs in at the issuer of a cluster's service-account tokens. */
+export function isSignedInAt({ settings }: Pick<OpenIdProvider, 'settings'>): boolean {
+  return settings.vendor !== 'kubernetes';
 }
 
 export interface ProviderOptions {
@@ -104,7 +109,7 @@ export class KeptProvider implements OpenIdProvider {
   }
 
   async #open(): Promise<{ metadata: ProviderMetadata; keys: KeySet }> {
-    const metadata = await discover(this.settings.configUrl, { fetch: this.fetch });
+    const metadata = await discoverProvider(this.settings, this.fetch);
     const { clock } = this.#options;
     const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch, ...(clock === undefined ? {} : { clock }) });
     await keys.load();
@@ -156,7 +161,8 @@ export class KeptProvider implements OpenIdProvider {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     const closed = this.#closed.signal;
+    const bearing = bearingFetch(this.settings, fetch);
     return (url, init = {}) =>
-      fetch(url, { ...init, signal: init.signal ? AbortSignal.any([closed, init.signal]) : closed });
+      bearing(url, { ...init, signal: init.signal ? AbortSignal.any([closed, init.signal]) : closed });
   }
 }

@@ -3,6 +3,7 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import { KeptProvider } from './openid-provider.ts';
 import type { OpenIdProvider, ProviderOptions } from './openid-provider.ts';
 
+export { isSignedInAt } from './openid-provider.ts';
 export type { OpenIdProvider, ProvidersLog, ProviderStatus } from './openid-provider.ts';
 
 export interface OpenIdProviders {

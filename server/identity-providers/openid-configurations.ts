@@ -1,4 +1,3 @@
-import { discover } from '../../platform/openid/discovery.ts';
 import { createKeySet } from '../../platform/openid/key-set.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
@@ -6,6 +5,7 @@ import { formatKeyValues } from '../../protocol/settings/key-values.ts';
 import { keysOf, openIdKeys, providerFromKeys } from '../../platform/settings/openid-keys.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import type { StoredProviderSource } from '../access/openid-providers.ts';
+import { bearingFetch, discoverProvider } from '../access/discover-provider.ts';
 import { providerCa } from '../access/provider-ca.ts';
 import { roleArn } from '../access/role-arn.ts';
 import { checkedProvider, mergedKeys } from './check-openid-configuration.ts';
@@ -161,8 +161,8 @@ async function usable(
 /** Discovery, its issuer, and the keys. */
 async function probeProvider(provider: OpenIdProviderSettings): Promise<void> {
   const ca = await providerCa(provider);
-  const fetch = createProviderFetch(ca === undefined ? {} : { ca });
-  const metadata = await discover(provider.configUrl, { fetch });
+  const fetch = bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+  const metadata = await discoverProvider(provider, fetch);
   await createKeySet(metadata.jwksUri, { fetch }).load();
 }
 

@@ -1,6 +1,7 @@
 import { Router, json } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { SignInOptions } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { Attempts } from './attempts.ts';
@@ -29,7 +30,7 @@ export function signInRoutes(services: ConsoleServices, sessions: SignInSessions
   router.get('/sign-in-options', (request, response) => {
     const notice = readNotice(request);
     response.json({
-      providers: services.providers.list.map(({ id, displayName, status }) => ({
+      providers: services.providers.list.filter(isSignedInAt).map(({ id, displayName, status }) => ({
         id,
         displayName,
         ready: status.kind === 'ready',

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import type { Request, Response } from 'express';
+import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { Attempts } from './attempts.ts';
@@ -112,7 +113,7 @@ function signInFailure(error: unknown): string {
 
 function providerOf(services: ConsoleServices, id: unknown): OpenIdProvider {
   const provider = typeof id === 'string' ? services.providers.byId(id) : undefined;
-  if (provider === undefined) {
+  if (provider === undefined || !isSignedInAt(provider)) {
     throw new ConsoleError(
       'SignInRefused',
       `There is no identity provider "${String(id).slice(0, 80)}" here any more.`,
