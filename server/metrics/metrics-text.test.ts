@@ -53,6 +53,18 @@ describe('the text of the metrics', () => {
     const { contentType } = await metricsText(values, 'cluster');
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
+  it('has what identity providers were asked about people, once they were', async () => {
+    const people = { checked: 5, cutOff: 1, unreachable: 2, lastRound: 3_000 };
+    expect(await lines('cluster', { people })).toEqual(
+      expect.arrayContaining([
+        'coffer_identity_check_people_total{server="coffer-0:9000"} 5',
+        'coffer_identity_check_cut_off_total{server="coffer-0:9000"} 1',
+        'coffer_identity_check_unreachable_total{server="coffer-0:9000"} 2',
+        'coffer_identity_check_round_seconds{server="coffer-0:9000"} 3',
+      ]),
+    );
+    expect([...(await names('cluster'))].filter((name) => name.includes('identity_check'))).toEqual([]);
+  });
   it('has requests by operation, under the names of MinIO', async () => {
     expect(await lines('cluster')).toEqual(
       expect.arrayContaining([
