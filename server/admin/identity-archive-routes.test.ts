@@ -122,6 +122,31 @@ describe('an archive', () => {
     });
   });
 
+  it('of a MinIO brings people of a directory, under names in one spelling', async () => {
+    const other = await adminTest();
+    const parent = 'UID=Eve, DC=example';
+    const { value } = await importing(
+      other,
+      zipOf({
+        svcaccts: {
+          ofeve: { parent, secretKey: 'eves-secret', groups: ['CN=Staff,DC=example'], claims: { ldapUsername: 'eve' } },
+        },
+        stsuser_mappings: { [parent]: { version: 0, policy: 'readonly' } },
+        group_mappings: { 'CN=Staff,DC=example': { version: 0, policy: 'diagnostics' } },
+      }),
+    );
+    expect(value).toMatchObject({ added: { serviceAccounts: ['ofeve'] }, skipped: {}, failed: {} });
+    const { subject } = (await other.identities.serviceAccount('ofeve')) ?? {};
+    expect(subject).toMatchObject({
+      kind: 'federated',
+      source: 'ldap',
+      parent: 'uid=eve,dc=example',
+      displayName: 'eve',
+    });
+    if (subject === undefined) return;
+    expect(await other.identities.policiesOf(subject)).toEqual(['readonly', 'diagnostics']);
+  });
+
   it('is refused by older clients where something could not be taken', async () => {
     const plain = zipOf({ users: { bob: { secretKey: 'x' }, ann: { secretKey: 'ann-password' } } });
     expect(await test.call('root', 'PUT', 'import-iam', { plain })).toMatchObject({

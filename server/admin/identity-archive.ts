@@ -30,6 +30,8 @@ export const archiveSchemas = {
     z.string(),
     z.object({
       parent: z.string(),
+      groups: z.array(z.string()).nullish(),
+      claims: z.record(z.string(), z.unknown()).nullish(),
       secretKey: z.string(),
       sessionPolicy: z.unknown().optional(),
       status: status.optional(),

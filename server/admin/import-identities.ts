@@ -1,12 +1,14 @@
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { normalizeDn } from '../access/ldap/distinguished-name.ts';
 import { IdentityError } from '../identities/identity-error.ts';
 import type { AttachmentTarget } from '../identities/attachment-target.ts';
-import type { Identities, NewServiceAccount } from '../identities/identities.ts';
-import { ownerOf, type Subject } from '../identities/subject.ts';
+import type { Identities } from '../identities/identities.ts';
+import { ownerOf } from '../identities/subject.ts';
 import { AdminError } from './admin-error.ts';
 import { expirationOf } from './expiration-time.ts';
 import type { Archive } from './identity-archive.ts';
+import { importedSubject } from './imported-subject.ts';
 import { ImportReport } from './import-report.ts';
 import { optionalField } from './optional-field.ts';
 import { policyNames } from './policy-names.ts';
@@ -66,7 +68,7 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
     await attach('groupPolicies', await groupTarget(identities, name), policyNames(policy));
   }
   for (const [name, { policy }] of Object.entries(archive.directoryMappings ?? {})) {
-    await attach('stsPolicies', { kind: 'ldap-user', name }, policyNames(policy));
+    await attach('stsPolicies', { kind: 'ldap-user', name: normalizeDn(name) ?? name }, policyNames(policy));
   }
   for (const { target, policies } of archive.attachments ?? []) {
     if (target.kind === 'claim') await attach('stsPolicies', target, policies);
@@ -104,7 +106,13 @@ async function importPolicy(identities: Identities, name: string, document: unkn
 
 async function importAccount(options: ImportOptions, accessKey: string, entry: AccountEntry): Promise<void> {
   const { identities } = options;
-  const subject = subjectOf(options, accessKey, entry);
+  const subject = importedSubject(entry, options.rootUser);
+  if (subject.kind === 'root' && !options.asRoot) {
+    throw new S3Error(
+      'AccessDenied',
+      `The access key ${accessKey} belongs to the root user, and only root imports it.`,
+    );
+  }
   const policy = givenPolicy(entry.sessionPolicy) ?? undefined;
   const expiration = expirationOf(entry.expiration) ?? undefined;
   const status = statusOf(entry.status ?? 'on');
@@ -136,18 +144,8 @@ async function importAccount(options: ImportOptions, accessKey: string, entry: A
   });
 }
 
-function subjectOf(
-  { rootUser, asRoot }: ImportOptions,
-  accessKey: string,
-  { parent, cofferSubject }: AccountEntry,
-): NewServiceAccount['subject'] {
-  const subject: Subject = cofferSubject ?? (parent === rootUser ? { kind: 'root' } : { kind: 'user', name: parent });
-  if (subject.kind !== 'root' || asRoot) return subject;
-  throw new S3Error('AccessDenied', `The access key ${accessKey} belongs to the root user, and only root imports it.`);
-}
-
 /** A distinguished name is a group of a directory where no group here has it. */
 async function groupTarget(identities: Identities, name: string): Promise<AttachmentTarget> {
-  const directory = name.includes('=') && (await identities.group(name)) === undefined;
-  return { kind: directory ? 'ldap-group' : 'group', name };
+  const dn = (await identities.group(name)) === undefined ? normalizeDn(name) : undefined;
+  return dn === undefined ? { kind: 'group', name } : { kind: 'ldap-group', name: dn };
 }
