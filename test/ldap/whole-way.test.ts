@@ -2,7 +2,7 @@ import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } fro
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { adminCall } from './admin-call.ts';
+import { adminCall } from '../harness/admin-call.ts';
 import { ann, bob, lee, people, readers } from './people.ts';
 import { reader, removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
 
