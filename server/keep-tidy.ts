@@ -104,10 +104,12 @@ function repeatWork(options: {
         log.error({ err: error, retryInMs: intervalMs }, failed);
       }
     }
-    running = undefined;
   };
   const timer = setInterval(() => {
-    running ??= round();
+    // Not at the end of `round` itself, which gets there before `running` is set where this server has no lease.
+    running ??= round().finally(() => {
+      running = undefined;
+    });
   }, intervalMs);
   return {
     async stop() {
