@@ -25,12 +25,13 @@ export function keepChecking(
     } catch (error) {
       const ended = stopping.signal.aborted || hold?.signal.aborted === true;
       if (!ended) log.error({ err: error, retryInMs: intervalMs }, 'people could not be looked up');
-    } finally {
-      running = undefined;
     }
   };
   const timer = setInterval(() => {
-    running ??= round();
+    // Not at the end of `round` itself, which may get there before `running` is set.
+    running ??= round().finally(() => {
+      running = undefined;
+    });
   }, intervalMs);
   return {
     async stop() {

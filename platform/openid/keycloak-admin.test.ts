@@ -84,6 +84,18 @@ describe('createKeycloakAdmin', () => {
     for (const client of double.realm.clients.values()) client.mayViewUsers = true;
   });
 
+  it('gets a new token for a role that came later, but not for each person who is asked about', async () => {
+    let time = 0;
+    const one = admin({ now: () => time });
+    await one.stateOf(ann());
+    double.fail('admin', { kind: 'status', status: 403 });
+    await one.stateOf(ann()).catch(() => undefined);
+    expect(logIns()).toBe(1);
+    time = 10_001;
+    for (let count = 0; count < 3; count += 1) await one.stateOf(ann()).catch(() => undefined);
+    expect(logIns()).toBe(2);
+  });
+
   it('names the client whose secret is wrong, and not the secret', async () => {
     const failure = admin({ clientSecret: 'hunter2' }).stateOf(ann());
     await expect(failure).rejects.toThrow(/"coffer" no token.*invalid_client/);
