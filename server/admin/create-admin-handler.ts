@@ -8,6 +8,7 @@ import { asAdminError } from './as-admin-error.ts';
 import { accessKeyRoutes } from './access-key-routes.ts';
 import { accountRoutes } from './account-info.ts';
 import { attachmentRoutes } from './attachment-routes.ts';
+import { claimRoutes } from './claim-routes.ts';
 import { configRoutes } from './config-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
 import { groupRoutes } from './group-routes.ts';
@@ -60,6 +61,7 @@ const routes: readonly Route[] = [
   ...groupRoutes,
   ...policyRoutes,
   ...attachmentRoutes,
+  ...claimRoutes,
   ...ldapRoutes,
   ...revokeTokensRoutes,
   ...serviceAccountRoutes,
