@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../platform/logger.ts';
 import type { PersonCheck } from './access/person-check.ts';
 import type { Lease } from './replicas/lease.ts';
+
+/** The part of the logger that is used here. */
+export interface CheckingLog {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 /** Milliseconds. A round that is cut off is repeated after the next start. */
 const patience = 1_000;
@@ -10,7 +15,7 @@ const patience = 1_000;
 export function keepChecking(
   check: Pick<PersonCheck, 'run'>,
   lease: Pick<Lease, 'hold'>,
-  log: Pick<Logger, 'info' | 'error'>,
+  log: CheckingLog,
   intervalMs: number,
 ): { stop(): Promise<void> } {
   if (intervalMs === 0) return { stop: () => Promise.resolve() };
