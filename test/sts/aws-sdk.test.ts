@@ -67,7 +67,8 @@ describe('the SDK of AWS', () => {
       DurationSeconds: 900,
       Policy,
     };
-    const { Credentials: borrowed = {} } = await sts(ann).send(new AssumeRoleCommand(role));
+    const assumed = await sts(ann).send(new AssumeRoleCommand(role));
+    const borrowed: Partial<Credentials> = assumed.Credentials ?? {};
     expect(borrowed.Expiration?.getTime()).toBeGreaterThan(Date.now() + 800_000);
     const client = s3(borrowed);
     await client.send(new PutObjectCommand({ Bucket: 'reports', Key: 'ann/a', Body: 'x' }));
