@@ -101,6 +101,8 @@ const session = (username: string, changes: Partial<FederatedSubject> = {}) =>
     parentName: `parent-of-${username}`,
     expiration: new Date(Date.now() + 3_600_000),
   });
+const sessionBy = (on: TemporaryCredentialsStore) =>
+  on.create({ subject: subject('ann'), parentName: 'p', expiration: new Date(Date.now() + 60_000) });
 const lookUps = () => double.requests.filter((request) => request.includes('/users/')).length;
 
 describe('credentials for somebody', () => {
@@ -175,6 +177,17 @@ describe('credentials for somebody', () => {
     double.user('ann').enabled = true;
     await session('ann');
     await session('ann');
+  });
+
+  it('are made on another thread, too, right after it was told that they were disabled', async () => {
+    const here = temporary;
+    open('keep');
+    const there = temporary;
+    double.user('ann').enabled = false;
+    await expect(sessionBy(there)).rejects.toMatchObject({ code: 'PersonDisabled' });
+    double.user('ann').enabled = true;
+    await sessionBy(here);
+    await sessionBy(there);
   });
 
   it('do not survive a cut-off that comes while they are made', async () => {

@@ -81,8 +81,10 @@ export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
 
   function fresh(provider: OpenIdProvider, subject: FederatedSubject): Promise<PersonState> {
     const state = askProvider(provider, subject.subjectId ?? '');
-    // Failures too: a provider that hangs is not asked again by each of many requests.
-    state.catch(() => undefined);
+    // Failures too: a provider that hangs is not asked again by each of many requests. But not that somebody is disabled: that is the
+    // mark's to say, which another thread may have lifted since.
+    const forget = ({ kind }: PersonState) => kind !== 'active' && remembered.delete(subject.parent);
+    state.then(forget, () => undefined);
     remembered.delete(subject.parent);
     for (const oldest of remembered.keys()) {
       if (remembered.size < mostRemembered) break;
