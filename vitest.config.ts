@@ -54,6 +54,8 @@ export default defineConfig({
     testTimeout: fuzzing ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Each file starts a Keycloak with a realm of its own, which is imported from one folder; two at a time are too many anyway.
+    ...(tier === 'keycloak' ? { fileParallelism: false } : {}),
     // One cluster for the whole tier: its files follow each other by name.
     ...(tier === 'cluster'
       ? {

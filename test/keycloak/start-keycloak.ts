@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../harness/free-port.ts';
@@ -19,15 +19,33 @@ export interface Keycloak {
 const clientId = 'coffer';
 const clientSecret = 'test-client-secret';
 
-/**
- * Starts a real Keycloak with the realm of `realm.json` in memory, on a free port, at 127.0.0.1 or another address of this machine.
- * Takes about 20 s.
- */
-export async function startKeycloak({ host = '127.0.0.1' }: { readonly host?: string } = {}): Promise<Keycloak> {
-  const home = tool('keycloak-26.4.0', 'keycloak');
+/** The one of today, and the one that the specification was tested against. */
+export type KeycloakVersion = '26.4.0' | '21.0.0';
+
+export interface KeycloakOptions {
+  /** 127.0.0.1 or another address of this machine. */
+  readonly host?: string;
+  readonly version?: KeycloakVersion;
+  /** The realm `coffer`; `realm.json` beside this file without it. */
+  readonly realm?: URL;
+  /** Changes of the realm before it is imported. */
+  readonly change?: (realm: Record<string, unknown>) => void;
+  /** A free one without it. */
+  readonly port?: number;
+}
+
+/** Starts a real Keycloak with a realm in memory. Takes about 20 s. */
+export async function startKeycloak(options: KeycloakOptions = {}): Promise<Keycloak> {
+  const { host = '127.0.0.1', version = '26.4.0' } = options;
+  const old = version === '21.0.0';
+  const home = tool(`keycloak-${version}`, old ? 'keycloak-21' : 'keycloak');
   await mkdir(join(home, 'data', 'import'), { recursive: true });
-  await copyFile(fileURLToPath(new URL('realm.json', import.meta.url)), join(home, 'data', 'import', 'coffer.json'));
-  const port = await freePort();
+  const source = options.realm ?? new URL('realm.json', import.meta.url);
+  const realm = JSON.parse(await readFile(fileURLToPath(source), 'utf8')) as Record<string, unknown>;
+  if (old) withoutNewerParts(realm);
+  options.change?.(realm);
+  await writeFile(join(home, 'data', 'import', 'coffer.json'), JSON.stringify(realm));
+  const port = options.port ?? (await freePort());
   const url = `http://${host}:${port}`;
   const child = spawn(
     join(home, 'bin', 'kc.sh'),
@@ -36,7 +54,7 @@ export async function startKeycloak({ host = '127.0.0.1' }: { readonly host?: st
       '--db=dev-mem',
       `--http-host=${host}`,
       `--http-port=${port}`,
-      '--http-management-port=0',
+      ...(old ? [] : ['--http-management-port=0']),
       '--import-realm',
     ],
     {
@@ -44,6 +62,10 @@ export async function startKeycloak({ host = '127.0.0.1' }: { readonly host?: st
         PATH: process.env['PATH'] ?? '',
         ...(process.env['JAVA_HOME'] === undefined ? {} : { JAVA_HOME: process.env['JAVA_HOME'] }),
         COFFER_TEST_CLIENT_SECRET: clientSecret,
+        COFFER_CLIENT_SECRET: clientSecret,
+        COFFER_CONSOLE_URL: 'http://127.0.0.1:9090',
+        KEYCLOAK_ADMIN: 'admin',
+        KEYCLOAK_ADMIN_PASSWORD: 'admin-password',
         KC_BOOTSTRAP_ADMIN_USERNAME: 'admin',
         KC_BOOTSTRAP_ADMIN_PASSWORD: 'admin-password',
       },
@@ -73,6 +95,16 @@ export async function startKeycloak({ host = '127.0.0.1' }: { readonly host?: st
     throw new Error(`Keycloak did not start:\n${log}`, { cause: error });
   }
   return { ...keycloakAt(url), stop };
+}
+
+/** What came with 24 and 25: 21 refuses the first, and has no mapper for the second. */
+function withoutNewerParts(realm: Record<string, unknown>): void {
+  delete realm['components'];
+  const scopes = realm['clientScopes'] as { readonly name: string }[];
+  realm['clientScopes'] = scopes.filter(({ name }) => name !== 'basic');
+  for (const client of realm['clients'] as { defaultClientScopes: string[] }[]) {
+    client.defaultClientScopes = client.defaultClientScopes.filter((name) => name !== 'basic');
+  }
 }
 
 /** One that was started by another process. */

@@ -1,0 +1,247 @@
+import { createServer, connect } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { ListBucketsCommand, PutObjectCommand, S3Client, CreateBucketCommand } from '@aws-sdk/client-s3';
+import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
+import { startServer } from '../harness/start-server.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+import { adminCall } from './admin-call.ts';
+import { realmAdmin } from './keycloak-admin-console.ts';
+import type { RealmAdmin } from './keycloak-admin-console.ts';
+import { startKeycloak } from './start-keycloak.ts';
+import type { Keycloak, KeycloakVersion } from './start-keycloak.ts';
+
+/** Seconds between rounds of the check: long enough that what an on-demand check does is not a round's doing. */
+const intervalSeconds = 20;
+
+/** A way to Keycloak that can be cut, under one address. */
+class Road {
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  readonly port: number;
+  readonly target: number;
+
+  constructor(port: number, target: number) {
+    this.port = port;
+    this.target = target;
+  }
+
+  async open(): Promise<void> {
+    const server = createServer((socket) => {
+      const there = connect(this.target, '127.0.0.1');
+      for (const one of [socket, there]) {
+        this.#sockets.add(one);
+        one.on('error', () => undefined).on('close', () => this.#sockets.delete(one));
+      }
+      socket.pipe(there).pipe(socket);
+    });
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+  }
+
+  async cut(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => (this.#server === undefined ? resolve(undefined) : this.#server.close(resolve)));
+  }
+}
+
+const list = (s3: S3Client) => s3.send(new ListBucketsCommand({}));
+const kid = (token: string) => (JSON.parse(atob(token.split('.')[0] ?? '')) as { kid: string }).kid;
+
+const versions: readonly KeycloakVersion[] = ['26.4.0', '21.0.0'];
+
+describe.each(versions)('people of Keycloak %s, by the realm of examples/keycloak', (version) => {
+  let keycloak: Keycloak;
+  let server: RunningServer;
+  let admin: RealmAdmin;
+  let road: Road;
+  let issuer: string;
+
+  const idp = (method: string, name: string, values?: string) =>
+    adminCall(server, method, `/minio/admin/v3/idp-config/openid/${name}`, values);
+  const check = async (user = '') =>
+    JSON.parse((await adminCall(server, 'POST', `/minio/admin/coffer/v1/identity-check?user=${user}`)).text) as {
+      checked: number;
+      active: number;
+      cutOff: { name: string; reason: string; temporaryCredentials: number; serviceAccounts: string[] }[];
+      unreachable: { reason: string }[];
+    };
+
+  const anew = (comment: string) => idp('POST', 'PRIMARY_IAM', `comment=${comment}`);
+
+  async function assume(token: string): Promise<S3Client> {
+    const nobody = { accessKeyId: 'none', secretAccessKey: 'none' };
+    const sts = new STSClient({ endpoint: server.s3, region: 'us-east-1', credentials: nobody, maxAttempts: 1 });
+    const { Credentials } = await sts.send(
+      new AssumeRoleWithWebIdentityCommand({
+        RoleArn: 'arn:aws:iam::1:role/any',
+        RoleSessionName: 'x',
+        WebIdentityToken: token,
+      }),
+    );
+    const credentials = {
+      accessKeyId: Credentials?.AccessKeyId ?? '',
+      secretAccessKey: Credentials?.SecretAccessKey ?? '',
+      sessionToken: Credentials?.SessionToken ?? '',
+    };
+    return new S3Client({
+      endpoint: server.s3,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials,
+      maxAttempts: 1,
+    });
+  }
+  const tokenOf = (username: string) => keycloak.token(username, `${username}-password`);
+  const person = async (username: string) => assume(await tokenOf(username));
+
+  beforeAll(async () => {
+    const [port, behind] = [await freePort(), await freePort()];
+    issuer = `http://127.0.0.1:${port}`;
+    road = new Road(port, behind);
+    await road.open();
+    keycloak = await startKeycloak({
+      version,
+      port: behind,
+      realm: new URL('../../examples/keycloak/realm.json', import.meta.url),
+      // Whatever address it is reached by, it calls itself by one.
+      change: (realm) => {
+        realm['attributes'] = { frontendUrl: issuer };
+      },
+    });
+    admin = await realmAdmin(keycloak.url);
+    server = await startServer({
+      env: { SVC_IDENTITY_OPENID_CHECK_INTERVAL: `${intervalSeconds}s`, SVC_THREADS: '1' },
+    });
+    await server.untilLogged('"ready"');
+  }, 400_000);
+
+  afterAll(async () => {
+    await server?.stop();
+    await keycloak?.stop();
+    await road?.cut();
+  });
+
+  it('takes the provider while it runs, as mc sends it', async () => {
+    const values = [
+      `config_url=${issuer}/realms/coffer/.well-known/openid-configuration client_id=coffer`,
+      `client_secret=${keycloak.clientSecret} display_name=Company sign-in scopes=openid,email`,
+      `vendor=keycloak keycloak_admin_url=${issuer}/admin keycloak_realm=coffer`,
+    ];
+    expect(await idp('PUT', 'PRIMARY_IAM', values.join(' '))).toMatchObject({ status: 200, applied: true });
+    await server.untilLogged('OpenID provider PRIMARY_IAM is ready');
+  });
+
+  it('gives alice what her own attribute names', async () => {
+    await (await person('alice')).send(new CreateBucketCommand({ Bucket: 'made-by-alice' }));
+  });
+
+  it('gives bob what both of his groups name, aggregated', async () => {
+    const bob = await person('bob');
+    await bob.send(new PutObjectCommand({ Bucket: 'made-by-alice', Key: 'by-bob', Body: 'x' }));
+    expect((await list(bob)).Buckets?.map(({ Name }) => Name)).toEqual(['made-by-alice']);
+  });
+
+  it('tells carol which claim is missing', async () => {
+    await expect(person('carol')).rejects.toThrow(/policy.*preferred_username/s);
+  });
+
+  it('cuts a disabled person off in under a second after a check on demand', async () => {
+    const bob = await person('bob');
+    const token = await tokenOf('bob');
+    await list(bob);
+    await admin.setEnabled('bob', false);
+    const began = performance.now();
+    const { cutOff } = await check('bob');
+    await expect(list(bob)).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
+    const took = performance.now() - began;
+    expect(cutOff).toMatchObject([{ name: 'bob', reason: 'disabled' }]);
+    // A token that he still has buys nothing either.
+    await expect(assume(token)).rejects.toThrow('bob is disabled at the provider PRIMARY_IAM.');
+    expect(took).toBeLessThan(1_000);
+    await admin.setEnabled('bob', true);
+    await list(await person('bob'));
+  });
+
+  it('cuts a disabled person off within the interval by itself', async () => {
+    const bob = await person('bob');
+    await admin.setEnabled('bob', false);
+    await vi.waitFor(() => expect(list(bob)).rejects.toMatchObject({ name: 'InvalidAccessKeyId' }), {
+      timeout: (intervalSeconds + 5) * 1_000,
+      interval: 500,
+    });
+    await admin.setEnabled('bob', true);
+  }, 60_000);
+
+  it('is told by the role admin, and by view-users alone; without either nobody is cut off', async () => {
+    await person('alice');
+    expect(await check()).toMatchObject({ unreachable: [] });
+    // Tokens hold the roles of the moment they were made: a change of the configuration begins with a new one.
+    await admin.setServiceAccountRoles(['view-users']);
+    await anew('view-users');
+    expect(await check('alice')).toMatchObject({ checked: 1, active: 1, unreachable: [] });
+    await admin.setServiceAccountRoles([]);
+    await anew('nothing');
+    const { cutOff, unreachable } = await check('alice');
+    const refused = [{ reason: expect.stringMatching(/403.*view-users/) as string }];
+    expect({ cutOff, unreachable }).toMatchObject({ cutOff: [], unreachable: refused });
+    await admin.setServiceAccountRoles(['admin']);
+    await anew('admin');
+    expect(await check('alice')).toMatchObject({ active: 1 });
+  });
+
+  it('goes on with a key that Keycloak rotated to', async () => {
+    const before = await tokenOf('alice');
+    await admin.rotateKeys();
+    const after = await tokenOf('alice');
+    expect(kid(after)).not.toBe(kid(before));
+    // Keys are read again at most every five seconds, and a test before this one may have made the server read them just now.
+    const person = await vi.waitFor(() => assume(after), { timeout: 10_000, interval: 500 });
+    await list(person);
+    await list(await assume(before));
+  });
+
+  it('takes tokens that were fetched by another host name, since the issuer is the same', async () => {
+    // `keycloak.token` asks the port behind the road: only the issuer is the configured one.
+    expect(keycloak.url).not.toBe(issuer);
+    const claims = JSON.parse(atob((await tokenOf('alice')).split('.')[1] ?? '')) as { iss: string };
+    expect(claims.iss).toBe(`${issuer}/realms/coffer`);
+    await list(await person('alice'));
+  });
+
+  it('refuses the other host name as config_url, and says which issuer the document names', async () => {
+    const values = `config_url=${keycloak.configUrl} client_id=other`;
+    const { status, text } = await idp('PUT', 'other', values);
+    expect({ status, text }).toMatchObject({
+      status: 400,
+      text: expect.stringContaining(`${issuer}/realms/coffer`) as string,
+    });
+  });
+
+  it('keeps everyone while Keycloak is away, and says so', async () => {
+    const [alice, token] = [await person('alice'), await tokenOf('alice')];
+    // What was heard of her a moment ago must not answer.
+    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    await road.cut();
+    await list(alice);
+    expect(await check('alice')).toMatchObject({
+      cutOff: [],
+      unreachable: [{ reason: expect.stringMatching(/refused/) as string }],
+    });
+    await list(await assume(token));
+    await road.open();
+    expect(await check('alice')).toMatchObject({ active: 1 });
+  });
+
+  it('cuts off who was removed', async () => {
+    const bob = await person('bob');
+    await admin.remove('bob');
+    expect((await check('bob')).cutOff).toMatchObject([{ name: 'bob', reason: 'gone' }]);
+    await expect(list(bob)).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
+  });
+
+  it('has nothing secret in the log', () => {
+    expect(server.log.join('\n')).not.toContain(keycloak.clientSecret);
+  });
+});
