@@ -1,5 +1,4 @@
 import type { PolicyDocument } from './document.ts';
-import { serializePolicy } from './serialize-policy.ts';
 
 /** Policies that exist in every store, by name, with the meaning that MinIO's clients expect. */
 export const builtInPolicies: ReadonlyMap<string, PolicyDocument> = new Map([
@@ -36,8 +35,3 @@ function on(resources: readonly string[], ...actions: readonly string[]): Policy
     conditions: [],
   };
 }
-
-/** The same as JSON, by name: what `info-canned-policy` answers. */
-export const builtInPolicyTexts: ReadonlyMap<string, string> = new Map(
-  [...builtInPolicies].map(([name, document]) => [name, serializePolicy(document)]),
-);

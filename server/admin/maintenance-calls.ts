@@ -1,6 +1,7 @@
 import { MaintenanceRefused, type Maintenance } from '../maintenance/maintenance.ts';
 import { SnapshotError } from '../maintenance/snapshot.ts';
 import { AdminError } from './admin-error.ts';
+import { cofferPath } from './admin-path.ts';
 import { type AdminAnswer, json, nothing, type Route } from './route.ts';
 import type { AdminServices } from './services.ts';
 
@@ -11,7 +12,7 @@ const PAGE = 1_000;
 export const maintenanceRoutes: readonly Route[] = [
   {
     method: 'POST',
-    path: own('verify'),
+    path: cofferPath('verify'),
     action: 'admin:VerifyStore',
     slow: true,
     serve: ({ services, query }) =>
@@ -19,20 +20,20 @@ export const maintenanceRoutes: readonly Route[] = [
   },
   {
     method: 'POST',
-    path: own('snapshot'),
+    path: cofferPath('snapshot'),
     action: 'admin:SnapshotStore',
     slow: true,
     serve: ({ services, query }) => asked(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
   },
   {
     method: 'GET',
-    path: own('scrub'),
+    path: cofferPath('scrub'),
     action: 'admin:ScrubStatus',
     serve: ({ services }) => asked(services, (maintenance) => maintenance.scrub()),
   },
   {
     method: 'GET',
-    path: own('quarantine'),
+    path: cofferPath('quarantine'),
     action: 'admin:ListQuarantine',
     serve: ({ services, query }) =>
       asked(services, async (maintenance) => {
@@ -43,13 +44,13 @@ export const maintenanceRoutes: readonly Route[] = [
   },
   {
     method: 'GET',
-    path: own('read-only'),
+    path: cofferPath('read-only'),
     action: 'admin:SetReadOnly',
     serve: ({ services }) => asked(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
   },
   {
     method: 'POST',
-    path: own('read-only'),
+    path: cofferPath('read-only'),
     action: 'admin:SetReadOnly',
     serve: ({ services, query }) =>
       asked(services, async (maintenance) => {
@@ -60,10 +61,6 @@ export const maintenanceRoutes: readonly Route[] = [
       }),
   },
 ];
-
-function own(call: string): RegExp {
-  return new RegExp(`^/minio/admin/coffer/v1/${call}$`);
-}
 
 async function asked(
   { maintenance }: AdminServices,
