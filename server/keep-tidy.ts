@@ -9,8 +9,12 @@ import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from './store/record-store.ts';
 
-/** Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. */
-const every = { removals: 60_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000 } as const;
+/**
+ * Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. Rounds for removals come twice in that
+ * minute: what one round puts aside, as the parts of an aborted upload, is due before another round or right after it, by a
+ * millisecond more or less.
+ */
+const every = { removals: 30_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000 } as const;
 
 /** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
 const patience = 1_000;
