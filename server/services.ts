@@ -1,12 +1,12 @@
 import type { Logger } from '../platform/logger.ts';
 import { openKeyServiceClient } from '../platform/key-service-client.ts';
+import type { LdapSettings } from '../platform/settings/identity-settings.ts';
 import type { KeyServiceSettings } from '../platform/settings/server-settings.ts';
 import type { KeyAdministration } from './admin/services.ts';
 import { createAccess } from './access/access.ts';
 import type { AccessRoom } from './access/access.ts';
 import { createAuthenticator } from './access/authenticate.ts';
 import type { Authenticate } from './access/authenticate.ts';
-import { createLdapDirectory } from './access/ldap/ldap-directory.ts';
 import type { LdapDirectory } from './access/ldap/ldap-directory.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { policiesOf } from './access/policy-source.ts';
@@ -111,7 +111,7 @@ export async function openServices(
     }),
     providers,
     people,
-    ...(settings.ldap === undefined ? {} : { directory: createLdapDirectory(settings.ldap) }),
+    ...(settings.ldap === undefined ? {} : { directory: await openDirectory(settings.ldap) }),
     assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
       providers,
       access,
@@ -124,6 +124,12 @@ export async function openServices(
       await stores.close();
     },
   };
+}
+
+/** Its library is not loaded where nothing is asked of a directory: each thread would keep some MiB of it. */
+async function openDirectory(settings: LdapSettings): Promise<LdapDirectory> {
+  const { createLdapDirectory } = await import('./access/ldap/ldap-directory.ts');
+  return createLdapDirectory(settings);
 }
 
 async function openKeys(settings: KeyServiceSettings, log: Logger) {
