@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodySource, ExpectedDigests } from '../objects/object-layer.ts';
 import type { Principal } from './principal.ts';
+import type { RequestWatch } from './request-events.ts';
 
 /** A request as it came, target split but nothing interpreted yet. Built by `http`, read by `s3`, `sts`, `admin`. */
 export interface IncomingRequest {
@@ -21,6 +22,8 @@ export interface IncomingRequest {
   readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
   /** Told which operation the request asks for, once that is known: what is told is counted. */
   readonly measure?: { isFor(operation: string): void } | undefined;
+  /** Told what the rooms find out about the request; set where somebody listens. */
+  readonly watch?: RequestWatch | undefined;
 }
 
 export interface ClientCertificate {

@@ -1,0 +1,102 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingRequest } from './incoming-request.ts';
+import type { Decision, Principal } from './principal.ts';
+
+/** The rooms behind one port, as records of what happened name them. */
+export type RequestRoom = 's3' | 'sts' | 'admin' | 'console' | 'other';
+
+/** What a policy decided about a request. The reason names the policy and its statement: never for strangers. */
+export interface RecordedDecision {
+  readonly action: string;
+  /** `bucket/key`, `bucket`, or empty. */
+  readonly resource: string;
+  readonly decision: Decision;
+}
+
+/** Why a request was refused. */
+export interface RecordedRefusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * Told by the rooms what they find out about a request. It is there only where somebody listens (`request.watch?.isFrom(…)`), so that
+ * telling costs nothing else.
+ */
+export interface RequestWatch {
+  /** The operation as the documentation of S3 or STS names it, or an admin call's own name; and what it is about. */
+  isFor(operation: string, target?: { readonly bucket?: string; readonly key?: string }): void;
+  isFrom(principal: Principal): void;
+  decided(asked: { readonly action: string; readonly resource: string }, decision: Decision): void;
+  /** Of a room that answers refusals itself. Those that it throws are known. */
+  refused(refusal: RecordedRefusal): void;
+  /** Credentials were made for somebody. */
+  granted(principal: Principal): void;
+}
+
+/** A request that was answered, or given up. */
+export interface FinishedRequest {
+  /** As it came: its headers and query hold signatures and tokens, which no record may have. Its body was read. */
+  readonly request: Pick<
+    IncomingRequest,
+    'requestId' | 'method' | 'rawPath' | 'rawQuery' | 'headers' | 'remoteAddress' | 'secure'
+  >;
+  readonly room: RequestRoom;
+  /** Undefined where the request was refused before it was known. */
+  readonly operation?: string | undefined;
+  readonly bucket?: string | undefined;
+  readonly key?: string | undefined;
+  /** Undefined where nobody was found out: the signature was wrong, or not looked at. */
+  readonly principal?: Principal | undefined;
+  /** For whom STS made credentials. */
+  readonly granted?: Principal | undefined;
+  /** In the order they were made; the first hundred. */
+  readonly decisions: readonly RecordedDecision[];
+  readonly decisionsLeftOut: number;
+  readonly refusal?: RecordedRefusal | undefined;
+  /** 0 where nothing was answered. */
+  readonly status: number;
+  readonly outcome: 'answered' | 'canceled' | 'broken';
+  readonly responseHeaders: OutgoingHttpHeaders;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Milliseconds from the head of the request to the first byte of its answer; undefined where there was none. */
+  readonly firstByteMs?: number | undefined;
+  /** Milliseconds from the head of the request to the end of its answer. */
+  readonly ms: number;
+  /** Bytes of HTTP, heads included. */
+  readonly received: number;
+  readonly sent: number;
+}
+
+export type RequestObserver = (finished: FinishedRequest) => void;
+
+/**
+ * Who wants to hear of requests that are over, in this thread. One of them is made per HTTP thread (`http-thread.ts`), and the console
+ * has its own in the background thread:
+ *
+ *     const unsubscribe = events.subscribe((finished) => …);
+ *
+ * An observer is called in the turn in which the answer was handed to the connection: it does little, keeps nothing that is larger than
+ * it needs, and never throws. Where nobody listens nothing is gathered: a request costs one look at `heard`. Requests that began before
+ * the subscription are not told.
+ */
+export class RequestEvents {
+  readonly #observers = new Set<RequestObserver>();
+  /** Whether anybody listens. */
+  heard = false;
+
+  /** Answers how to end it. */
+  subscribe(observer: RequestObserver): () => void {
+    this.#observers.add(observer);
+    this.heard = true;
+    return () => {
+      this.#observers.delete(observer);
+      this.heard = this.#observers.size > 0;
+    };
+  }
+
+  tell(finished: FinishedRequest): void {
+    for (const observer of this.#observers) observer(finished);
+  }
+}
