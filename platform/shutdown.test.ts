@@ -18,8 +18,8 @@ class FakeProcess extends EventEmitter {
 function start(stop: (reason: string) => Promise<void>, set: Partial<FakeProcess> = {}) {
   const fake = Object.assign(new FakeProcess(), set);
   const clock = { now: 0 };
-  onShutdown({ log, process: fake, now: () => clock.now }, stop);
-  return { fake, clock };
+  const ask = onShutdown({ log, process: fake, now: () => clock.now }, stop);
+  return { fake, clock, ask };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -32,6 +32,18 @@ describe('shutdown', () => {
     await settled();
     expect(stop).toHaveBeenCalledExactlyOnceWith('SIGTERM');
     expect(fake.exits).toEqual([0]);
+  });
+
+  it('stops when it is asked from within, and does what was asked for instead of the exit', async () => {
+    const stop = vi.fn(async () => undefined);
+    const { fake, ask } = start(stop);
+    const again = vi.fn();
+    ask('restart', again);
+    ask('once more');
+    await settled();
+    expect(stop).toHaveBeenCalledExactlyOnceWith('restart');
+    expect(again).toHaveBeenCalledOnce();
+    expect(fake.exits).toEqual([]);
   });
 
   it('exits with 1 when stopping fails', async () => {

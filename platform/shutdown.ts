@@ -25,6 +25,9 @@ export interface ShutdownOptions {
   readonly now?: () => number;
 }
 
+/** Asks for the stop from within. `then` is done after a clean stop, in place of the exit with 0. */
+export type AskForStop = (reason: string, then?: () => void) => void;
+
 /**
  * Runs `stop` once when the process is asked to end, then exits: 0 when it stopped cleanly, 1 when stopping failed or took too
  * long. A second signal, later than a moment after the first, exits at once with 128 plus its number.
@@ -33,9 +36,12 @@ export interface ShutdownOptions {
  * by SIGKILL: the IPC channel then closes. The variable is taken out of the environment, so that processes started from here,
  * which have no such channel, do not inherit it.
  */
-export function onShutdown(options: ShutdownOptions, stop: (reason: string) => Promise<void>): void {
+export function onShutdown(options: ShutdownOptions, stop: (reason: string) => Promise<void>): AskForStop {
   const { log, timeoutMs = 30_000, now = Date.now } = options;
   const self = options.process ?? process;
+  let atLast = (): void => {
+    self.exit(0);
+  };
   let askedAt: number | undefined;
 
   const begin = (reason: string) => {
@@ -56,7 +62,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
       return;
     }
     log.info('stopped');
-    self.exit(0);
+    atLast();
   };
 
   for (const [signal, number] of Object.entries(signals) as [StopSignal, number][]) {
@@ -74,6 +80,12 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
     // A listener alone would keep the process alive.
     self.channel?.unref();
   }
+
+  return (reason, then) => {
+    if (askedAt !== undefined) return;
+    if (then !== undefined) atLast = then;
+    begin(reason);
+  };
 }
 
 /** Whether this process must end with its parent; asking takes the mark out of the environment. */

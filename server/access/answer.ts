@@ -18,7 +18,12 @@ export type AnswerBody =
    * Text that may take minutes: if it is not there after some seconds, status and headers go out and spaces keep the connection
    * alive. `result` never rejects: an error is text of the answer then. `early` is put before the first space.
    */
-  | { readonly kind: 'slow'; readonly early: Buffer; readonly result: Promise<Answer> };
+  | { readonly kind: 'slow'; readonly early: Buffer; readonly result: Promise<Answer> }
+  /**
+   * Lines without an end, each piece whole ones, until the client goes: `signal` says so. Status and headers go out at once; spaces
+   * between lines keep the connection alive.
+   */
+  | { readonly kind: 'endless'; readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> };
 
 /** A room's one entry. A rejection with an `S3Error` becomes the XML answer (JSON below `/minio/`); any other is a 500. */
 export type RequestHandler = (request: IncomingRequest) => Promise<Answer>;

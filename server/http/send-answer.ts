@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../access/answer.ts';
 import { hostId } from '../s3/error-answer.ts';
+import { sendEndless } from './send-endless.ts';
 import { sendPieces } from './send-pieces.ts';
 import { finishUnread, hasUnreadBody } from './unread-body.ts';
 
@@ -32,7 +33,8 @@ export interface FirstByteListener {
 /**
  * Writes an answer; resolves when it is handed to the connection or the connection is gone.
  *
- * Rejects only where nothing has been written yet, so that the caller can still answer the failure.
+ * Rejects where the body fails. The caller can still answer the failure where nothing was written (`response.headersSent`); a body that
+ * failed later has cut the connection.
  */
 export async function sendAnswer(
   message: IncomingMessage,
@@ -60,6 +62,10 @@ export async function sendAnswer(
       });
     case 'slow':
       return sendSlowly(message, response, answer, body, envelope);
+    case 'endless':
+      measure?.firstByte();
+      response.writeHead(status, headOf(answer, undefined, envelope));
+      return sendEndless(response, body);
     default:
       return body satisfies never;
   }

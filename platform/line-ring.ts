@@ -1,0 +1,119 @@
+/**
+ * The last lines of text that any thread of the process wrote, in memory that they share: who reads needs nobody to answer, and nobody
+ * waits for who reads. When it is full the oldest lines go, so that it never grows.
+ *
+ * A line is its length in four bytes and its bytes, and may go on at the beginning of the memory. Positions are bytes since the
+ * beginning of time; what a writer has changed others see by the lock.
+ */
+export interface LineRing {
+  /** Lines longer than an eighth of the memory are cut. */
+  append(line: string): void;
+  /** The lines after a place; at most some hundred KiB at once. */
+  read(after: LinePlace): LinesRead;
+  /** Before the oldest line that is there. */
+  oldest(): LinePlace;
+  /** After the newest. */
+  newest(): LinePlace;
+}
+
+/** How many lines were written before it, and where it is. */
+export interface LinePlace {
+  readonly line: number;
+  readonly position: number;
+}
+
+export interface LinesRead {
+  readonly lines: readonly string[];
+  /** Lines that went before they were read. */
+  readonly lost: number;
+  /** To go on from. */
+  readonly next: LinePlace;
+}
+
+/** Words of the head: the lock, then four numbers of 64 bits. */
+const lockWord = 0;
+const headBytes = 40;
+const [firstLine, firstPosition, nextLine, nextPosition] = [0, 1, 2, 3] as const;
+
+const lengthBytes = 4;
+/** Bytes of one read. */
+const mostRead = 256 * 1024;
+
+export function lineRingMemory(bytes: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(headBytes + bytes);
+}
+
+export function openLineRing(memory: SharedArrayBuffer): LineRing {
+  const words = new Int32Array(memory, 0, 1);
+  const head = new Float64Array(memory, 8, 4);
+  const ring = Buffer.from(memory, headBytes);
+  const capacity = ring.length;
+  const longest = Math.floor(capacity / 8) - lengthBytes;
+  const at = (name: 0 | 1 | 2 | 3): number => head[name] ?? 0;
+
+  function locked<T>(work: () => T): T {
+    // It is held for as long as a line is copied.
+    while (Atomics.compareExchange(words, lockWord, 0, 1) !== 0) Atomics.wait(words, lockWord, 1, 1);
+    try {
+      return work();
+    } finally {
+      Atomics.store(words, lockWord, 0);
+      Atomics.notify(words, lockWord, 1);
+    }
+  }
+
+  function put(bytes: Buffer, position: number): void {
+    const start = position % capacity;
+    const whole = Math.min(bytes.length, capacity - start);
+    bytes.copy(ring, start, 0, whole);
+    bytes.copy(ring, 0, whole);
+  }
+
+  function take(position: number, size: number): Buffer {
+    const bytes = Buffer.allocUnsafe(size);
+    const start = position % capacity;
+    const whole = Math.min(size, capacity - start);
+    ring.copy(bytes, 0, start, start + whole);
+    ring.copy(bytes, whole, 0, size - whole);
+    return bytes;
+  }
+
+  const sizeAt = (position: number) => lengthBytes + take(position, lengthBytes).readUInt32LE();
+
+  return {
+    append(line) {
+      const text = Buffer.from(line);
+      const bytes = Buffer.allocUnsafe(lengthBytes + Math.min(text.length, longest));
+      bytes.writeUInt32LE(bytes.length - lengthBytes);
+      text.copy(bytes, lengthBytes);
+      locked(() => {
+        while (at(nextPosition) + bytes.length - at(firstPosition) > capacity) {
+          head[firstPosition] = at(firstPosition) + sizeAt(at(firstPosition));
+          head[firstLine] = at(firstLine) + 1;
+        }
+        put(bytes, at(nextPosition));
+        head[nextPosition] = at(nextPosition) + bytes.length;
+        head[nextLine] = at(nextLine) + 1;
+      });
+    },
+
+    read(after) {
+      return locked(() => {
+        const lost = Math.max(0, at(firstLine) - after.line);
+        let { line, position } = lost > 0 ? { line: at(firstLine), position: at(firstPosition) } : after;
+        const lines: string[] = [];
+        const end = Math.min(at(nextPosition), position + mostRead);
+        while (position < end) {
+          const size = sizeAt(position);
+          lines.push(take(position + lengthBytes, size - lengthBytes).toString());
+          position += size;
+          line += 1;
+        }
+        return { lines, lost, next: { line, position } };
+      });
+    },
+
+    oldest: () => locked(() => ({ line: at(firstLine), position: at(firstPosition) })),
+    newest: () => locked(() => ({ line: at(nextLine), position: at(nextPosition) })),
+  };
+}
