@@ -3,9 +3,11 @@ import { hostname } from 'node:os';
 import { Server as TlsServer } from 'node:tls';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
+import { hasKeys } from '../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAdminHandler } from './admin/create-admin-handler.ts';
+import { RequestEvents } from './access/request-events.ts';
 import { readTally } from './access/person-check-tally.ts';
 import { createDispatch } from './http/dispatch.ts';
 import type { Rooms } from './http/dispatch.ts';
@@ -75,6 +77,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const { clientCertificates: certificates } = options.settings;
   const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
   const nextRequestId = requestIds(randomBytes);
+  const events = new RequestEvents();
   const listener = createRequestListener({
     handle: createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics }),
     secure: options.tls !== undefined,
@@ -82,6 +85,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     nextRequestId,
     log,
     measure: () => new RequestMeasure(counters),
+    events,
   });
   const tls =
     options.tls === undefined
@@ -183,7 +187,7 @@ function metricSources(
     buckets: async () => (await objects.listBuckets()).length,
     integrity: () => integrityOf(stores.records),
     people: () => readTally(sealed),
-    ...(settings.keyService === undefined ? {} : { checkKeyService: () => keys.check() }),
+    ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     version: packageJson.version,
     startedAt,
     dataFolder: place,
@@ -215,6 +219,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       authenticate: services.authenticate,
       region: settings.region,
       clock: () => new Date(),
+      customerKeysWithoutTls: settings.customerKeysWithoutTls,
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({

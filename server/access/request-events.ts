@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { Decision, Principal } from './principal.ts';
 
-/** The rooms behind one port, as records of what happened name them. */
+/** The rooms that answer requests; `other` are probes and metrics. */
 export type RequestRoom = 's3' | 'sts' | 'admin' | 'console' | 'other';
 
 /** What a policy decided about a request. The reason names the policy and its statement: never for strangers. */
@@ -24,6 +24,8 @@ export interface RecordedRefusal {
  * telling costs nothing else.
  */
 export interface RequestWatch {
+  /** Which room answers. */
+  enters(room: RequestRoom): void;
   /** The operation as the documentation of S3 or STS names it, or an admin call's own name; and what it is about. */
   isFor(operation: string, target?: { readonly bucket?: string; readonly key?: string }): void;
   isFrom(principal: Principal): void;

@@ -70,6 +70,7 @@ export async function authorizeCall(
     context: { 'aws:SourceIp': [request.remoteAddress], 'aws:SecureTransport': [String(request.secure)] },
     ...(own === true ? { allowedUnlessDenied: true } : {}),
   });
+  request.watch?.decided({ action, resource }, decision);
   if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: new Error(decision.reason) });
 }
 

@@ -23,7 +23,8 @@ import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './r
 import { infoMessage } from './server-info.ts';
 import { revokeTokensRoutes } from './revoke-tokens.ts';
 import { serviceAccountRoutes } from './service-account-routes.ts';
-import type { AdminServices, KeyAdministration } from './services.ts';
+import type { KeyAdministration } from './key-administration.ts';
+import type { AdminServices } from './services.ts';
 import { userRoutes } from './user-routes.ts';
 
 /** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
@@ -76,6 +77,7 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
   return async (request) => {
     const authenticated = await services.authenticate(request);
     const { principal } = authenticated;
+    request.watch?.isFrom(principal);
     if (principal.kind === 'anonymous') throw new S3Error('AccessDenied');
     const { route, parts } = routeOf(request);
     const call = createCall(services, request, authenticated, principal, parts);
@@ -98,6 +100,8 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
 async function authorizeRoute({ action: asked, own }: Route, call: AdminCall): Promise<void> {
   const { services, request, principal } = call;
   const actions = [typeof asked === 'function' ? asked(call) : asked].flat();
+  // By the name that policies know: `admin:CreateUser` is CreateUser.
+  request.watch?.isFor((actions[0] ?? '').replace(/^.*:/, ''));
   for (const [at, action] of actions.entries()) {
     try {
       return await authorizeCall(services, request, principal, { action, resource: '', own: own === true });
@@ -114,6 +118,7 @@ async function serve(route: Route, call: AdminCall): Promise<Answer> {
   } catch (error) {
     const refused = asAdminError(error);
     if (refused === undefined) throw error;
+    call.request.watch?.refused({ code: refused.code, message: refused.message });
     return refusal(refused, call.request, call.services);
   }
 }

@@ -27,6 +27,7 @@ export function createDispatch({ readiness, rooms, metrics }: DispatchOptions): 
     const health = answerHealth(request, now);
     if (health !== undefined) return health;
     if (isMetricsPath(request.rawPath)) return metrics(request);
+    request.watch?.enters(roomOf(request));
     const open = rooms();
     if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServing();
     return open[roomOf(request)](request);

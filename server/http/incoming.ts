@@ -12,6 +12,7 @@ export function toIncomingRequest(
     readonly secure: boolean;
     readonly awaitsContinue: boolean;
     readonly measure: IncomingRequest['measure'];
+    readonly watch: IncomingRequest['watch'];
     readonly clientCertificates: boolean;
   },
 ): IncomingRequest {
@@ -27,6 +28,7 @@ export function toIncomingRequest(
     secure: options.secure,
     remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
     measure: options.measure,
+    watch: options.watch,
     clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
   };
 }

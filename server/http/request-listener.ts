@@ -3,6 +3,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { FinishedRequest, RequestEvents } from '../access/request-events.ts';
 import type { RequestMeasure } from '../metrics/request-measure.ts';
 import { asS3Error } from '../s3/as-s3-error.ts';
 import { answerError } from '../s3/error-answer.ts';
@@ -11,6 +12,7 @@ import { isAdminPath } from './dispatch.ts';
 import { toIncomingRequest } from './incoming.ts';
 import { NotServing } from './not-serving.ts';
 import { sendAnswer } from './send-answer.ts';
+import { WatchedRequest } from './watched-request.ts';
 
 export interface RequestListenerOptions {
   readonly handle: RequestHandler;
@@ -21,39 +23,45 @@ export interface RequestListenerOptions {
   readonly log: Logger;
   /** Makes what counts a request. */
   readonly measure?: () => RequestMeasure;
+  /** Told of requests that are over. */
+  readonly events?: RequestEvents;
 }
 
 export type HttpListener = (message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
 /** From a message of `node:http` to the rooms and back. Whatever fails in between is answered, and logged if it is a defect. */
 export function createRequestListener(options: RequestListenerOptions): HttpListener {
-  const { log, secure, clientCertificates = false } = options;
+  const { log, secure, clientCertificates = false, events } = options;
   const debug = log.isLevelEnabled('debug');
 
   return (message, response, awaitsContinue) => {
     const requestId = options.nextRequestId();
     const measure = options.measure?.();
+    const watch = events?.heard === true ? new WatchedRequest(message) : undefined;
     const request = toIncomingRequest(message, response, {
       requestId,
       secure,
       awaitsContinue,
       measure,
+      watch,
       clientCertificates,
     });
     if (debug) logAccess(request, response);
-    void serve(message, response, request, measure);
+    void serve(message, response, request, { measure, watch });
   };
 
   async function serve(
     message: IncomingMessage,
     response: ServerResponse,
     request: IncomingRequest,
-    measure: RequestMeasure | undefined,
+    { measure, watch }: Observers,
   ): Promise<void> {
     try {
       const answer = await answerOf(message, request);
       await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
+      if (watch !== undefined)
+        tell(request, response, { measure, watch }, response.writableEnded ? 'answered' : 'canceled');
     } catch (error) {
       const refusal = asS3Error(error);
       const canceled = wentAway(message);
@@ -62,7 +70,20 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       await sendFailure(message, response, request, error, measure);
       // An answer that broke off has said 200 before.
       measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
+      watch?.refused({ code: refusal.code, message: refusal.message });
+      const outcome = canceled ? 'canceled' : broken ? 'broken' : 'answered';
+      if (watch !== undefined) tell(request, response, { measure, watch }, outcome);
     }
+  }
+
+  function tell(
+    request: IncomingRequest,
+    response: ServerResponse,
+    { measure, watch }: Observers & { readonly watch: WatchedRequest },
+    outcome: FinishedRequest['outcome'],
+  ): void {
+    const status = response.headersSent ? response.statusCode : 0;
+    events?.tell(watch.finish(request, response, { status, outcome, firstByteMs: measure?.firstByteMs }));
   }
 
   function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
@@ -129,6 +150,12 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       );
     });
   }
+}
+
+/** What looks at a request from beside it, where anything does. */
+interface Observers {
+  readonly measure: RequestMeasure | undefined;
+  readonly watch: WatchedRequest | undefined;
 }
 
 /** Whether the client did, before its request was whole. One without a body has ended, for Node, before it is complete. */

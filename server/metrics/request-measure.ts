@@ -36,6 +36,11 @@ export class RequestMeasure {
     this.#firstByteSeconds ??= (performance.now() - this.#began) / 1_000;
   }
 
+  /** Milliseconds until the answer began; undefined where it has not. */
+  get firstByteMs(): number | undefined {
+    return this.#firstByteSeconds === undefined ? undefined : this.#firstByteSeconds * 1_000;
+  }
+
   /** @param code of the `S3Error` */
   refused(code: string): void {
     if (this.#place === undefined) return;

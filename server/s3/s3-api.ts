@@ -4,6 +4,7 @@ import type { RequestHandler } from '../access/answer.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
 import type { Access, AccessRequest, Decision, Principal } from '../access/principal.ts';
+import type { RequestWatch } from '../access/request-events.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { findOperation } from './find-operation.ts';
 import type { S3Call } from './operation.ts';
@@ -28,7 +29,9 @@ export function createS3Api(services: S3Services): RequestHandler {
     const isCopy = request.headers['x-amz-copy-source'] !== undefined;
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name);
+    request.watch?.isFor(operation.name, { bucket, key });
     const auth = await services.authenticate(request);
+    request.watch?.isFrom(auth.principal);
     const call = new Call(services, request, auth, { query, bucket, key });
     if (operation.action !== undefined) {
       await call.require(operation.action, key === '' ? bucket : `${bucket}/${key}`);
@@ -56,6 +59,16 @@ class Asked implements AccessRequest {
   get context(): AccessRequest['context'] {
     return (this.#context ??= this.#makeContext());
   }
+}
+
+async function told(
+  watch: RequestWatch,
+  asked: { readonly action: string; readonly resource: string },
+  decision: Promise<Decision>,
+): Promise<Decision> {
+  const made = await decision;
+  watch.decided(asked, made);
+  return made;
 }
 
 function levelOf(bucket: string, key: string): Level {
@@ -106,6 +119,8 @@ class Call implements S3Call {
   #decide(action: string, resource: string): Promise<Decision> {
     const { access, clock } = this.#services;
     const context = () => requestContext(this.request, this.query, clock());
-    return access.authorize(new Asked(this.auth.principal, action, resource, context));
+    const decision = access.authorize(new Asked(this.auth.principal, action, resource, context));
+    const { watch } = this.request;
+    return watch === undefined ? decision : told(watch, { action, resource }, decision);
   }
 }

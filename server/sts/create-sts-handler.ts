@@ -24,18 +24,21 @@ const version = '2011-06-15';
 /** The STS API: `POST /` with a form. Every refusal is XML of STS, and says in the log what the client was told. */
 export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHandler {
   return async (request) => {
-    const { requestId, remoteAddress } = request;
+    const { requestId, remoteAddress, watch } = request;
     try {
       const parameters = await stsParameters(request);
       const action = actionOf(parameters, actions);
+      watch?.isFor(action.name);
       const { result, granted } = await action.serve(parameters, request);
       if (granted !== undefined) {
+        watch?.granted(granted.principal);
         const fields = { requestId, remoteAddress, action: action.name, ...described(granted) };
         log.info(fields, 'temporary credentials were made');
       }
       return stsAnswer(action.name, result, requestId);
     } catch (error) {
       const refusal = asRefusal(error);
+      watch?.refused({ code: refusal.code, message: refusal.message });
       const fields = { requestId, remoteAddress, code: refusal.code, ...reasonOf(refusal) };
       if (refusal.code === 'InternalError') log.error({ ...fields, err: error }, 'STS failed');
       else log.warn(fields, `no temporary credentials: ${refusal.message}`);

@@ -30,7 +30,10 @@ export function signedCaller(check: SenderCheck): SignedCaller {
     }
     try {
       const sender = await check(request, { services: ['sts'], bodyHash });
-      if (sender !== undefined && sender.principal.kind !== 'anonymous') return sender.principal;
+      if (sender !== undefined && sender.principal.kind !== 'anonymous') {
+        request.watch?.isFrom(sender.principal);
+        return sender.principal;
+      }
     } catch (error) {
       if (!(error instanceof S3Error) || error.status >= 500) throw error;
       throw new StsError(codes[error.code] ?? 'AccessDenied', error.message, { cause: error });
