@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PersonCheck } from './access/person-check.ts';
-import type { Lease } from './replicas/lease.ts';
+import type { Hold, Lease } from './replicas/lease.ts';
+import { repeated } from './replicas/repeated.ts';
 
 /** The part of the logger that is used here. */
 export interface CheckingLog {
@@ -20,29 +20,21 @@ export function keepChecking(
 ): { stop(): Promise<void> } {
   if (intervalMs === 0) return { stop: () => Promise.resolve() };
   const stopping = new AbortController();
-  let running: Promise<void> | undefined;
+  let hold: Hold | undefined;
   const round = async () => {
-    const hold = lease.hold();
-    try {
-      if (hold === undefined) return;
-      const { checked, cutOff } = await check.run(undefined, AbortSignal.any([hold.signal, stopping.signal]));
-      if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'people who are gone lost their access');
-    } catch (error) {
-      const ended = stopping.signal.aborted || hold?.signal.aborted === true;
-      if (!ended) log.error({ err: error, retryInMs: intervalMs }, 'people could not be looked up');
-    }
+    hold = lease.hold();
+    if (hold === undefined) return;
+    const { checked, cutOff } = await check.run(undefined, AbortSignal.any([hold.signal, stopping.signal]));
+    if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'people who are gone lost their access');
   };
-  const timer = setInterval(() => {
-    // Not at the end of `round` itself, which may get there before `running` is set.
-    running ??= round().finally(() => {
-      running = undefined;
-    });
-  }, intervalMs);
+  const rounds = repeated(intervalMs, round, (error) => {
+    const ended = stopping.signal.aborted || hold?.signal.aborted === true;
+    if (!ended) log.error({ err: error, retryInMs: intervalMs }, 'people could not be looked up');
+  });
   return {
     async stop() {
       stopping.abort();
-      clearInterval(timer);
-      await Promise.race([running, sleep(patience, undefined, { ref: false })]);
+      await rounds.stop(patience);
     },
   };
 }

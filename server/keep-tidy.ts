@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.ts';
 import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from './objects/sweeper.ts';
 import { fencedRecords } from './replicas/fenced-records.ts';
 import { LeaseLost } from './replicas/lease.ts';
 import type { Hold, Lease } from './replicas/lease.ts';
+import { repeated } from './replicas/repeated.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
@@ -96,30 +96,19 @@ function repeatWork(options: {
   readonly work: Work;
 }): { stop(): Promise<void> } {
   const { lease, log, intervalMs, what, work, failed = `could not remove ${what}` } = options;
-  let running: Promise<void> | undefined;
   let stopped = false;
   const round = async () => {
     const hold = lease.hold();
-    try {
-      const { removed } = hold === undefined ? { removed: 0 } : await work(hold);
-      if (removed > 0) log.info({ removed }, `removed ${what}`);
-    } catch (error) {
-      if (!stopped && !isExpected(error)) {
-        log.error({ err: error, retryInMs: intervalMs }, failed);
-      }
-    }
+    const { removed } = hold === undefined ? { removed: 0 } : await work(hold);
+    if (removed > 0) log.info({ removed }, `removed ${what}`);
   };
-  const timer = setInterval(() => {
-    // Not at the end of `round` itself, which gets there before `running` is set where this server has no lease.
-    running ??= round().finally(() => {
-      running = undefined;
-    });
-  }, intervalMs);
+  const rounds = repeated(intervalMs, round, (error) => {
+    if (!stopped && !isExpected(error)) log.error({ err: error, retryInMs: intervalMs }, failed);
+  });
   return {
     async stop() {
       stopped = true;
-      clearInterval(timer);
-      await Promise.race([running, sleep(patience, undefined, { ref: false })]);
+      await rounds.stop(patience);
     },
   };
 }

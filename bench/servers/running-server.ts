@@ -107,8 +107,9 @@ async function ready(endpoint: Endpoint, ended: AbortSignal): Promise<void> {
   const until = performance.now() + startsWithinMs;
   while (performance.now() < until && !ended.aborted) {
     try {
-      const { status } = await ask(endpoint, { method: 'GET', path: readyPath, query: '' });
-      if (status === 200) return;
+      const { status, head } = await ask(endpoint, { method: 'GET', path: readyPath, query: '' });
+      // MinIO answers 200 while it is still without its identities.
+      if (status === 200 && !/^x-minio-server-status: offline/im.test(head)) return;
     } catch {
       // Not listening yet.
     }

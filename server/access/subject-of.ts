@@ -1,4 +1,4 @@
-import { type Subject } from '../identities/subject.ts';
+import type { Subject } from '../identities/subject.ts';
 import type { Principal } from './principal.ts';
 
 /** Whose rights the principal has; undefined for a stranger. */

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
@@ -70,5 +71,49 @@ describe('the body of a request that announces an empty one', () => {
   ])('is empty when it is read %s', async (_, handle) => {
     const request = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
     expect(await sendRaw(await serve(handle), request)).toMatchObject({ status: 200, body: '0 bytes' });
+  });
+});
+
+const ignore = () => undefined;
+
+/** What becomes of reading a body whose client goes away after a part of it. */
+async function cutOff(read: (body: Parameters<RequestHandler>[0]['body'], gone: Promise<void>) => Promise<unknown>) {
+  const outcome = Promise.withResolvers<string>();
+  const gone = Promise.withResolvers<void>();
+  const url = await serve(async ({ body }) => {
+    await read(body, gone.promise).then(
+      () => outcome.resolve('read'),
+      (error: unknown) => outcome.resolve(String(error)),
+    );
+    return { status: 200, headers: {}, body: { kind: 'empty' } };
+  });
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n0123456789', () =>
+    socket.resetAndDestroy(),
+  );
+  socket.on('close', () => setTimeout(gone.resolve, 50));
+  return outcome.promise;
+}
+
+describe('the body of a client who went away', () => {
+  it.each<[string, Parameters<typeof cutOff>[0]]>([
+    ['at once', async (body, gone) => gone.then(() => body.whole?.())],
+    ['by pouring', async (body, gone) => gone.then(() => body.pour?.(ignore))],
+    ['in pieces', async (body, gone) => gone.then(() => Array.fromAsync(body))],
+  ])('fails where it is read %s afterwards', async (_, read) => {
+    expect(await cutOff(read)).toMatch(/connection|aborted|closed/i);
+  });
+
+  it('is not given up while what was poured is still being taken', async () => {
+    const order: string[] = [];
+    const outcome = await cutOff(async (body, gone) => {
+      const take = async () => {
+        await gone;
+        order.push('taken');
+      };
+      await body.pour?.(take).finally(() => order.push('given up'));
+    });
+    expect(outcome).toMatch(/connection|aborted/i);
+    expect(order).toEqual(['taken', 'given up']);
   });
 });

@@ -27,52 +27,60 @@ export class MessageBody implements Body {
 
   /** For bodies whose length the head declares: Node's parser lets no more through. Rejects when the connection ends before. */
   whole(): Promise<Buffer> {
-    this.#begin();
-    if (this.#message.readableEnded) return Promise.resolve(Buffer.alloc(0));
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const pieces: Buffer[] = [];
-    const message = this.#message;
-    message.on('data', (piece: Buffer) => {
+    return this.pour((piece) => {
       pieces.push(piece);
-    });
-    message.on('end', () =>
-      resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
-    );
-    message.on('error', reject);
-    message.on('close', () => reject(new Error('the connection ended before the body')));
-    return promise;
+      return undefined;
+    }).then(() => (pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)));
   }
 
   /** The rest is left unread when `take` fails. */
   pour(take: (piece: Buffer) => Promise<void> | undefined): Promise<void> {
     this.#begin();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const message = this.#message;
+    if (message.readableEnded) return Promise.resolve();
+    // Its events have been: nobody would tell any more.
+    if (message.destroyed) return Promise.reject(message.errored ?? connectionEnded());
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let taken: Promise<void> | undefined;
+    let over = false;
     const onData = (piece: Buffer) => {
       try {
-        const taken = take(piece);
-        if (taken === undefined) return;
-        message.pause();
-        taken.then(() => message.resume(), stop);
+        taken = take(piece);
       } catch (error) {
-        stop(error);
+        void stop(error);
+        return;
       }
+      if (taken === undefined) return;
+      message.pause();
+      taken.then(() => message.resume(), stop);
     };
-    const stop = (error: unknown) => {
+    const stop = async (reason: unknown) => {
+      if (over) return;
+      over = true;
       message.off('data', onData);
       message.pause();
-      reject(error);
+      // What was given away is not given up while somebody still works on it.
+      await Promise.allSettled([taken]);
+      reject(reason);
     };
     message.on('data', onData);
-    message.on('end', resolve);
-    message.on('error', reject);
-    message.on('close', () => reject(new Error('the connection ended before the body')));
+    message.on('end', () => {
+      over = true;
+      resolve();
+    });
+    message.on('error', (error) => void stop(error));
+    message.on('close', () => void stop(connectionEnded()));
     return promise;
   }
 
   #begin(): void {
     if (this.#awaitsContinue && !this.#response.headersSent) this.#response.writeContinue();
   }
+}
+
+function connectionEnded(): Error {
+  return new Error('the connection ended before the body');
 }
 
 /** A request that announces no body is no stream that could be read. */

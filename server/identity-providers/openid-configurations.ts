@@ -90,11 +90,11 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
         return { values, provider };
       };
       // Asked before the change: a provider that takes its time holds nobody else up.
-      const { provider, values } = check(await stored.list(subsystem));
+      const { provider } = check(await stored.list(subsystem));
       if (provider.enabled) await usable(provider, probe);
       await stored.change(subsystem, (known) => {
         const now = check(known);
-        return { put: [{ name, values: now.values }], text: lineOf(name, values) };
+        return { put: [{ name, values: now.values }], text: lineOf(name, now.values) };
       });
       await options.apply();
       return { applied: true };

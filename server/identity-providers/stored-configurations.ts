@@ -1,9 +1,7 @@
-import { randomBytes, randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { changeInTurn } from '../encryption/change-in-turn.ts';
 import { sealedKey, sealedWithin } from '../encryption/sealed-records.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
-import { commitOnce } from '../store/commit-once.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
 import { ConfigurationError } from './configuration-error.ts';
@@ -49,7 +47,6 @@ export interface ConfigurationChange {
 
 const room = 'idp';
 const head = sealedKey(room, 'head');
-const attempts = 20;
 /** Entries that are kept. */
 const longestHistory = 200;
 
@@ -81,37 +78,27 @@ export function storedConfigurations(records: SealedRecordStore, clock: () => Da
     revision: () => records.revision(head),
     list,
     async change(subsystem, decide) {
-      for (let attempt = 1; attempt <= attempts; attempt += 1) {
-        const revision = await records.revision(head);
-        const { put = [], remove = [], text } = decide(await list(subsystem));
-        const at = clock().getTime();
-        const remembered =
-          text === undefined ? [] : [{ key: historyKey(revision), value: json({ format: 1, at, text }) }];
-        const settled = await commitOnce(
-          records,
-          {
-            expect: [
-              revision === undefined ? { kind: 'absent', key: head } : { kind: 'revision', key: head, revision },
-            ],
-            put: [
-              ...put.map(({ name, values }) => ({
-                key: configKey(subsystem, name),
-                value: json({ format: 1, values: Object.fromEntries(values) }),
-              })),
-              ...remembered,
-              { key: head, value: json({ format: 1 }) },
-            ],
+      const done = await changeInTurn({
+        records,
+        head,
+        async decide(revision) {
+          const { put = [], remove = [], text } = decide(await list(subsystem));
+          const at = clock().getTime();
+          const remembered = text === undefined ? [] : [{ key: historyKey(revision), value: { format: 1, at, text } }];
+          const values = put.map((one) => ({
+            key: configKey(subsystem, one.name),
+            value: { format: 1, values: Object.fromEntries(one.values) },
+          }));
+          const batch = {
+            put: [...values, ...remembered],
             delete: remove.map((name) => configKey(subsystem, name)),
-          },
-          randomBytes,
-        );
-        if (settled.kind === 'committed') {
-          await forgetOld(records);
-          return;
-        }
-        await sleep(randomInt(1, 5 * attempt + 2));
-      }
-      throw new ConfigurationError('busy', 'The configuration is being changed by many at once; try again.');
+          };
+          return { batch, result: undefined };
+        },
+      });
+      if (done === undefined)
+        throw new ConfigurationError('busy', 'The configuration is being changed by many at once; try again.');
+      await forgetOld(records);
     },
     history,
     async historyEntry(id) {
@@ -144,10 +131,6 @@ async function forgetOld(records: SealedRecordStore): Promise<void> {
     seen += 1;
     if (seen > longestHistory) await records.delete(key);
   }
-}
-
-function json(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
 }
 
 function lastPart(key: Key): string {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 
 /**
@@ -32,9 +33,15 @@ export interface ObjectLayer {
   deleteBucketTags(bucket: string): Promise<void>;
 
   putObject(request: PutObject): Promise<ObjectInfo>;
-  headObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ObjectInfo>;
+  /** `customerKey` is that of an object that was put with one; it is refused without it, and with another. */
+  headObject(bucket: string, key: string, conditions?: ReadConditions, customerKey?: CustomerKey): Promise<ObjectInfo>;
   /** One of `open`, `lend` and `bytes` is called, at most once, with the range of the plaintext; nothing is read before. */
-  getObject(bucket: string, key: string, conditions?: ReadConditions): Promise<ReadableObject>;
+  getObject(
+    bucket: string,
+    key: string,
+    conditions?: ReadConditions,
+    customerKey?: CustomerKey,
+  ): Promise<ReadableObject>;
   copyObject(request: CopyObject): Promise<ObjectInfo>;
   /** Deleting an absent key succeeds, as in S3. */
   deleteObject(bucket: string, key: string): Promise<void>;
@@ -46,8 +53,10 @@ export interface ObjectLayer {
   putPart(request: PutPart): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   copyPart(
     request: Omit<PutPart, 'body' | 'size' | 'digests'> & { readonly source: CopySource; readonly range?: ByteRange },
-  ): Promise<PartInfo>;
+  ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   completeMultipartUpload(request: CompleteMultipartUpload): Promise<ObjectInfo>;
+  /** How the object of an upload under way will be encrypted. Throws `NoSuchUpload`. */
+  uploadEncryption(bucket: string, key: string, uploadId: string): Promise<ObjectEncryption | undefined>;
   abortMultipartUpload(bucket: string, key: string, uploadId: string): Promise<void>;
   listParts(request: ListParts): Promise<PartListing>;
   listMultipartUploads(request: ListMultipartUploads): Promise<UploadListing>;
@@ -60,17 +69,32 @@ export interface Bucket {
 }
 
 export type BucketEncryption =
-  { readonly scheme: 'SSE-S3' } | { readonly scheme: 'SSE-KMS'; readonly keyName?: string };
+  | { readonly scheme: 'SSE-S3'; readonly bucketKey?: boolean }
+  | { readonly scheme: 'SSE-KMS'; readonly keyName?: string; readonly bucketKey?: boolean };
 
 /** What the request asks for; absent means the bucket's default, if any. */
 export type RequestedEncryption =
   | { readonly scheme: 'SSE-S3' }
-  | { readonly scheme: 'SSE-KMS'; readonly keyName?: string; readonly context?: EncryptionContext };
+  | {
+      readonly scheme: 'SSE-KMS';
+      readonly keyName?: string;
+      readonly context?: EncryptionContext;
+      readonly bucketKey?: boolean;
+    }
+  | { readonly scheme: 'SSE-C'; readonly customerKey: CustomerKey };
 
 /** What an object has. */
 export type ObjectEncryption =
   | { readonly scheme: 'SSE-S3' }
-  | { readonly scheme: 'SSE-KMS'; readonly keyName: string; readonly context?: EncryptionContext };
+  | {
+      readonly scheme: 'SSE-KMS';
+      readonly keyName: string;
+      readonly context?: EncryptionContext;
+      /** Whether the request, or the bucket's default, asked for a bucket key: docs/decisions/0002 says what that is here. */
+      readonly bucketKey?: boolean;
+    }
+  /** Nothing is known of the key. */
+  | { readonly scheme: 'SSE-C' };
 
 /** Headers that are stored with an object and returned as they came. */
 export interface ObjectHeaders {
@@ -166,7 +190,10 @@ export interface ReadableObject {
 export interface BodySource extends AsyncIterable<Buffer> {
   /** All of it at once, without a promise for each piece: for bodies that are kept in memory anyway. */
   readonly whole?: () => Promise<Buffer>;
-  /** Gives each piece to `take` and waits where that says so: without a promise for each piece. Rejects with what `take` throws, too. */
+  /**
+   * Gives each piece to `take` and waits where that says so: without a promise for each piece. Rejects with what `take` throws, too,
+   * and when the client goes away; never before `take` is done with what it was given.
+   */
   readonly pour?: (take: TakePiece) => Promise<void>;
 }
 
@@ -177,6 +204,8 @@ export interface CopySource {
   readonly bucket: string;
   readonly key: string;
   readonly conditions?: ReadConditions;
+  /** Of a source that was put with one. */
+  readonly customerKey?: CustomerKey;
 }
 
 export interface CopyObject {
@@ -235,6 +264,8 @@ export interface PutPart {
   readonly body: BodySource;
   readonly size: number;
   readonly digests: ExpectedDigests;
+  /** That of the upload, where it was begun with one. */
+  readonly customerKey?: CustomerKey;
 }
 
 export interface PartInfo {

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Work that is repeated until it is stopped, one time after the other; never rejects. */
 export interface Repeated {
   /** Now, too, and resolves when that was done. */
   now(): Promise<void>;
-  /** Resolves when the last time is over. */
-  stop(): Promise<void>;
+  /** Resolves when the last time is over, or after so many milliseconds: it goes on then, unless the process ends. */
+  stop(patienceMs?: number): Promise<void>;
 }
 
 export function repeated(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): Repeated {
@@ -21,9 +23,10 @@ export function repeated(everyMs: number, work: () => Promise<void>, onError: (e
   const timer = setInterval(() => void now(), everyMs).unref();
   return {
     now,
-    async stop() {
+    async stop(patienceMs) {
       clearInterval(timer);
-      await running;
+      const enough = patienceMs === undefined ? [] : [sleep(patienceMs, undefined, { ref: false })];
+      await Promise.race([running, ...enough]);
     },
   };
 }

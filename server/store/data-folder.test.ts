@@ -34,6 +34,16 @@ describe('a data folder', () => {
     await second.close();
   });
 
+  it('is rid of records that a start was making when it was cut off', async () => {
+    const first = await openDataFolder(path);
+    await first.close();
+    await mkdir(join(first.recordsFolder, 'new-1'));
+    await writeFile(join(first.recordsFolder, 'new-1', 'data.mdb'), 'half');
+    const second = await openDataFolder(path);
+    expect(await readdir(second.recordsFolder)).toEqual([]);
+    await second.close();
+  });
+
   it('may have been an empty folder, a volume’s too', async () => {
     await mkdir(join(path, 'lost+found'), { recursive: true });
     await (await openDataFolder(path)).close();

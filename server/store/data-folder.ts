@@ -4,6 +4,7 @@ import { DataFolderError } from './data-folder-error.ts';
 import { makeDurableFolder } from './durable-file.ts';
 import { bringForward, createFormat, readFormat } from './folder-format.ts';
 import { lockFolder } from './folder-lock.ts';
+import { removeHalfMade } from './half-made.ts';
 
 /** The server's folder, locked by this process until `close` or its death. */
 export interface DataFolder {
@@ -41,6 +42,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       if (format === undefined) format = await createFormat(formatFile);
       else await bringForward(folder, formatFile, format);
       await makeDurableFolder(recordsFolder);
+      await removeHalfMade(recordsFolder);
       await makeDurableFolder(blobsFolder);
     } catch (error) {
       lock.release();

@@ -6,7 +6,7 @@ import { SeededRandom } from '../crash/seeded-random.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
 import { Inspector } from './inspector.ts';
 import { report } from '../soak/report.ts';
-import { atEachCut, complaintsAt, flushBoundaries, type PowerCut, spread } from './power-cuts.ts';
+import { atEachCut, changeBoundaries, complaintsAt, flushBoundaries, type PowerCut, spread } from './power-cuts.ts';
 import { compileRecorder, type Recording, recordServer } from './record-server.ts';
 
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
@@ -64,6 +64,14 @@ describe(`a server whose power is cut while clients write, seed ${seed}`, () => 
     const atTheStart = Array.from({ length: 10 }, () => ({ at: random.between(0, 40_000) }));
     expect(await complaintsAt(recording, [...anywhere, ...atTheStart], inspector)).toEqual([]);
     expect(await complaintsAt(recording, [...anywhere, ...atTheStart], inspector, { survives: random })).toEqual([]);
+  });
+
+  it('leaves a folder that opens, at every moment of the first start', { timeout: 3 * MINUTES }, async () => {
+    const firstAnswer = recording.history.answers[0] ?? 0;
+    const cuts = changeBoundaries(recording).filter(({ at }) => at < firstAnswer);
+    expect(cuts.length).toBeGreaterThan(20);
+    for (let round = 0; round < 5; round += 1)
+      expect(await complaintsAt(recording, cuts, inspector, { survives: new SeededRandom(seed + round) })).toEqual([]);
   });
 
   it('showed no reader an object before it was durable', { timeout: 3 * MINUTES }, async () => {

@@ -84,6 +84,12 @@ export function flushBoundaries(recording: Recording): readonly PowerCut[] {
   return cuts;
 }
 
+/** Before each change. */
+export function changeBoundaries(recording: Recording): readonly PowerCut[] {
+  const ends = Array.from(changesOf(recording.bytes), ({ end }) => end);
+  return [0, ...ends].slice(0, -1).map((at) => ({ at }));
+}
+
 /** So many of them, spread evenly, the last included. */
 export function spread<T>(all: readonly T[], count: number): readonly T[] {
   if (all.length <= count) return all;

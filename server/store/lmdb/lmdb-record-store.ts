@@ -1,11 +1,12 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../record-store.ts';
 import { backupLmdb } from './backup-lmdb.ts';
 import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { makeEnvironment, openEnvironment } from './environment.ts';
 import { readRecord } from './read-record.ts';
 import { ScanHandle } from './scan-handle.ts';
 import { readPage } from './scan-page.ts';
@@ -24,34 +25,10 @@ export interface LmdbOptions {
 
 /**
  * Records on this machine's disk. Every thread of the process opens its own; they share one environment.
- *
- * The environment's map is large from the start: LMDB would otherwise move it while other threads read.
- * @see https://github.com/kriszyp/lmdb-js#options
  */
 export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
-  // lmdb-js takes it and its types do not know it.
-  const permissions = { permissionsMode: 0o600 };
-  const root = open<Buffer, Buffer>({
-    path: options.folder,
-    noSubdir: false,
-    // Nobody reads a commit before it is durable.
-    overlappingSync: false,
-    // The queue batches. lmdb-js' own batching makes a promise that nobody holds: a failed commit would end the process.
-    eventTurnBatching: false,
-    keyEncoding: 'binary',
-    encoding: 'binary',
-    cache: false,
-    mapSize: options.mapSize ?? 2 ** 40,
-    // A slot for each thread's reads and for those that a crash left behind.
-    maxReaders: 1024,
-    ...permissions,
-  });
-  const records = root.openDB<Buffer, Buffer>({
-    name: 'records',
-    keyEncoding: 'binary',
-    encoding: 'binary',
-    cache: false,
-  });
+  makeEnvironment(options.folder);
+  const { root, records } = openEnvironment(options.folder, options.mapSize);
   // LMDB flushes its file, never the folder that the file's name is in.
   syncFolder(options.folder);
   const ballast = options.ballast === true ? new Ballast(options.folder, records) : undefined;

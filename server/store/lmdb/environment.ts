@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { HALF_MADE } from '../half-made.ts';
+
+export interface Environment {
+  readonly root: RootDatabase<Buffer, Buffer>;
+  readonly records: Database<Buffer, Buffer>;
+}
+
+const FILE = 'data.mdb';
+
+/**
+ * The map is large from the start: LMDB would otherwise move it while other threads read.
+ * @see https://github.com/kriszyp/lmdb-js#options
+ */
+export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Environment {
+  // lmdb-js takes it and its types do not know it.
+  const permissions = { permissionsMode: 0o600 };
+  const root = open<Buffer, Buffer>({
+    path: folder,
+    noSubdir: false,
+    // Nobody reads a commit before it is durable.
+    overlappingSync: false,
+    // The queue batches. lmdb-js' own batching makes a promise that nobody holds: a failed commit would end the process.
+    eventTurnBatching: false,
+    keyEncoding: 'binary',
+    encoding: 'binary',
+    cache: false,
+    mapSize,
+    // A slot for each thread's reads and for those that a crash left behind.
+    maxReaders: 1024,
+    ...permissions,
+  });
+  const records = root.openDB<Buffer, Buffer>({
+    name: 'records',
+    keyEncoding: 'binary',
+    encoding: 'binary',
+    cache: false,
+  });
+  return { root, records };
+}
+
+/**
+ * Makes the file of records in a folder that has none. LMDB writes the first pages of a new file without a flush between them, and
+ * a file that a power cut left with some of them ends every process that opens it (SIGSEGV in LMDB 0.9). So the file gets its name
+ * only when it is whole and durable; the name itself is durable when the folder is flushed. Threads may do this at the same time.
+ */
+export function makeEnvironment(folder: string): void {
+  const file = join(folder, FILE);
+  if (existsSync(file)) return;
+  const beside = join(folder, `${HALF_MADE}${randomUUID()}`);
+  mkdirSync(beside, { mode: 0o700 });
+  try {
+    // Closes at once: nothing is being written, and nobody else has this one.
+    void openEnvironment(beside).root.close();
+    sync(join(beside, FILE));
+    linkSync(join(beside, FILE), file);
+  } catch (error) {
+    // Another thread was first, and it made the same.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(beside, { recursive: true });
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
