@@ -118,7 +118,9 @@ describe('the same recording with a kind of flush left out shows', () => {
     ['of the folder above the data folder', { flushesOf: /^$/ }],
     ['of the format’s file', { flushesOf: /format\.json\.new$/ }],
   ])('a loss without the flush %s', { timeout: 3 * MINUTES }, async (_what, leftOut) => {
-    expect(await complaintsAt(recording, afterAnswers(5), inspector, { leftOut })).not.toEqual([]);
+    // Under load an answer may be noted when the next flush of the same file has done what this one left out.
+    const cuts = afterAnswers('ofDescriptors' in leftOut ? 40 : 5);
+    expect(await complaintsAt(recording, cuts, inspector, { leftOut })).not.toEqual([]);
   });
 
   it('that a reader had seen what was not durable', { timeout: 3 * MINUTES }, async () => {
