@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import { watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import { Authorizer } from './access/authorizer.ts';
 import { AuditLog } from './audit/audit-log.ts';
+import { ErrorLog } from './audit/error-log.ts';
 import type { ConfigChanges } from './config/compare-configs.ts';
 import type { Config } from './config/config.ts';
 import { createKeyServer } from './http/key-server.ts';
@@ -13,6 +14,7 @@ import { ensureKeys } from './keys/ensure-keys.ts';
 import { Keyring } from './keys/keyring.ts';
 import type { KeyStore } from './keystore/keystore.ts';
 import { openKeyStore } from './keystore/open-keystore.ts';
+import { ServiceMetrics } from './metrics/service-metrics.ts';
 
 export interface KeyService {
   /** Where it listens, `HOST:PORT`. */
@@ -51,6 +53,11 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   let keyServer: KeyServer | undefined;
   const tls = await watchTlsFiles({ ...config.tls, log }, (material, change) => keyServer?.reload(material, change));
   const audit = new AuditLog(options.writeAudit, config.logAudit);
+  const errors = new ErrorLog();
+  const startedAt = now();
+  const metrics = new ServiceMetrics(startedAt, now);
+  audit.on('event', () => metrics.audited());
+  errors.on('event', () => metrics.failed());
   let authorizer = new Authorizer(config.admin, config.policies);
   let { logErrors } = config;
   const running: KeyServer = createKeyServer(tls.current, {
@@ -59,18 +66,24 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       get authorizer() {
         return authorizer;
       },
+      audit,
+      errors,
+      metrics,
+      timeoutOf: ({ path, endless }) =>
+        endless ? undefined : (config.timeouts.get(path) ?? keyServiceLimits.timeoutMs),
+      isOpen: ({ access, maySkipAuth, path }) => access === 'none' || (maySkipAuth && config.skipAuth.has(path)),
       leaving: () => running.leaving,
-      startedAt: now(),
+      startedAt,
       version: packageJson.version,
       commit: '',
       now,
     },
-    audit,
     log,
     logErrors: () => logErrors,
     verifyClients: config.verifyClients,
-    skipAuth: config.skipAuth,
-    timeoutMs: keyServiceLimits.timeoutMs,
+    opensCalls: config.skipAuth.size > 0,
+    proxies: config.proxies,
+    requestTimeoutMs: keyServiceLimits.timeoutMs,
   });
   keyServer = running;
   const bound = await listen(running.server, config.address, { setting: 'the setting "address" or --addr' });

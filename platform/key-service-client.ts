@@ -5,6 +5,7 @@ import {
   describeSelfAnswer,
   encryptAnswer,
   generateAnswer,
+  hmacAnswer,
   parseKeyList,
   statusAnswer,
   versionAnswer,
@@ -57,10 +58,14 @@ export interface GeneratedKey {
   readonly version?: string;
 }
 
+export type ImportAlgorithm = 'AES256-GCM_SHA256' | 'XCHACHA20-POLY1305';
+
 /** Calls of the key service. Every method errors with a `KeyServiceError`. */
 export interface KeyServiceClient {
   /** Errors with `key-exists` where there is one of that name. */
   createKey(name: string): Promise<void>;
+  /** Takes in the bytes (32) of a key made elsewhere. Errors with `key-exists` where there is one of that name. */
+  importKey(name: string, bytes: Buffer, algorithm?: ImportAlgorithm): Promise<void>;
   describeKey(name: string): Promise<DescribeKeyAnswer>;
   /** Names that begin with the prefix, sorted. */
   listKeys(prefix?: string): Promise<string[]>;
@@ -70,6 +75,8 @@ export interface KeyServiceClient {
   encryptKey(name: string, plaintext: Buffer, context: Buffer): Promise<{ ciphertext: Buffer; version?: string }>;
   /** Errors with `not-authentic` where key, ciphertext or context are not those it was sealed with. */
   decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer>;
+  /** HMAC-SHA256 of a message. Errors with `invalid-request` where the key is too old to have an HMAC key. */
+  hmac(name: string, message: Buffer): Promise<Buffer>;
   status(): Promise<StatusAnswer>;
   version(): Promise<VersionAnswer>;
   /** Resolves when the service and its key store answer. */
@@ -158,6 +165,11 @@ function callsOf(call: Call, { once, close }: Pick<KeyServiceClient, 'once' | 'c
     async createKey(name) {
       await post('create', name, undefined, 'key-exists');
     },
+    async importKey(name, bytes, algorithm = 'AES256-GCM_SHA256') {
+      const key = bytes.toString('base64');
+      // Each generation reads its own two fields. A repeated call that finds the key there cannot tell whose it is, so it says so.
+      await post('import', name, { bytes: key, algorithm, key, cipher: algorithm });
+    },
     async describeKey(name) {
       return read(describeKeyAnswer, await call('GET', `/v1/key/describe/${encodeURIComponent(name)}`));
     },
@@ -194,6 +206,9 @@ function callsOf(call: Call, { once, close }: Pick<KeyServiceClient, 'once' | 'c
     async decryptKey(name, ciphertext, context) {
       const body = { ciphertext: ciphertext.toString('base64'), context: context.toString('base64') };
       return read(decryptAnswer, await post('decrypt', name, body)).plaintext;
+    },
+    async hmac(name, message) {
+      return read(hmacAnswer, await post('hmac', name, { message: message.toString('base64') })).hmac;
     },
     async status() {
       return read(statusAnswer, await call('GET', '/v1/status'));

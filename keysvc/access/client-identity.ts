@@ -5,9 +5,13 @@ import type { Identity } from '../../protocol/key-service/identity.ts';
 import type { Refusal } from '../../protocol/key-service/errors.ts';
 
 /** Who is at the other end of a connection, or why nobody is. */
-export type ClientIdentity =
-  | { readonly kind: 'known'; readonly identity: Identity }
-  | { readonly kind: 'unknown'; readonly refusal: Refusal; readonly reason: string };
+export type ClientIdentity = { readonly kind: 'known'; readonly identity: Identity } | UnknownClient;
+
+export interface UnknownClient {
+  readonly kind: 'unknown';
+  readonly refusal: Refusal;
+  readonly reason: string;
+}
 
 /** More certificates than any chain has: the rest is not looked at. */
 const maxCertificates = 16;
@@ -17,7 +21,21 @@ const maxCertificates = 16;
  * are refused, since the handshake proves the key of the first alone.
  */
 export function clientIdentity(socket: TLSSocket, options: { readonly verify: boolean }): ClientIdentity {
-  const leaves = sentCertificates(socket).filter((certificate) => !certificate.ca);
+  const found = identityOfLeaf(sentCertificates(socket));
+  if (found.kind === 'unknown') return found;
+  if (options.verify && !socket.authorized) {
+    // Where some calls need no certificate, the handshake lets anyone in and the check is made here.
+    const reason = `the client certificate is not trusted: ${String(socket.authorizationError)}`;
+    return { kind: 'unknown', refusal: 'notPermitted', reason };
+  }
+  return { kind: 'known', identity: found.identity };
+}
+
+/** The one certificate among several that is no authority's, and whom it stands for. */
+export function identityOfLeaf(
+  certificates: readonly X509Certificate[],
+): { readonly kind: 'known'; readonly identity: Identity; readonly leaf: X509Certificate } | UnknownClient {
+  const leaves = certificates.filter((certificate) => !certificate.ca);
   const [leaf] = leaves;
   if (leaf === undefined) {
     return { kind: 'unknown', refusal: 'noClientCertificate', reason: 'the client sent no certificate of its own' };
@@ -29,12 +47,7 @@ export function clientIdentity(socket: TLSSocket, options: { readonly verify: bo
       reason: `the client sent ${leaves.length} certificates`,
     };
   }
-  if (options.verify && !socket.authorized) {
-    // Where some calls need no certificate, the handshake lets anyone in and the check is made here.
-    const reason = `the client certificate is not trusted: ${String(socket.authorizationError)}`;
-    return { kind: 'unknown', refusal: 'notPermitted', reason };
-  }
-  return { kind: 'known', identity: identityOfCertificate(leaf) };
+  return { kind: 'known', identity: identityOfCertificate(leaf), leaf };
 }
 
 /**

@@ -25,6 +25,8 @@ export class AuditLog extends EventEmitter<{ event: [AuditEvent] }> {
 
   constructor(write: (line: string) => void, enabled: boolean) {
     super();
+    // How many listen is bounded where the streams are opened.
+    this.setMaxListeners(0);
     this.#write = write;
     this.#enabled = enabled;
   }

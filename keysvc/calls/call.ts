@@ -2,12 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import type { Identity } from '../../protocol/key-service/identity.ts';
 import type { Route } from '../../protocol/key-service/routes.ts';
 import type { Authorizer } from '../access/authorizer.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { ErrorLog } from '../audit/error-log.ts';
+import type { EventSource } from '../http/event-streams.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 
 /** What the calls work on. */
 export interface Service {
   readonly keyring: Keyring;
   readonly authorizer: Authorizer;
+  readonly audit: AuditLog;
+  readonly errors: ErrorLog;
+  readonly metrics: ServiceMetrics;
+  /** Milliseconds that a call may take; undefined where it is endless. */
+  readonly timeoutOf: (route: Route) => number | undefined;
+  /** Whether a call needs no certificate. */
+  readonly isOpen: (route: Route) => boolean;
   readonly startedAt: number;
   readonly version: string;
   readonly commit: string;
@@ -31,7 +42,10 @@ export interface Call {
 export type Answer =
   | { readonly kind: 'empty' }
   | { readonly kind: 'json'; readonly body: object }
-  | { readonly kind: 'lines'; readonly text: string };
+  | { readonly kind: 'lines'; readonly text: string }
+  | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
+  /** Goes on for as long as both sides want. */
+  | { readonly kind: 'events'; readonly source: EventSource };
 
 export type Handler = (call: Call) => Promise<Answer>;
 
@@ -39,4 +53,14 @@ export const empty: Answer = { kind: 'empty' };
 
 export function json(body: object): Answer {
   return { kind: 'json', body };
+}
+
+/** One JSON line for each item; none where there is nothing. */
+export function lines(items: readonly object[]): Answer {
+  return { kind: 'lines', text: items.map((item) => `${JSON.stringify(item)}\n`).join('') };
+}
+
+/** What stands in the configuration was made by its superuser when the service started, as far as the protocol can say it. */
+export function madeBy({ startedAt, authorizer }: Service): { created_at: string; created_by: string } {
+  return { created_at: new Date(startedAt).toISOString(), created_by: authorizer.admin ?? '' };
 }

@@ -7,7 +7,14 @@ import { describeKey } from './describe-key.ts';
 import { describeSelf } from './describe-self.ts';
 import { encrypt } from './encrypt.ts';
 import { generateKey } from './generate-key.ts';
+import { hmac } from './hmac.ts';
+import { describeIdentity, listIdentities } from './identities.ts';
+import { importKey } from './import-key.ts';
+import { listApis } from './list-apis.ts';
 import { listKeys } from './list-keys.ts';
+import { auditStream, errorStream } from './log-streams.ts';
+import { metrics } from './metrics.ts';
+import { describePolicy, listPolicies, readPolicy } from './policies.ts';
 import { ready, status, version } from './status.ts';
 
 /** Who answers which call. */
@@ -15,7 +22,10 @@ export const handlers: Readonly<Record<Api, Handler>> = {
   version,
   ready,
   status,
+  metrics,
+  api: listApis,
   'key-create': createKey,
+  'key-import': importKey,
   'key-describe': describeKey,
   'key-delete': deleteKey,
   'key-list': listKeys,
@@ -23,5 +33,13 @@ export const handlers: Readonly<Record<Api, Handler>> = {
   'key-encrypt': encrypt,
   'key-decrypt': decrypt,
   'key-bulk-decrypt': bulkDecrypt,
+  'key-hmac': hmac,
+  'policy-describe': describePolicy,
+  'policy-read': readPolicy,
+  'policy-list': listPolicies,
+  'identity-describe': describeIdentity,
   'identity-describe-self': describeSelf,
+  'identity-list': listIdentities,
+  'log-audit': auditStream,
+  'log-error': errorStream,
 };

@@ -21,8 +21,11 @@ const live: readonly Part[] = [
 /** The listening socket and its handshake, and the open key store, are made once. What stands in the TLS files reloads by itself. */
 const fixed: readonly Part[] = [
   ['address', (config) => config.address],
-  ['tls', (config) => [config.tls, config.verifyClients]],
-  ['api', (config) => [...config.skipAuth].sort()],
+  [
+    'tls',
+    (config) => [config.tls, config.verifyClients, [...config.proxies.identities].sort(), config.proxies.certHeader],
+  ],
+  ['api', (config) => [[...config.skipAuth].sort(), [...config.timeouts].map(([path, ms]) => `${path} ${ms}`).sort()]],
   ['keystore', (config) => config.keyStore],
   ['shutdown', (config) => config.shutdownDelayMs],
 ];

@@ -6,6 +6,7 @@ import { parseAddress } from '../../platform/listen.ts';
 import type { ListenAddress } from '../../platform/listen.ts';
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
 import { parseDuration } from './duration.ts';
+import type { TlsProxies } from '../access/caller.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
 import { ConfigError } from './config-error.ts';
 import { filesKeyStoreSettings } from './schema.ts';
@@ -20,12 +21,16 @@ export interface Config {
   readonly tls: TlsFiles;
   /** Whether client certificates must come from a trusted authority. */
   readonly verifyClients: boolean;
+  /** TLS proxies that are trusted to say who is behind them. */
+  readonly proxies: TlsProxies;
   readonly policies: readonly NamedPolicy[];
   readonly keys: readonly string[];
   readonly keyStore: KeyStoreSettings;
   readonly cache: CacheExpiry;
   /** Paths that need no certificate. */
   readonly skipAuth: ReadonlySet<string>;
+  /** Milliseconds that calls of these paths may take instead of the usual. */
+  readonly timeouts: ReadonlyMap<string, number>;
   readonly logErrors: boolean;
   readonly logAudit: boolean;
   /** Milliseconds between not being ready any more and the end of accepting. */
@@ -62,6 +67,7 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     admin,
     tls: tlsOf(file, overrides),
     verifyClients: (overrides.auth ?? file.tls?.auth ?? 'on') === 'on',
+    proxies: proxiesOf(file, admin, policies),
     policies,
     keys: keysOf(file),
     keyStore: keyStoreOf(file),
@@ -70,6 +76,11 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
       Object.entries(file.api ?? {})
         .filter(([, settings]) => settings.skip_auth === true)
         .map(([path]) => path),
+    ),
+    timeouts: new Map(
+      Object.entries(file.api ?? {}).flatMap(([path, { timeout }]) =>
+        timeout === undefined || timeout === 0 ? [] : [[path, timeout]],
+      ),
     ),
     logErrors: file.log?.error !== 'off',
     logAudit: file.log?.audit === 'on',
@@ -129,6 +140,28 @@ function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[
   });
 }
 
+/** A proxy speaks for others: one that could call for itself would be two in one. */
+function proxiesOf(file: ConfigFile, admin: Identity | undefined, policies: readonly NamedPolicy[]): TlsProxies {
+  const proxy = file.tls?.proxy;
+  // An empty entry is what `${VARIABLE}` leaves where the variable is empty.
+  const identities = (proxy?.identities ?? []).filter((identity) => identity !== '');
+  for (const identity of identities) {
+    if (!isIdentity(identity)) {
+      throw new ConfigError(
+        `tls.proxy.identities: "${identity}" is no identity of 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
+      );
+    }
+    if (identity === admin) throw new ConfigError(`tls.proxy.identities lists the superuser ${identity}`);
+    const policy = policies.find((policy) => policy.identities.includes(identity));
+    if (policy !== undefined) {
+      throw new ConfigError(`tls.proxy.identities lists ${identity}, which is in the policy "${policy.name}" too`);
+    }
+  }
+  const header = proxy?.header?.cert ?? 'X-Tls-Client-Cert';
+  if (!/^[A-Za-z0-9-]+$/.test(header)) throw new ConfigError(`tls.proxy.header.cert: "${header}" is no header name`);
+  return { identities: new Set(identities as Identity[]), certHeader: header.toLowerCase() };
+}
+
 function addressOf(text: string): ListenAddress {
   try {
     return parseAddress(text);
@@ -143,10 +176,6 @@ function tlsOf(file: ConfigFile, overrides: ConfigOverrides): TlsFiles {
   if (keyFile === undefined || keyFile === '') throw new ConfigError('tls.key is missing: the path of the private key');
   if (certFile === undefined || certFile === '')
     throw new ConfigError('tls.cert is missing: the path of the certificate');
-  const proxies = (file.tls?.proxy?.identities ?? []).filter((identity) => identity !== '');
-  if (proxies.length > 0) {
-    throw new ConfigError('tls.proxy.identities is not supported yet: it comes with the key-service issue');
-  }
   const password = file.tls?.password;
   const caFile = file.tls?.ca;
   return {

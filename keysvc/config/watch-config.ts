@@ -78,8 +78,8 @@ export function watchConfig(options: WatchConfigOptions): WatchedConfig {
 }
 
 function fixedPartsOf(config: Config): Partial<Config> {
-  const { address, tls, verifyClients, skipAuth, keyStore, shutdownDelayMs } = config;
-  return { address, tls, verifyClients, skipAuth, keyStore, shutdownDelayMs };
+  const { address, tls, verifyClients, proxies, skipAuth, timeouts, keyStore, shutdownDelayMs } = config;
+  return { address, tls, verifyClients, proxies, skipAuth, timeouts, keyStore, shutdownDelayMs };
 }
 
 function tell(log: Logger, path: string, { live, needRestart }: ConfigChanges): void {

@@ -44,6 +44,8 @@ function ask(method: string, path: string, body?: string, who: CertificateAndKey
   return promise;
 }
 
+const auditEvents = (metrics: string) => /^kes_log_audit_events (\d+)/m.exec(metrics)?.[1];
+
 const message = (answered: Answered) => (JSON.parse(answered.text) as { message: string }).message;
 
 const names = (answered: Answered) =>
@@ -68,7 +70,7 @@ root: ${identityOfCertificate(root.certPem)}
 tls: { key: ${join(folder, 'tls.key')}, cert: ${join(folder, 'tls.crt')}, auth: off }
 policy:
   reader: { allow: [/v1/key/list/*], deny: [/v1/key/list/hidden*], identities: [${identityOfCertificate(reader.certPem)}] }
-api: { /v1/ready: { skip_auth: true } }
+api: { /v1/ready: { skip_auth: true, timeout: 3s } }
 log: { error: off }
 keystore: { fs: { path: unused } }
 `,
@@ -101,6 +103,111 @@ describe('the key server', () => {
       algorithm: 'AES256-GCM_SHA256',
       created_by: identityOfCertificate(root.certPem),
     });
+  });
+
+  it.each([
+    ['first', { bytes: Buffer.alloc(32, 1).toString('base64'), algorithm: 'XCHACHA20-POLY1305' }, 'XCHACHA20-POLY1305'],
+    ['second', { key: Buffer.alloc(32, 2).toString('base64'), cipher: 'AES256' }, 'AES256-GCM_SHA256'],
+  ])('imports a key as the %s generation sends it, once', async (generation, body, algorithm) => {
+    const path = `/v1/key/import/imported-${generation}`;
+    expect(await ask('POST', path, JSON.stringify(body))).toMatchObject({ status: 200, text: '' });
+    const described = await ask('GET', `/v1/key/describe/imported-${generation}`);
+    expect(JSON.parse(described.text)).toMatchObject({ algorithm, created_by: identityOfCertificate(root.certPem) });
+    const again = await ask('PUT', path, JSON.stringify(body));
+    expect([again.status, message(again)]).toEqual([400, 'key already exists']);
+  });
+
+  it('opens with an imported key what was sealed with it elsewhere', async () => {
+    await ask(
+      'PUT',
+      '/v1/key/import/zero',
+      JSON.stringify({ key: Buffer.alloc(32).toString('base64'), cipher: 'AES256' }),
+    );
+    const ciphertext =
+      'lbFBRVMyNTYtR0NNX1NIQTI1NtkgNjY2ODdhYWRmODYyYmQ3NzZjOGZjMThiOGU5ZjhlMjDEEExv7LAd4oz0SaHZrX5LBufEDEKME1ow1CDfUFrqv8QgJuy7Sw+jVqz99TK1HV851LT3K4mwwDv46TB2ngWkAJQ=';
+    const opened = await ask('POST', '/v1/key/decrypt/zero', JSON.stringify({ ciphertext }));
+    expect(JSON.parse(opened.text)).toEqual({ plaintext: Buffer.alloc(16).toString('base64') });
+  });
+
+  it.each([
+    [{ bytes: 'AAAA', algorithm: 'AES256-GCM_SHA256' }, 400, 'invalid key size'],
+    [{ key: 'AAAA', cipher: 'AES256' }, 406, "invalid key size for 'AES256'"],
+    [{ key: 'AAAA', cipher: 'DES' }, 406, "algorithm 'DES' is not supported"],
+    [{ key: 'AAAA', cipher: 'constructor' }, 406, "algorithm 'constructor' is not supported"],
+  ])('refuses to import %j', async (body, status, text) => {
+    const refused = await ask('POST', '/v1/key/import/refused', JSON.stringify(body));
+    expect([refused.status, message(refused)]).toEqual([status, text]);
+  });
+
+  it('computes the same HMAC for the same message, by a key that the 2023 releases did not have', async () => {
+    await ask('POST', '/v1/key/create/hmac');
+    const hmac = async (text: string) =>
+      JSON.parse(
+        (await ask('PUT', '/v1/key/hmac/hmac', JSON.stringify({ message: Buffer.from(text).toString('base64') }))).text,
+      ) as { hmac: string };
+    expect(await hmac('a')).toEqual(await hmac('a'));
+    expect(await hmac('a')).not.toEqual(await hmac('b'));
+    expect(Buffer.from((await hmac('a')).hmac, 'base64')).toHaveLength(32);
+    await store.create('old', Buffer.from(JSON.stringify({ bytes: Buffer.alloc(32).toString('base64') })));
+    const refused = await ask('PUT', '/v1/key/hmac/old', '{"message":""}');
+    expect([refused.status, message(refused)]).toEqual([409, 'key does not support HMAC']);
+  });
+
+  it('tells policies and identities of the configuration', async () => {
+    const [rootIdentity, readerIdentity] = [identityOfCertificate(root.certPem), identityOfCertificate(reader.certPem)];
+    const made = { created_at: expect.any(String), created_by: rootIdentity };
+    const told = async (path: string) => JSON.parse((await ask('GET', path)).text) as unknown;
+    expect(await told('/v1/policy/describe/reader')).toEqual({ name: 'reader', ...made });
+    expect(await told('/v1/policy/read/reader')).toEqual({
+      name: 'reader',
+      allow: ['/v1/key/list/*'],
+      deny: ['/v1/key/list/hidden*'],
+      ...made,
+    });
+    expect(await told('/v1/policy/list/read*')).toEqual({ name: 'reader', ...made });
+    expect((await ask('GET', '/v1/policy/list/none*')).text).toBe('');
+    expect(await told(`/v1/identity/describe/${readerIdentity}`)).toEqual({ admin: false, policy: 'reader', ...made });
+    expect(await told(`/v1/identity/describe/${rootIdentity}`)).toEqual({ admin: true, policy: '', ...made });
+    const listed = (await ask('GET', '/v1/identity/list/*')).text.trim().split('\n');
+    expect(listed.map((line) => (JSON.parse(line) as { identity: string }).identity)).toEqual(
+      [rootIdentity, readerIdentity].sort(),
+    );
+    expect(message(await ask('GET', '/v1/policy/read/none'))).toBe('policy does not exist');
+    expect(message(await ask('GET', `/v1/identity/describe/${'0'.repeat(64)}`))).toBe('identity does not exist');
+  });
+
+  it('is not changed by calls: what writes policies or identities is not implemented', async () => {
+    for (const path of ['/v1/policy/write/x', '/v1/policy/assign/x', '/v1/secret/create/x', '/v1/enclave/create/x']) {
+      expect((await ask('POST', path, '{}')).status).toBe(501);
+    }
+  });
+
+  it('describes every call', async () => {
+    const apis = JSON.parse((await ask('GET', '/v1/api')).text) as object[];
+    expect(apis).toContainEqual({
+      method: 'POST',
+      path: '/v1/key/import/',
+      max_body: 1024 * 1024,
+      timeout: 15,
+      verify_auth: true,
+    });
+    expect(apis).toContainEqual(expect.objectContaining({ path: '/v1/log/audit', timeout: 0 }));
+    expect(apis).toContainEqual(expect.objectContaining({ path: '/v1/ready', timeout: 3, verify_auth: false }));
+  });
+
+  it('counts calls by their outcome, and not those that ask for the counts', async () => {
+    await ask('GET', '/v1/key/describe/counted');
+    const counts = async () => {
+      const answered = await ask('GET', '/v1/metrics');
+      expect(answered.headers['content-type']).toMatch(/^text\/plain/);
+      return answered.text;
+    };
+    const before = await counts();
+    expect(before).toMatch(/^kes_http_request_error\{code="404"\} [1-9]/m);
+    for (const name of ['kes_http_request_active', 'kes_log_audit_events', 'kes_system_up_time', 'kes_system_num_cpu'])
+      expect(before.match(new RegExp(`^${name} \\d`, 'gm'))).toHaveLength(1);
+    expect(before).toMatch(/^kes_http_response_time_bucket\{le="0\.25"\} /m);
+    expect(auditEvents(await counts())).toBe(auditEvents(before));
   });
 
   it('deletes a key, once', async () => {

@@ -1,12 +1,18 @@
 import { constants } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
+import { rootCertificates } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { Connections } from '../../platform/connections.ts';
 import { applyTlsMaterial } from '../../platform/tls/reloading-context.ts';
 import type { TlsChange } from '../../platform/tls/reloading-context.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
+import { callersOf } from '../access/caller.ts';
+import type { TlsProxies } from '../access/caller.ts';
+import { certificatesOf } from '../access/forwarded-certificate.ts';
+import { EventStreams } from './event-streams.ts';
 import { createRequestListener } from './request-listener.ts';
 import type { ListenerOptions } from './request-listener.ts';
 
@@ -28,12 +34,31 @@ export interface KeyServer {
   drain(): Promise<void>;
 }
 
+export interface KeyServerOptions extends Pick<ListenerOptions, 'service' | 'log' | 'logErrors'> {
+  readonly verifyClients: boolean;
+  /** Whether some calls need no certificate. */
+  readonly opensCalls: boolean;
+  readonly proxies: TlsProxies;
+  /** Milliseconds in which a request must have come. */
+  readonly requestTimeoutMs: number;
+}
+
 /** The HTTPS server of the key service, not yet listening. */
-export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOptions, 'closes'>): KeyServer {
+export function createKeyServer(material: TlsMaterial, options: KeyServerOptions): KeyServer {
   let outdated = new WeakSet<Socket>();
   const authorized = new Set<Socket>();
   const closes = (socket: TLSSocket) => outdated.has(socket);
-  const answer = createRequestListener({ ...options, closes });
+  const streams = new EventStreams(options.log);
+  let { ca } = material;
+  let authorities: readonly X509Certificate[] | undefined;
+  const whoCalls = callersOf({
+    verify: options.verifyClients,
+    proxies: options.proxies,
+    authorities: () => (authorities ??= certificatesOf(ca?.toString() ?? rootCertificates.join('\n'))),
+    now: options.service.now,
+  });
+  const { service, log, logErrors } = options;
+  const answer = createRequestListener({ service, log, logErrors, whoCalls, streams, closes });
 
   const server = createServer(
     {
@@ -41,10 +66,10 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
       secureOptions,
       requestCert: true,
       // Where some calls need no certificate, the handshake only asks for one, and each call is checked.
-      rejectUnauthorized: options.verifyClients && options.skipAuth.size === 0,
+      rejectUnauthorized: options.verifyClients && !options.opensCalls,
       handshakeTimeout: 10_000,
       headersTimeout: 5000,
-      requestTimeout: options.timeoutMs,
+      requestTimeout: options.requestTimeoutMs,
       keepAliveTimeout: 90_000,
     },
     (request, response) => {
@@ -60,10 +85,9 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
   server.on('tlsClientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
     // A probe that only connects and leaves is no event.
     if (error.code === 'ECONNRESET') return;
-    options.log.warn(
-      { ip: socket.remoteAddress, code: error.code },
-      `TLS handshake refused: ${error.reason ?? error.message}`,
-    );
+    const message = `TLS handshake refused: ${error.reason ?? error.message}`;
+    log.warn({ ip: socket.remoteAddress, code: error.code }, message);
+    service.errors.record(message);
   });
 
   return {
@@ -71,6 +95,8 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
     reload(next, change) {
       applyTlsMaterial(server, next, { secureOptions });
       if (!change.ca) return;
+      ({ ca } = next);
+      authorities = undefined;
       outdated = new WeakSet(authorized);
       server.closeIdleConnections();
     },
@@ -78,6 +104,9 @@ export function createKeyServer(material: TlsMaterial, options: Omit<ListenerOpt
       return connections.closing;
     },
     leave: () => connections.startClosing(),
-    drain: () => connections.drain(drainMs),
+    drain() {
+      streams.end();
+      return connections.drain(drainMs);
+    },
   };
 }

@@ -19,7 +19,7 @@ describe('the keys of the configuration', () => {
 
   it('stop the start by name where one is damaged', async () => {
     const store = new MemoryKeyStore();
-    await store.create('bad', Buffer.from('nonsense'));
+    await store.create('bad', Buffer.from('{nonsense'));
     await expect(ensureKeys(ringOf(store), ['good', 'bad'], log)).rejects.toMatchObject({
       keyName: 'bad',
       message: expect.stringMatching(/"bad".*not JSON/),

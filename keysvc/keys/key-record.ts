@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { keyAlgorithms, keyBytes, keyFrom } from './key.ts';
 import type { Key } from './key.ts';
+import { looksLikeProtobufRecord, readProtobufRecord } from './protobuf-key-record.ts';
 
-/** What a key store holds for a key: the JSON of the 2023 releases, which later ones read too. */
+/**
+ * What a key store holds for a key: the JSON of the 2023 releases, which later ones read too. The HMAC key is ours; other programs of
+ * the protocol pass over it.
+ */
 const record = z.object({
   version: z.literal('v1').optional(),
   bytes: z.base64().transform((text) => Buffer.from(text, 'base64')),
@@ -10,6 +14,9 @@ const record = z.object({
   algorithm: z.enum(keyAlgorithms).default('AES256-GCM_SHA256'),
   created_at: z.string().optional(),
   created_by: z.string().optional(),
+  hmac: z
+    .object({ bytes: z.base64().transform((text) => Buffer.from(text, 'base64')), hash: z.literal('SHA256') })
+    .optional(),
 });
 
 export class KeyRecordError extends Error {
@@ -25,12 +32,28 @@ export function writeKeyRecord(key: Key): Buffer {
       algorithm: key.algorithm,
       created_at: key.createdAt?.toISOString(),
       created_by: key.createdBy,
+      hmac: key.hmacKey === undefined ? undefined : { bytes: key.hmacKey.toString('base64'), hash: 'SHA256' },
     }),
   );
 }
 
-/** Errors with a `KeyRecordError` that says what is wrong, and never quotes the record. */
+/** Reads a record of either generation. Errors with a `KeyRecordError` that says what is wrong, and never quotes the record. */
 export function parseKeyRecord(data: Buffer): Key {
+  const key = looksLikeProtobufRecord(data) ? parseProtobuf(data) : parseJson(data);
+  if (key.bytes.length !== keyBytes)
+    throw new KeyRecordError(`the key in the record has ${key.bytes.length} bytes, not ${keyBytes}`);
+  return key;
+}
+
+function parseProtobuf(data: Buffer): Key {
+  try {
+    return readProtobufRecord(data);
+  } catch (error) {
+    throw new KeyRecordError(`the key record is neither JSON nor a protobuf of a form known here: ${messageOf(error)}`);
+  }
+}
+
+function parseJson(data: Buffer): Key {
   let json: unknown;
   try {
     json = JSON.parse(data.toString('utf8'));
@@ -44,14 +67,18 @@ export function parseKeyRecord(data: Buffer): Key {
     const issue = parsed.error.issues[0];
     throw new KeyRecordError(`the key record has no valid "${issue?.path.join('.') ?? ''}"`);
   }
-  const { bytes, algorithm, created_at, created_by } = parsed.data;
-  if (bytes.length !== keyBytes)
-    throw new KeyRecordError(`the key in the record has ${bytes.length} bytes, not ${keyBytes}`);
-  const createdAt = created_at === undefined ? undefined : new Date(created_at);
-  return keyFrom(
-    bytes,
-    algorithm,
-    createdAt !== undefined && Number.isNaN(createdAt.getTime()) ? undefined : createdAt,
-    created_by,
-  );
+  const { bytes, algorithm, created_at, created_by, hmac } = parsed.data;
+  return {
+    ...keyFrom(bytes, algorithm, dateOf(created_at), created_by),
+    ...(hmac === undefined ? {} : { hmacKey: hmac.bytes }),
+  };
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  const date = text === undefined ? undefined : new Date(text);
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

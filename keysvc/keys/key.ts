@@ -13,13 +13,20 @@ export interface Key {
   readonly createdAt?: Date;
   /** The identity that made it; absent where the service did. */
   readonly createdBy?: string;
+  /** What HMACs are computed with; a key of the 2023 releases has none. */
+  readonly hmacKey?: Buffer;
 }
 
 export const keyBytes = 32;
 
 /** A fresh AES-256 key: what every processor the service runs on does in hardware. */
 export function makeKey(createdAt: Date, createdBy?: string): Key {
-  return keyFrom(randomBytes(keyBytes), 'AES256-GCM_SHA256', createdAt, createdBy);
+  return keyOf(randomBytes(keyBytes), 'AES256-GCM_SHA256', createdAt, createdBy);
+}
+
+/** A key of bytes that somebody brought, with an HMAC key of its own. */
+export function keyOf(bytes: Buffer, algorithm: KeyAlgorithm, createdAt: Date, createdBy?: string): Key {
+  return { ...keyFrom(bytes, algorithm, createdAt, createdBy), hmacKey: randomBytes(keyBytes) };
 }
 
 export function keyFrom(bytes: Buffer, algorithm: KeyAlgorithm, createdAt?: Date, createdBy?: string): Key {

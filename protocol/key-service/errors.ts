@@ -19,6 +19,9 @@ export const refusals = {
   tlsRequired: [400, 'insecure connection: TLS required'],
   noClientCertificate: [400, 'insecure connection: no client certificate is present'],
   tooManyClientCertificates: [400, 'insecure connection: too many client certificates are present'],
+  noHmac: [409, 'key does not support HMAC'],
+  policyNotFound: [404, 'policy does not exist'],
+  identityNotFound: [404, 'identity does not exist'],
   invalidKeySize: [400, 'invalid key size'],
   tooManyCiphertexts: [400, 'too many ciphertexts'],
   notImplemented: [501, 'not implemented'],
@@ -31,6 +34,7 @@ export const refusals = {
   storeUnreachable: [504, 'key store is not reachable'],
   timeout: [503, 'timeout'],
   stopping: [503, 'the key service is stopping'],
+  tooManyStreams: [503, 'too many log streams'],
   bodyTooLarge: [413, 'http: request body too large'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 

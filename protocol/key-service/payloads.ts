@@ -14,6 +14,18 @@ export const decryptRequest = z.object({ ciphertext: bytes, context });
 /** The limit has an answer of its own, so the schema leaves room for one too many. */
 export const bulkDecryptRequest = z.array(decryptRequest).max(keyServiceLimits.maxCiphertexts + 1);
 
+export const hmacRequest = z.object({ message: bytes });
+
+/** The first generation sends `bytes` and `algorithm`, the second `key` and `cipher`. */
+export const importRequest = z.union([
+  z.object({ bytes, algorithm: z.string().optional() }).transform((body) => ({ generation: 1 as const, ...body })),
+  z
+    .object({ key: bytes, cipher: z.string() })
+    .transform(({ key, cipher }) => ({ generation: 2 as const, bytes: key, algorithm: cipher })),
+]);
+
+export const hmacAnswer = z.object({ hmac: bytes });
+
 export const generateAnswer = z.object({ plaintext: bytes, ciphertext: bytes, version: z.string().optional() });
 export const encryptAnswer = z.object({ ciphertext: bytes, version: z.string().optional() });
 export const decryptAnswer = z.object({ plaintext: bytes });

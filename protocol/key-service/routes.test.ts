@@ -15,7 +15,7 @@ describe('findRoute', () => {
     expect([found?.route.api, found?.argument]).toEqual([api, argument]);
   });
 
-  it.each(['/', '/v1/key/createx', '/v1/status/', '/v1/metrics', '/v2/key/create/x'])('knows no %s', (path) => {
+  it.each(['/', '/v1/key/createx', '/v1/status/', '/v1/secret/create/x', '/v2/key/create/x'])('knows no %s', (path) => {
     expect(findRoute(path)).toBeUndefined();
   });
 });

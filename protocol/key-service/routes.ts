@@ -12,6 +12,10 @@ export interface Route {
   readonly access: 'policy' | 'certificate' | 'none';
   /** Whether `api.<path>.skip_auth` of the configuration may open it to everyone. */
   readonly maySkipAuth: boolean;
+  /** Whether the answer goes on until one side ends it: a stream of events, which has no deadline. */
+  readonly endless: boolean;
+  /** Whether the call leaves a line in the audit. Who watches would otherwise be told of the watching. */
+  readonly audited: boolean;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -20,7 +24,10 @@ export type Api =
   | 'version'
   | 'ready'
   | 'status'
+  | 'metrics'
+  | 'api'
   | 'key-create'
+  | 'key-import'
   | 'key-describe'
   | 'key-delete'
   | 'key-list'
@@ -28,7 +35,15 @@ export type Api =
   | 'key-encrypt'
   | 'key-decrypt'
   | 'key-bulk-decrypt'
-  | 'identity-describe-self';
+  | 'key-hmac'
+  | 'policy-describe'
+  | 'policy-read'
+  | 'policy-list'
+  | 'identity-describe'
+  | 'identity-describe-self'
+  | 'identity-list'
+  | 'log-audit'
+  | 'log-error';
 
 export const keyServiceLimits = {
   maxBody: 1024 * 1024,
@@ -45,7 +60,10 @@ export const routes: readonly Route[] = [
   route('version', ['GET'], '/version', 'none', 0, { access: 'none' }),
   route('ready', ['GET'], '/v1/ready', 'none', 0, { maySkipAuth: true }),
   route('status', ['GET'], '/v1/status', 'none', 0, { maySkipAuth: true }),
+  route('metrics', ['GET'], '/v1/metrics', 'none', 0, { maySkipAuth: true, audited: false }),
+  route('api', ['GET'], '/v1/api', 'none', 0, { maySkipAuth: true }),
   route('key-create', post, '/v1/key/create', 'name', 0),
+  route('key-import', post, '/v1/key/import', 'name', maxBody),
   route('key-describe', ['GET'], '/v1/key/describe', 'name', 0),
   route('key-delete', ['DELETE'], '/v1/key/delete', 'name', 0),
   route('key-list', ['GET'], '/v1/key/list', 'pattern', 0),
@@ -53,10 +71,18 @@ export const routes: readonly Route[] = [
   route('key-encrypt', post, '/v1/key/encrypt', 'name', maxBody),
   route('key-decrypt', post, '/v1/key/decrypt', 'name', maxBody),
   route('key-bulk-decrypt', post, '/v1/key/bulk/decrypt', 'name', maxBody),
+  route('key-hmac', post, '/v1/key/hmac', 'name', maxBody),
+  route('policy-describe', ['GET'], '/v1/policy/describe', 'name', 0),
+  route('policy-read', ['GET'], '/v1/policy/read', 'name', 0),
+  route('policy-list', ['GET'], '/v1/policy/list', 'pattern', 0),
+  route('identity-describe', ['GET'], '/v1/identity/describe', 'name', 0),
+  route('identity-list', ['GET'], '/v1/identity/list', 'pattern', 0),
+  route('log-audit', ['GET'], '/v1/log/audit', 'none', 0, { endless: true, audited: false }),
+  route('log-error', ['GET'], '/v1/log/error', 'none', 0, { endless: true, audited: false }),
   route('identity-describe-self', ['GET'], '/v1/identity/self/describe', 'none', 0, { access: 'certificate' }),
 ];
 
-/** Paths that the protocol knows and whose `skip_auth` a configuration may set, whether served already or not. */
+/** Paths whose `skip_auth` a configuration may set. */
 export const pathsThatMaySkipAuth = ['/v1/status', '/v1/metrics', '/v1/api', '/v1/ready'] as const;
 
 /** The route of a path and the name that follows it; undefined where the protocol knows none. */
@@ -76,7 +102,8 @@ function route(
   path: string,
   argument: Route['argument'],
   maxBody: number,
-  more: Partial<Pick<Route, 'access' | 'maySkipAuth'>> = {},
+  more: Partial<Pick<Route, 'access' | 'maySkipAuth' | 'endless' | 'audited'>> = {},
 ): Route {
-  return { api, methods, path, argument, maxBody, access: 'policy', maySkipAuth: false, ...more };
+  const usual = { access: 'policy', maySkipAuth: false, endless: false, audited: true } as const;
+  return { api, methods, path, argument, maxBody, ...usual, ...more };
 }

@@ -1,0 +1,96 @@
+import { readdirSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Upper bounds of the buckets of response times, in seconds: those that clients of the protocol expect. */
+const buckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 3, 5, 10];
+
+/**
+ * What the service counts, under the names that clients of the protocol look for. Each family but those by status code has exactly
+ * one sample: their parsers demand it.
+ */
+export class ServiceMetrics {
+  readonly #registry = new Registry();
+  readonly #success = this.#byCode('kes_http_request_success', 'Calls answered by a status of 2xx', '200');
+  readonly #error = this.#byCode('kes_http_request_error', 'Calls refused by a status of 4xx', '400');
+  readonly #failure = this.#byCode('kes_http_request_failure', 'Calls that failed by a status of 5xx', '500');
+  readonly #active = this.#gauge('kes_http_request_active', 'Calls that are being answered');
+  readonly #time = new Histogram({
+    name: 'kes_http_response_time',
+    help: 'Seconds until a call was answered',
+    buckets,
+    registers: [this.#registry],
+  });
+  readonly #errorEvents = this.#counter('kes_log_error_events', 'Failures told to the error log');
+  readonly #auditEvents = this.#counter('kes_log_audit_events', 'Calls told to the audit log');
+
+  constructor(startedAt: number, now: () => number) {
+    this.#gauge('kes_system_up_time', 'Seconds since the start', () => (now() - startedAt) / 1000);
+    this.#gauge('kes_system_num_cpu', 'Processors of the machine', () => cpus().length);
+    this.#gauge('kes_system_num_cpu_used', 'Processors that the service may use', availableParallelism);
+    this.#gauge('kes_system_num_threads', 'Threads of the process', threads);
+    this.#gauge('kes_system_mem_heap_used', 'Bytes of heap in use', () => process.memoryUsage().heapUsed);
+    // This runtime tells neither; clients want a sample all the same.
+    this.#gauge('kes_system_mem_heap_objects', 'Objects on the heap: not known, always 0', () => 0);
+    this.#gauge('kes_system_mem_stack_used', 'Bytes of stack in use: not known, always 0', () => 0);
+  }
+
+  began(): void {
+    this.#active.inc();
+  }
+
+  answered(status: number, seconds: number): void {
+    this.#active.dec();
+    this.#time.observe(seconds);
+    const family = status < 400 ? this.#success : status < 500 ? this.#error : this.#failure;
+    family.inc({ code: String(status) });
+  }
+
+  audited(): void {
+    this.#auditEvents.inc();
+  }
+
+  failed(): void {
+    this.#errorEvents.inc();
+  }
+
+  /** Everything in the text format of Prometheus. */
+  async text(): Promise<{ readonly contentType: string; readonly text: string }> {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  /** Begins with a sample of 0: a family without one counts as an error to the clients. */
+  #byCode(name: string, help: string, usual: string): Counter<'code'> {
+    const counter = new Counter({ name, help, labelNames: ['code'], registers: [this.#registry] });
+    counter.inc({ code: usual }, 0);
+    return counter;
+  }
+
+  #counter(name: string, help: string): Counter {
+    return new Counter({ name, help, registers: [this.#registry] });
+  }
+
+  #gauge(name: string, help: string, read?: () => number): Gauge {
+    return new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      ...(read === undefined
+        ? {}
+        : {
+            collect() {
+              this.set(read());
+            },
+          }),
+    });
+  }
+}
+
+/** Where the system does not tell, the one thread that answers calls. */
+function threads(): number {
+  try {
+    return readdirSync('/proc/self/task').length;
+  } catch {
+    return 1;
+  }
+}
