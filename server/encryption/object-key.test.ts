@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { newObjectKey, openObjectKey, sealObjectKey } from './object-key.ts';
 import { DamagedCiphertext } from './packages.ts';
 
-const dataKey = randomBytes(32);
+const bytes = randomBytes(32);
+const dataKey = { origin: 'service', bytes } as const;
 const place = { bucket: 'bucket', key: 'a/b', id: '00' };
 const objectKey = newObjectKey(randomBytes);
 const sealed = sealObjectKey(objectKey, dataKey, place, randomBytes);
@@ -28,7 +29,13 @@ describe('a sealed object key', () => {
   });
 
   it('does not open with another data key', () => {
-    expect(() => openObjectKey(sealed, randomBytes(32), place)).toThrow(DamagedCiphertext);
+    expect(() => openObjectKey(sealed, { origin: 'service', bytes: randomBytes(32) }, place)).toThrow(
+      DamagedCiphertext,
+    );
+  });
+
+  it('of the key service does not open with the same bytes from a client', () => {
+    expect(() => openObjectKey(sealed, { origin: 'customer', bytes }, place)).toThrow(DamagedCiphertext);
   });
 
   it('does not open with any byte changed, or cut', () => {

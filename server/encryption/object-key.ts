@@ -2,14 +2,21 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { DamagedCiphertext } from './packages.ts';
 
 /**
- * Each object has a random key of its own, sealed under a key derived from a data key. It is bound to where it belongs, so that a
- * record moved to another name, or a sealed key put into another object's record, opens nothing.
+ * Each object has a random key of its own, sealed under a key derived from a data key, or from a client's key. It is bound to where
+ * it belongs, so that a record moved to another name, or a sealed key put into another object's record, opens nothing.
  */
 export interface ObjectPlace {
   readonly bucket: string;
   readonly key: string;
   /** Of this object or upload, never used again. */
   readonly id: string;
+}
+
+/** The key that an object key is sealed with. One of a client never opens what one of the key service sealed, were they the same. */
+export interface OuterKey {
+  /** `service`: a data key of the key service; `customer`: given by the client. */
+  readonly origin: 'service' | 'customer';
+  readonly bytes: Buffer;
 }
 
 /** A sealed object key: 1 byte format, 32 of salt, 32 of ciphertext, 16 of tag. */
@@ -28,25 +35,25 @@ export function newObjectKey(random: (size: number) => Buffer): Buffer {
 
 export function sealObjectKey(
   objectKey: Buffer,
-  dataKey: Buffer,
+  outer: OuterKey,
   place: ObjectPlace,
   random: (size: number) => Buffer,
 ): SealedObjectKey {
   const salt = random(32);
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(dataKey, salt), NONCE);
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(outer, salt), NONCE);
   cipher.setAAD(placeBytes(place));
   const sealed = cipher.update(objectKey);
   cipher.final();
   return Buffer.concat([Buffer.of(FORMAT), salt, sealed, cipher.getAuthTag()]);
 }
 
-/** Throws `DamagedCiphertext` when the sealed key was changed, or belongs to another object or data key. */
-export function openObjectKey(sealed: SealedObjectKey, dataKey: Buffer, place: ObjectPlace): Buffer {
+/** Throws `DamagedCiphertext` when the sealed key was changed, or belongs to another object or outer key. */
+export function openObjectKey(sealed: SealedObjectKey, outer: OuterKey, place: ObjectPlace): Buffer {
   const where = `the sealed key of object ${place.bucket}/${place.key}`;
   if (sealed[0] !== FORMAT || sealed.length !== SEALED_SIZE) {
     throw new DamagedCiphertext(`${where} has an unknown format (${sealed[0]}, ${sealed.length} bytes)`);
   }
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(dataKey, sealed.subarray(1, SALT_END)), NONCE, {
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(outer, sealed.subarray(1, SALT_END)), NONCE, {
     authTagLength: 16,
   });
   decipher.setAAD(placeBytes(place));
@@ -60,8 +67,14 @@ export function openObjectKey(sealed: SealedObjectKey, dataKey: Buffer, place: O
   return objectKey;
 }
 
-function sealingKey(dataKey: Buffer, salt: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', dataKey, salt, 'coffer object key 1', KEY_SIZE));
+/** Part of the format: never to be changed. */
+const purposes: Readonly<Record<OuterKey['origin'], string>> = {
+  service: 'coffer object key 1',
+  customer: 'coffer object key of a customer 1',
+};
+
+function sealingKey({ origin, bytes }: OuterKey, salt: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', bytes, salt, purposes[origin], KEY_SIZE));
 }
 
 function placeBytes(place: ObjectPlace): Buffer {

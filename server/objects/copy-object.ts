@@ -12,7 +12,7 @@ import { resolveRange } from './resolve-range.ts';
 export async function copyObject(environment: Environment, request: CopyObject): Promise<ObjectInfo> {
   const { source, bucket, key, headers, encryption } = request;
   const onItself = source.bucket === bucket && source.key === key;
-  if (onItself && headers === undefined && encryption === undefined) {
+  if (onItself && headers === undefined && encryption === undefined && source.customerKey === undefined) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
   const { info, open } = await openSource(environment, source);
@@ -30,7 +30,7 @@ export async function copyObject(environment: Environment, request: CopyObject):
 /** The source of a copy: what would be 304 for a GET is 412 here. */
 export async function openSource(environment: Environment, source: CopySource): Promise<ReadableObject> {
   try {
-    return await getIntactObject(environment, source.bucket, source.key, source.conditions);
+    return await getIntactObject(environment, source.bucket, source.key, source.conditions, source.customerKey);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NotModified') {
       throw new S3Error('PreconditionFailed', undefined, { cause: error });

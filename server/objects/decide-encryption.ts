@@ -1,13 +1,17 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 import type { BucketEncryption, ObjectEncryption, RequestedEncryption } from './object-layer.ts';
 
-/** How a new object is encrypted, its key named. */
-export interface ChosenEncryption {
-  readonly scheme: ObjectEncryption['scheme'];
-  readonly keyName: string;
-  readonly context?: EncryptionContext;
-}
+/** How a new object is encrypted, its key named or given. */
+export type ChosenEncryption =
+  | {
+      readonly scheme: 'SSE-S3' | 'SSE-KMS';
+      readonly keyName: string;
+      readonly context?: EncryptionContext;
+      readonly bucketKey?: boolean;
+    }
+  | { readonly scheme: 'SSE-C'; readonly customerKey: CustomerKey };
 
 /** The request's wish, else the bucket's default, else SSE-KMS where the server encrypts everything. Undefined is plain. */
 export function decideEncryption(given: {
@@ -16,10 +20,11 @@ export function decideEncryption(given: {
   readonly autoEncryption: boolean;
   readonly defaultKey: string;
 }): ChosenEncryption | undefined {
+  const { requested, bucketDefault, autoEncryption, defaultKey } = given;
   const wish: RequestedEncryption | undefined =
-    given.requested ?? given.bucketDefault ?? (given.autoEncryption ? { scheme: 'SSE-KMS' } : undefined);
-  if (wish === undefined) return undefined;
-  if (wish.scheme === 'SSE-S3') return { scheme: 'SSE-S3', keyName: given.defaultKey };
+    requested ?? bucketDefault ?? (autoEncryption ? { scheme: 'SSE-KMS' } : undefined);
+  if (wish === undefined || wish.scheme === 'SSE-C') return wish;
+  if (wish.scheme === 'SSE-S3') return { scheme: 'SSE-S3', keyName: defaultKey };
   const { context } = wish;
   if (context !== undefined && BUCKET_NAME in context) {
     throw new S3Error(
@@ -27,7 +32,22 @@ export function decideEncryption(given: {
       `The encryption context must not have the name ${BUCKET_NAME}: the server uses it.`,
     );
   }
-  return { scheme: 'SSE-KMS', keyName: wish.keyName ?? given.defaultKey, ...(context && { context }) };
+  // The key of the bucket's default is not that of a request which asks for SSE-KMS and names none; AWS does the same.
+  const bucketKey = wish.bucketKey ?? bucketDefault?.bucketKey;
+  return {
+    scheme: 'SSE-KMS',
+    keyName: wish.keyName ?? defaultKey,
+    ...(context && { context }),
+    ...(bucketKey !== undefined && { bucketKey }),
+  };
+}
+
+/**
+ * Whether the ETag is the MD5 of the plaintext, which clients compare. Otherwise it is random: whoever has it, or guesses the
+ * plaintext, learns nothing.
+ */
+export function hasPlainEtag(scheme: ObjectEncryption['scheme'] | undefined): boolean {
+  return scheme === undefined || scheme === 'SSE-S3';
 }
 
 const BUCKET_NAME = 'coffer:bucket';

@@ -1,5 +1,7 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import { checkReadConditions } from './conditions.ts';
+import { checkCustomerKey } from './customer-sealed.ts';
 import type { Environment } from './environment.ts';
 import { getObjectAndInline, getObjectRecord } from './find-object.ts';
 import type { ObjectInfo, ReadableObject, ReadConditions } from './object-layer.ts';
@@ -13,8 +15,10 @@ export async function headObject(
   bucket: string,
   key: string,
   conditions?: ReadConditions,
+  customerKey?: CustomerKey,
 ): Promise<ObjectInfo> {
   const record = await getObjectRecord(environment, bucket, key);
+  checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
   checkReadConditions(conditions, record);
   return objectInfo(bucket, key, record);
 }
@@ -25,11 +29,13 @@ export async function getObject(
   bucket: string,
   key: string,
   conditions?: ReadConditions,
+  customerKey?: CustomerKey,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const { record, inline } = await getObjectAndInline(environment, bucket, key);
+    checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
     checkReadConditions(conditions, record);
-    const opened = await openBody(environment, bucket, key, record, inline);
+    const opened = await openBody(environment, { bucket, key, customerKey }, record, inline);
     if (opened !== undefined) return { info: objectInfo(bucket, key, record), ...opened };
   }
   throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);

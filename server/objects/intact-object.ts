@@ -1,5 +1,6 @@
 import type { Pieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import { BlobTruncated } from '../store/blob-store.ts';
 import type { Environment } from './environment.ts';
 import { getObject, headObject } from './get-object.ts';
@@ -13,8 +14,9 @@ export async function headIntactObject(
   bucket: string,
   key: string,
   conditions?: ReadConditions,
+  customerKey?: CustomerKey,
 ): Promise<ObjectInfo> {
-  const info = await headObject(environment, bucket, key, conditions);
+  const info = await headObject(environment, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   return info;
 }
@@ -28,8 +30,9 @@ export async function getIntactObject(
   bucket: string,
   key: string,
   conditions?: ReadConditions,
+  customerKey?: CustomerKey,
 ): Promise<ReadableObject> {
-  const { info, open, lend, bytes } = await getObject(environment, bucket, key, conditions);
+  const { info, open, lend, bytes } = await getObject(environment, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   const note = (error: unknown) => {
     if (error instanceof DamagedBody || error instanceof BlobTruncated) void mark(environment, info, error);

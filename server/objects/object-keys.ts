@@ -1,42 +1,65 @@
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import { newObjectKey, type ObjectPlace, openObjectKey, sealObjectKey } from '../encryption/object-key.ts';
+import type { SealedDataKey } from '../encryption/key-source.ts';
+import { openCustomerSealed } from './customer-sealed.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
-import type { SealedKeys } from './records/object-record.ts';
+import type { SealedKeys, ServiceSealedKeys } from './records/object-record.ts';
 
 /** A fresh key for a new object or upload, and what its record keeps of it. Throws `KeySourceError`. */
 export async function makeObjectKey(
-  environment: Environment,
+  environment: Pick<Environment, 'keys' | 'random'>,
   chosen: ChosenEncryption,
   place: ObjectPlace,
 ): Promise<{ readonly objectKey: Buffer; readonly sealed: SealedKeys }> {
-  const { keys, random } = environment;
-  const dataKey = await keys.generate(chosen.keyName, dataKeyContext(place.bucket, chosen.context));
+  const { random } = environment;
   const objectKey = newObjectKey(random);
-  const { keyName, keyVersion, ciphertext } = dataKey.sealed;
-  const sealed: SealedKeys = {
-    scheme: chosen.scheme,
+  if (chosen.scheme !== 'SSE-C') return { objectKey, sealed: await sealUnder(environment, chosen, place, objectKey) };
+  const sealed = chosen.customerKey.seal(objectKey, place, random).toString('base64');
+  return { objectKey, sealed: { scheme: 'SSE-C', objectKey: sealed } };
+}
+
+/** Seals the key of an object, new or not, under a data key. Throws `KeySourceError`. */
+export async function sealUnder(
+  { keys, random }: Pick<Environment, 'keys' | 'random'>,
+  chosen: Exclude<ChosenEncryption, { scheme: 'SSE-C' }>,
+  place: ObjectPlace,
+  objectKey: Buffer,
+): Promise<ServiceSealedKeys> {
+  const { scheme, context, bucketKey } = chosen;
+  const { plaintext, sealed } = await keys.generate(chosen.keyName, dataKeyContext(place.bucket, context));
+  const { keyName, keyVersion, ciphertext } = sealed;
+  const outer = { origin: 'service', bytes: plaintext } as const;
+  return {
+    scheme,
     keyName,
     ...(keyVersion === undefined ? {} : { keyVersion }),
     dataKey: ciphertext.toString('base64'),
-    objectKey: sealObjectKey(objectKey, dataKey.plaintext, place, random).toString('base64'),
-    ...(chosen.context && { context: chosen.context }),
+    objectKey: sealObjectKey(objectKey, outer, place, random).toString('base64'),
+    ...(context && { context }),
+    ...(bucketKey !== undefined && { bucketKey }),
   };
-  return { objectKey, sealed };
 }
 
-/** The key again. Throws `KeySourceError`, and `DamagedCiphertext` when the record was put together from others. */
+/**
+ * The key again. Throws `KeySourceError`, `DamagedCiphertext` when the record was put together from others, and an `S3Error` where the
+ * client's key is needed and not the one given.
+ */
 export async function recoverObjectKey(
   environment: Pick<Environment, 'keys'>,
   sealed: SealedKeys,
   place: ObjectPlace,
+  customerKey?: CustomerKey,
 ): Promise<Buffer> {
-  const dataKey = await environment.keys.unseal(
-    {
-      keyName: sealed.keyName,
-      ciphertext: Buffer.from(sealed.dataKey, 'base64'),
-      ...(sealed.keyVersion === undefined ? {} : { keyVersion: sealed.keyVersion }),
-    },
-    dataKeyContext(place.bucket, sealed.context),
-  );
-  return openObjectKey(Buffer.from(sealed.objectKey, 'base64'), dataKey, place);
+  if (sealed.scheme === 'SSE-C') return openCustomerSealed(sealed, place, customerKey);
+  const dataKey = await environment.keys.unseal(sealedDataKey(sealed), dataKeyContext(place.bucket, sealed.context));
+  return openObjectKey(Buffer.from(sealed.objectKey, 'base64'), { origin: 'service', bytes: dataKey }, place);
+}
+
+function sealedDataKey({ keyName, keyVersion, dataKey }: ServiceSealedKeys): SealedDataKey {
+  return {
+    keyName,
+    ciphertext: Buffer.from(dataKey, 'base64'),
+    ...(keyVersion === undefined ? {} : { keyVersion }),
+  };
 }

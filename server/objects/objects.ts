@@ -19,6 +19,7 @@ import { createMultipartUpload } from './multipart/create-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
 import { listParts } from './multipart/list-parts.ts';
 import { copyPart, putPart } from './multipart/put-part.ts';
+import { uploadEncryption } from './multipart/upload-encryption.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { putObject } from './put-object.ts';
 import { pooledRandom } from './random-pool.ts';
@@ -88,6 +89,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     putPart: operation(environment, putPart),
     copyPart: operation(environment, copyPart),
     completeMultipartUpload: operation(environment, completeMultipartUpload),
+    uploadEncryption: operation(environment, uploadEncryption),
     abortMultipartUpload: operation(environment, abortMultipartUpload),
     listParts: operation(environment, listParts),
     listMultipartUploads: operation(environment, listMultipartUploads),

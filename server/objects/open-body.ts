@@ -1,6 +1,7 @@
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { JoinedPieces } from '../../platform/joined-pieces.ts';
 import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure } from '../../platform/pieces.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import { cipherRange } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
 import type { BlobId } from '../store/blob-store.ts';
@@ -25,6 +26,13 @@ export class DamagedBody extends Error {
   override readonly name = 'DamagedBody';
 }
 
+/** Which object is opened, and with what. */
+interface Opened {
+  readonly bucket: string;
+  readonly key: string;
+  readonly customerKey: CustomerKey | undefined;
+}
+
 /** Opens ranges of the plaintext. */
 export type OpenBody = Pick<ReadableObject, 'open' | 'lend' | 'bytes'>;
 
@@ -40,14 +48,13 @@ interface Source<T extends Tenure> {
  */
 export async function openBody(
   environment: Environment,
-  bucket: string,
-  key: string,
+  { bucket, key, customerKey }: Opened,
   record: ObjectRecord,
   inline: Entry | undefined,
 ): Promise<OpenBody | undefined> {
   const { body, id, sealed, size } = record;
   const what = `${bucket}/${key}`;
-  const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }));
+  const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }, customerKey));
   const { blobs } = environment;
   const own: Source<'own'> = { tenure: 'own', read: (blob, range) => ownPieces(blobs.read(blob, range)) };
   const lent: Source<Tenure> = { tenure: 'lent', read: (blob, range) => blobs.lend(blob, range) };

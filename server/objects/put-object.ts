@@ -3,11 +3,11 @@ import { guardBucket } from './bucket-guard.ts';
 import { checkObjectKey } from './check-object-key.ts';
 import { commitChange } from './commit-change.ts';
 import { checkWriteConditions } from './conditions.ts';
-import { decideEncryption } from './decide-encryption.ts';
+import { decideEncryption, hasPlainEtag } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
 import { newId } from './new-id.ts';
 import { makeObjectKey } from './object-keys.ts';
-import type { ObjectInfo, PutObject } from './object-layer.ts';
+import type { ObjectEncryption, ObjectInfo, PutObject } from './object-layer.ts';
 import { ownBlob } from './own-blob.ts';
 import { type Place, readPlace } from './read-place.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from './receive-body.ts';
@@ -37,7 +37,7 @@ export async function putObject(environment: Environment, request: PutObject): P
     body: request.body,
     size: request.size,
     digests: request.digests,
-    md5: chosen?.scheme !== 'SSE-KMS',
+    md5: hasPlainEtag(chosen?.scheme),
     objectKey: made?.objectKey,
     inlineLimit: environment.inlineLimit,
   });
@@ -91,14 +91,14 @@ function commitObject(
   });
 }
 
-/** With SSE-KMS the ETag must not tell the MD5 of the plaintext; clients take any 32 hexadecimal digits. */
+/** Clients take any 32 hexadecimal digits where it is not the MD5. */
 export function etagOf(
   environment: Environment,
   received: ReceivedBody,
-  scheme: 'SSE-S3' | 'SSE-KMS' | undefined,
+  scheme: ObjectEncryption['scheme'] | undefined,
 ): string {
   const { md5 } = received.digests;
-  return (scheme === 'SSE-KMS' || md5 === undefined ? environment.random(16) : md5).toString('hex');
+  return (md5 !== undefined && hasPlainEtag(scheme) ? md5 : environment.random(16)).toString('hex');
 }
 
 function bodyOf(received: ReceivedBody): Body {

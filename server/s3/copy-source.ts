@@ -1,19 +1,21 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { checkBucketName, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { CopySource } from '../objects/object-layer.ts';
 import { readConditions } from './conditions.ts';
+import { customerKeyOf } from './customer-key.ts';
 import { header } from './header.ts';
+import type { S3Call } from './operation.ts';
 import { checkVersion } from './version-id.ts';
 
 const name = 'x-amz-copy-source';
 
 /**
- * `x-amz-copy-source: [/]bucket/key[?versionId=null]`, percent-encoded, with its conditions.
+ * `x-amz-copy-source: [/]bucket/key[?versionId=null]`, percent-encoded with its conditions and the client's key, where it was put with one.
  *
  * @throws S3Error InvalidArgument where it is no such thing
  */
-export function copySource(headers: IncomingHttpHeaders): CopySource {
+export function copySource(call: Pick<S3Call, 'request' | 'mayCarryKeys'>): CopySource {
+  const { headers } = call.request;
   const text = header(headers, name) ?? '';
   const versionAt = text.indexOf('?versionId=');
   const path = versionAt < 0 ? text : text.slice(0, versionAt);
@@ -25,7 +27,8 @@ export function copySource(headers: IncomingHttpHeaders): CopySource {
   if (slash < 1 || key === '') throw invalid('must be bucket/key, percent-encoded');
   checkBucketName(bucket);
   checkObjectKey(key);
-  return { bucket, key, conditions: readConditions(headers, `${name}-`) };
+  const customerKey = customerKeyOf(call, 'source');
+  return { bucket, key, conditions: readConditions(headers, `${name}-`), ...(customerKey && { customerKey }) };
 }
 
 function decodePath(path: string): string {

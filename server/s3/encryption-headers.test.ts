@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { encryptionHeaders, requestedEncryption } from './encryption-headers.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
+import { encryptionHeaders, requestedEncryption as requestedOf } from './encryption-headers.ts';
+
+function requestedEncryption(headers: Record<string, string>) {
+  return requestedOf({ request: { headers } as unknown as IncomingRequest, mayCarryKeys: true });
+}
 
 const scheme = 'x-amz-server-side-encryption';
 const context = Buffer.from('{"a":"b"}').toString('base64');
@@ -21,7 +26,11 @@ describe('requestedEncryption', () => {
       { [scheme]: 'aws:kms', [`${scheme}-context`]: context },
       { scheme: 'SSE-KMS', context: { a: 'b' } },
     ],
-  ])('reads %o', (headers, expected) => {
+    [
+      { [scheme]: 'aws:kms', [`${scheme}-bucket-key-enabled`]: 'True' },
+      { scheme: 'SSE-KMS', bucketKey: true },
+    ],
+  ] as [Record<string, string>, unknown][])('reads %o', (headers, expected) => {
     expect(requestedEncryption(headers)).toEqual(expected);
   });
 
@@ -31,7 +40,12 @@ describe('requestedEncryption', () => {
     ['a context with SSE-S3', { [scheme]: 'AES256', [`${scheme}-context`]: context }, 'InvalidArgument'],
     ['a context that is no JSON', { [scheme]: 'aws:kms', [`${scheme}-context`]: 'e30x' }, 'InvalidArgument'],
     ['a context that is a list', { [scheme]: 'aws:kms', [`${scheme}-context`]: 'W10=' }, 'InvalidArgument'],
-    ["keys of the client's own", { [`${scheme}-customer-algorithm`]: 'AES256' }, 'NotImplemented'],
+    ["a client's algorithm without its key", { [`${scheme}-customer-algorithm`]: 'AES256' }, 'InvalidArgument'],
+    [
+      'a bucket key that is neither on nor off',
+      { [scheme]: 'aws:kms', [`${scheme}-bucket-key-enabled`]: 'perhaps' },
+      'InvalidArgument',
+    ],
   ])('refuses %s', (_what, headers, code) => {
     expect(() => requestedEncryption(headers)).toThrow(expect.objectContaining({ code }));
   });

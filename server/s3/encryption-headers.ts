@@ -1,33 +1,41 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 import type { ObjectEncryption, RequestedEncryption } from '../objects/object-layer.ts';
+import { customerAlgorithmHeader, customerKeyAnswer, customerKeyOf } from './customer-key.ts';
 import { header } from './header.ts';
+import type { PolicyContext, S3Call } from './operation.ts';
 
 const scheme = 'x-amz-server-side-encryption';
 const keyId = `${scheme}-aws-kms-key-id`;
+export { keyId as keyIdHeader };
 const contextHeader = `${scheme}-context`;
+const bucketKeyHeader = `${scheme}-bucket-key-enabled`;
 const arnPrefix = 'arn:aws:kms:';
 
-/** By which clients give keys of their own. */
-const customerHeaders = [
-  `${scheme}-customer-algorithm`,
-  `${scheme}-customer-key`,
-  `x-amz-copy-source-server-side-encryption-customer-algorithm`,
-] as const;
-
 /** What the headers of a write ask for; undefined leaves it to the bucket. */
-export function requestedEncryption(headers: IncomingHttpHeaders): RequestedEncryption | undefined {
-  refuseCustomerKeys(headers);
+export function requestedEncryption(call: Pick<S3Call, 'request' | 'mayCarryKeys'>): RequestedEncryption | undefined {
+  const { headers } = call.request;
+  const customerKey = customerKeyOf(call);
   const asked = header(headers, scheme);
   const key = header(headers, keyId);
   const context = header(headers, contextHeader);
+  if (customerKey !== undefined) {
+    if (asked === undefined && key === undefined && context === undefined) return { scheme: 'SSE-C', customerKey };
+    throw new S3Error(
+      'InvalidArgument',
+      'Server Side Encryption with Customer provided key is incompatible with the encryption method specified.',
+      { details: { ArgumentName: scheme } },
+    );
+  }
   if (asked === 'aws:kms') {
     const keyName = key === undefined ? undefined : kmsKeyName(key);
+    const bucketKey = bucketKeyEnabled(header(headers, bucketKeyHeader));
     return {
       scheme: 'SSE-KMS',
       ...(keyName === undefined ? {} : { keyName }),
       ...(context === undefined ? {} : { context: parseContext(context) }),
+      ...(bucketKey === undefined ? {} : { bucketKey }),
     };
   }
   if (key !== undefined || context !== undefined) {
@@ -41,31 +49,58 @@ export function requestedEncryption(headers: IncomingHttpHeaders): RequestedEncr
   );
 }
 
+/** The key that came with a request for SSE-C, to be told again. */
+export function givenKey(encryption: RequestedEncryption | undefined): CustomerKey | undefined {
+  return encryption?.scheme === 'SSE-C' ? encryption.customerKey : undefined;
+}
+
 /** The name of a key, with or without the prefix of an ARN; '' is the default key. */
 export function kmsKeyName(text: string): string | undefined {
   const name = text.startsWith(arnPrefix) ? text.slice(arnPrefix.length) : text;
   return name === '' ? undefined : name;
 }
 
-/** The headers that tell how an object is encrypted; none where it is not. */
-export function encryptionHeaders(encryption: ObjectEncryption | undefined): Record<string, string> {
+/**
+ * What conditions of policies compare of a key's name: both of its forms, whichever the request has. A policy that forbids a key is
+ * not got around by the other form of its name, and one that demands a key is content with either.
+ */
+export function keyIdValues(text: string): readonly string[] {
+  const name = kmsKeyName(text);
+  return name === undefined ? [text] : [name, arnPrefix + name];
+}
+
+/** What conditions of policies test of how an object is encrypted. */
+export function encryptionContext(encryption: ObjectEncryption): PolicyContext {
+  if (encryption.scheme === 'SSE-C') return { [`s3:${customerAlgorithmHeader}`]: ['AES256'] };
+  if (encryption.scheme === 'SSE-S3') return { [`s3:${scheme}`]: ['AES256'] };
+  return { [`s3:${scheme}`]: ['aws:kms'], [`s3:${keyId}`]: keyIdValues(encryption.keyName) };
+}
+
+/** The headers that tell how an object is encrypted; none where it is not. `customerKey` is the one that the request gave. */
+export function encryptionHeaders(
+  encryption: ObjectEncryption | undefined,
+  customerKey?: CustomerKey,
+): Record<string, string> {
   if (encryption === undefined) return {};
   if (encryption.scheme === 'SSE-S3') return { [scheme]: 'AES256' };
-  const { context } = encryption;
+  if (encryption.scheme === 'SSE-C') return customerKeyAnswer(customerKey);
+  const { context, bucketKey } = encryption;
   return {
     [scheme]: 'aws:kms',
     [keyId]: arnPrefix + encryption.keyName,
     ...(context === undefined ? {} : { [contextHeader]: Buffer.from(JSON.stringify(context)).toString('base64') }),
+    // As AWS, which tells it only where it is on.
+    ...(bucketKey === true ? { [bucketKeyHeader]: 'true' } : {}),
   };
 }
 
-/** Keys of the client's own are refused, never silently ignored: the client believes that only it can read the object. */
-export function refuseCustomerKeys(headers: IncomingHttpHeaders): void {
-  if (customerHeaders.every((name) => headers[name] === undefined)) return;
-  throw new S3Error(
-    'NotImplemented',
-    'Encryption with keys of the client (SSE-C) is not implemented; use SSE-KMS or SSE-S3.',
-  );
+function bucketKeyEnabled(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  const lower = text.toLowerCase();
+  if (lower === 'true' || lower === 'false') return lower === 'true';
+  throw new S3Error('InvalidArgument', `${bucketKeyHeader} must be true or false.`, {
+    details: { ArgumentName: bucketKeyHeader, ArgumentValue: text.slice(0, 40) },
+  });
 }
 
 function parseContext(text: string): EncryptionContext {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { CustomerKey } from '../encryption/customer-key.ts';
 import type { ObjectHeaders, ObjectInfo } from '../objects/object-layer.ts';
 import { checksumHeaders } from './digest-headers.ts';
 import { encryptionHeaders } from './encryption-headers.ts';
@@ -85,7 +86,10 @@ function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** The headers that describe an object in answers to GET and HEAD. */
-export function describingHeaders(info: ObjectInfo, options: { readonly checksum: boolean }): Record<string, string> {
+export function describingHeaders(
+  info: ObjectInfo,
+  options: { readonly checksum: boolean; readonly customerKey?: CustomerKey | undefined },
+): Record<string, string> {
   const headers: Record<string, string> = {
     etag: `"${info.etag}"`,
     'last-modified': httpDate(info.lastModified),
@@ -99,7 +103,7 @@ export function describingHeaders(info: ObjectInfo, options: { readonly checksum
   if (info.contentEncoding !== undefined) headers['content-encoding'] = info.contentEncoding;
   if (info.storageClass !== undefined) headers['x-amz-storage-class'] = info.storageClass;
   for (const name of Object.keys(info.metadata)) headers[metadataPrefix + name] = info.metadata[name] ?? '';
-  if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption));
+  if (info.encryption !== undefined) Object.assign(headers, encryptionHeaders(info.encryption, options.customerKey));
   if (options.checksum) Object.assign(headers, checksumHeaders(info.checksum));
   return headers;
 }

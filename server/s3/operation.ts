@@ -3,12 +3,17 @@ import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-r
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { Query } from './query.ts';
 
+/** Condition keys with their values. */
+export type PolicyContext = Readonly<Record<string, readonly string[]>>;
+
 /** One operation of the S3 API: what a row of the route table points to. */
 export interface Operation {
   /** The name in the S3 documentation, e.g. `PutObject`. */
   readonly name: string;
   /** Needed on the addressed bucket or object before `handle` runs; undefined where the operation asks for itself. */
   readonly action: string | undefined;
+  /** Values that conditions of policies may test beside those of the request itself, for what the request refers to. */
+  readonly context?: (call: S3Call) => Promise<PolicyContext>;
   handle(call: S3Call): Promise<Answer>;
 }
 
@@ -22,6 +27,8 @@ export interface S3Call {
   readonly key: string;
   readonly objects: ObjectLayer;
   readonly region: string;
+  /** Whether keys of clients are taken from this request: they must not travel in the clear. */
+  readonly mayCarryKeys: boolean;
   /** Whether the caller may do this on `bucket` or `bucket/key`. */
   allows(action: string, resource: string): Promise<boolean>;
   /** @throws S3Error AccessDenied where the caller may not */

@@ -5,7 +5,7 @@ import { resolveRange } from '../objects/resolve-range.ts';
 import { emptyAnswer, quoted } from './answers.ts';
 import { parseRange } from './byte-range.ts';
 import { ifRangeHolds } from './conditions.ts';
-import { refuseCustomerKeys } from './encryption-headers.ts';
+import { customerKeyOf } from './customer-key.ts';
 import { header } from './header.ts';
 import { describingHeaders } from './object-headers.ts';
 import { maxPartNumber } from './multipart-parameters.ts';
@@ -31,7 +31,7 @@ export interface ReadPlan {
 export function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
   checkVersion(call.query.get('versionId'));
   const { headers } = call.request;
-  refuseCustomerKeys(headers);
+  const customerKey = customerKeyOf(call);
   const asked = headers.range === undefined ? undefined : parseRange(headers.range);
   const part = partNumber(call);
   if (part !== undefined && asked !== undefined) {
@@ -43,7 +43,7 @@ export function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
   return (info) => {
     const range = asked !== undefined && ifRangeHolds(headers, info) ? resolveRange(asked, info.size) : undefined;
     // A checksum of the whole would fail a client that checks it on a part.
-    const described = describingHeaders(info, { checksum: checksumMode && range === undefined });
+    const described = describingHeaders(info, { checksum: checksumMode && range === undefined, customerKey });
     if (part !== undefined) checkPart(part, info);
     const { start, end } = range ?? { start: 0, end: info.size };
     const partial = range !== undefined || (part !== undefined && info.size > 0);
@@ -77,7 +77,7 @@ export async function answerRead(call: S3Call, read: () => Promise<Answer>): Pro
     if (!(error instanceof S3Error)) throw error;
     if (error.code === 'NoSuchKey') await call.require('s3:ListBucket', call.bucket);
     if (error.code !== 'NotModified') throw error;
-    const info = await call.objects.headObject(call.bucket, call.key);
+    const info = await call.objects.headObject(call.bucket, call.key, undefined, customerKeyOf(call));
     return emptyAnswer(304, { etag: quoted(info.etag), 'last-modified': info.lastModified.toUTCString() });
   }
 }

@@ -1,4 +1,6 @@
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { customerKeyHeaders } from './customer-key.ts';
+import { keyIdHeader, keyIdValues } from './encryption-headers.ts';
 import { header } from './header.ts';
 import type { Query } from './query.ts';
 
@@ -35,7 +37,9 @@ export function requestContext(
     if (value !== undefined) context[key] = [value];
   }
   for (const name of Object.keys(request.headers)) {
-    if (name.startsWith('x-amz-')) context[`s3:${name}`] = [header(request.headers, name) ?? ''];
+    if (!name.startsWith('x-amz-') || customerKeyHeaders.has(name)) continue;
+    const value = header(request.headers, name) ?? '';
+    context[`s3:${name}`] = name === keyIdHeader ? keyIdValues(value) : [value];
   }
   return context;
 }

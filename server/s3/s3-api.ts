@@ -7,7 +7,7 @@ import type { Access, AccessRequest, Decision, Principal } from '../access/princ
 import type { RequestWatch } from '../access/request-events.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { findOperation } from './find-operation.ts';
-import type { S3Call } from './operation.ts';
+import type { Operation, PolicyContext, S3Call } from './operation.ts';
 import { parseQuery } from './query.ts';
 import type { Query } from './query.ts';
 import { requestContext } from './request-context.ts';
@@ -19,6 +19,8 @@ export interface S3Services {
   readonly authenticate: Authenticate;
   readonly region: string;
   readonly clock: () => Date;
+  /** Whether keys of clients (SSE-C) are taken over plain HTTP too; false by default. */
+  readonly customerKeysWithoutTls?: boolean;
 }
 
 /** The S3 API over the object layer: route, authenticate, authorize, do. */
@@ -33,6 +35,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     const auth = await services.authenticate(request);
     request.watch?.isFrom(auth.principal);
     const call = new Call(services, request, auth, { query, bucket, key });
+    if (operation.context !== undefined) await call.addContext(operation.context);
     if (operation.action !== undefined) {
       await call.require(operation.action, key === '' ? bucket : `${bucket}/${key}`);
     }
@@ -84,6 +87,7 @@ class Call implements S3Call {
   readonly bucket: string;
   readonly key: string;
   readonly #services: S3Services;
+  #context: PolicyContext | undefined;
 
   constructor(
     services: S3Services,
@@ -107,6 +111,14 @@ class Call implements S3Call {
     return this.#services.region;
   }
 
+  get mayCarryKeys(): boolean {
+    return this.request.secure || this.#services.customerKeysWithoutTls === true;
+  }
+
+  async addContext(context: NonNullable<Operation['context']>): Promise<void> {
+    this.#context = await context(this);
+  }
+
   async allows(action: string, resource: string): Promise<boolean> {
     return (await this.#decide(action, resource)).kind === 'allow';
   }
@@ -118,7 +130,7 @@ class Call implements S3Call {
 
   #decide(action: string, resource: string): Promise<Decision> {
     const { access, clock } = this.#services;
-    const context = () => requestContext(this.request, this.query, clock());
+    const context = () => ({ ...requestContext(this.request, this.query, clock()), ...this.#context });
     const decision = access.authorize(new Asked(this.auth.principal, action, resource, context));
     const { watch } = this.request;
     return watch === undefined ? decision : told(watch, { action, resource }, decision);

@@ -120,5 +120,6 @@ export function detailsOf(info: ObjectInfo): ObjectDetails {
 }
 
 function schemeOf(encryption: NonNullable<ObjectInfo['encryption']>): NonNullable<ObjectDetails['encryption']> {
-  return encryption.scheme === 'SSE-S3' ? { scheme: 'SSE-S3' } : { scheme: 'SSE-KMS', keyName: encryption.keyName };
+  if (encryption.scheme !== 'SSE-KMS') return { scheme: encryption.scheme };
+  return { scheme: 'SSE-KMS', keyName: encryption.keyName };
 }

@@ -1,4 +1,5 @@
 /** What the console's HTTP API answers with, as JSON: types that the API and the web application share. Times are ISO 8601. */
+import type { Rights } from './rights.ts';
 
 export interface SignInOptions {
   readonly providers: readonly {
@@ -24,6 +25,7 @@ export interface SessionAnswer {
   readonly policies: readonly PolicyInForce[];
   /** Narrows the policies, where the credentials carry one. */
   readonly sessionPolicy?: readonly Statement[];
+  readonly may: Rights;
   /** Address for S3 clients, where it is set. */
   readonly s3Url?: string;
 }
@@ -105,7 +107,8 @@ export interface ObjectDetails extends ObjectRow {
   readonly expires?: string;
   readonly storageClass?: string;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly encryption?: { readonly scheme: 'SSE-S3' } | { readonly scheme: 'SSE-KMS'; readonly keyName: string };
+  readonly encryption?:
+    { readonly scheme: 'SSE-S3' | 'SSE-C' } | { readonly scheme: 'SSE-KMS'; readonly keyName: string };
   readonly checksum?: { readonly algorithm: string; readonly value: string };
   readonly parts?: number;
 }
@@ -124,4 +127,6 @@ export interface ErrorAnswer {
   readonly code: string;
   /** For a person. */
   readonly message: string;
+  /** The field of the form that it is about, where it is about one. */
+  readonly field?: string;
 }

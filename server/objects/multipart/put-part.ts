@@ -2,6 +2,8 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { OutcomeUnknown } from '../../store/commit-once.ts';
 import { commitChange } from '../commit-change.ts';
 import { openSource, sourceRange } from '../copy-object.ts';
+import { openUploadSealed } from '../customer-sealed.ts';
+import { hasPlainEtag } from '../decide-encryption.ts';
 import type { Environment } from '../environment.ts';
 import { recoverObjectKey } from '../object-keys.ts';
 import type { ByteRange, CopySource, ExpectedDigests, ObjectEncryption, PartInfo, PutPart } from '../object-layer.ts';
@@ -31,12 +33,16 @@ export async function putPart(
   await environment.checkSpace(request.size);
   const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
   const { sealed } = upload;
+  const place = { bucket, key, id: uploadId };
+  const objectKey =
+    openUploadSealed(sealed, place, request.customerKey) ??
+    (sealed && (await recoverObjectKey(environment, sealed, place)));
   const received = await receiveBody(environment, {
     body: request.body,
     size: request.size,
     digests: digestsOfPart(request.digests, upload),
-    md5: sealed?.scheme !== 'SSE-KMS',
-    objectKey: sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id: uploadId })),
+    md5: hasPlainEtag(sealed?.scheme),
+    objectKey,
     inlineLimit: -1,
   });
   if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
@@ -62,7 +68,7 @@ export async function putPart(
 export async function copyPart(
   environment: Environment,
   request: Omit<PutPart, 'body' | 'size' | 'digests'> & { readonly source: CopySource; readonly range?: ByteRange },
-): Promise<PartInfo> {
+): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
   const { source, range: asked, ...part } = request;
   const { info, open } = await openSource(environment, source);
   const range = sourceRange(asked, info.size);

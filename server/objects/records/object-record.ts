@@ -38,14 +38,25 @@ export type Protection =
   | { readonly gmac: string };
 
 /** The sealed keys of an encrypted object; bytes are base64. */
-export interface SealedKeys {
-  readonly scheme: ObjectEncryption['scheme'];
+export type SealedKeys = ServiceSealedKeys | CustomerSealedKeys;
+
+/** Under a data key of the key service. */
+export interface ServiceSealedKeys {
+  readonly scheme: 'SSE-S3' | 'SSE-KMS';
   readonly keyName: string;
   readonly keyVersion?: string;
   readonly dataKey: string;
   readonly objectKey: string;
   /** What the client gave with SSE-KMS. */
   readonly context?: EncryptionContext;
+  /** Told again, with SSE-KMS. */
+  readonly bucketKey?: boolean;
+}
+
+/** Under a key of the client's, of which nothing is kept: that it is the right one shows in that it opens this. */
+export interface CustomerSealedKeys {
+  readonly scheme: 'SSE-C';
+  readonly objectKey: string;
 }
 
 /** What listings show goes ahead as `object-head.ts` writes it, the rest follows as JSON. */
@@ -125,6 +136,7 @@ export function objectInfo(bucket: string, key: string, record: ObjectRecord): O
 }
 
 export function shownEncryption(sealed: SealedKeys): ObjectEncryption {
-  if (sealed.scheme === 'SSE-S3') return { scheme: 'SSE-S3' };
-  return { scheme: 'SSE-KMS', keyName: sealed.keyName, ...(sealed.context && { context: sealed.context }) };
+  if (sealed.scheme !== 'SSE-KMS') return { scheme: sealed.scheme };
+  const { keyName, context, bucketKey } = sealed;
+  return { scheme: 'SSE-KMS', keyName, ...(context && { context }), ...(bucketKey !== undefined && { bucketKey }) };
 }

@@ -4,6 +4,7 @@ import type { Answer } from '../../access/answer.ts';
 import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';
+import { customerKeyOf } from '../customer-key.ts';
 import { checksumElement } from '../digest-headers.ts';
 import { encryptionHeaders } from '../encryption-headers.ts';
 import { answerError } from '../error-answer.ts';
@@ -12,6 +13,7 @@ import { uploadIdOf } from '../multipart-parameters.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { slowAnswer } from '../slow-answer.ts';
+import { uploadContext } from '../upload-context.ts';
 
 /** 10,000 parts, each with ETag and checksum, with room for the markup. */
 const maxDocument = 8 * 1024 * 1024;
@@ -20,6 +22,7 @@ const maxDocument = 8 * 1024 * 1024;
 export const completeMultipartUpload: Operation = {
   name: 'CompleteMultipartUpload',
   action: 's3:PutObject',
+  context: uploadContext,
   async handle(call) {
     const request = {
       bucket: call.bucket,
@@ -45,6 +48,6 @@ async function complete(call: S3Call, request: CompleteMultipartUpload): Promise
       checksum === undefined ? undefined : element(checksumElement(checksum.algorithm), checksum.value),
       checksum === undefined ? undefined : element('ChecksumType', checksum.type),
     ]),
-    encryptionHeaders(info.encryption),
+    encryptionHeaders(info.encryption, customerKeyOf(call)),
   );
 }

@@ -5,7 +5,7 @@ import type { CopyObject } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumElement } from '../digest-headers.ts';
-import { encryptionHeaders, requestedEncryption } from '../encryption-headers.ts';
+import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { answerError } from '../error-answer.ts';
 import { header } from '../header.ts';
 import { storedHeaders } from '../object-headers.ts';
@@ -18,12 +18,13 @@ export const copyObject: Operation = {
   action: 's3:PutObject',
   async handle(call) {
     const { headers } = call.request;
-    const source = copySource(headers);
+    const source = copySource(call);
     await call.require('s3:GetObject', `${source.bucket}/${source.key}`);
     const replace = replacesMetadata(header(headers, 'x-amz-metadata-directive'));
-    const encryption = requestedEncryption(headers);
+    const encryption = requestedEncryption(call);
     const stored = storedHeaders(headers);
-    if (source.bucket === call.bucket && source.key === call.key && !replace && encryption === undefined) {
+    const keepsEncryption = encryption === undefined && source.customerKey === undefined;
+    if (source.bucket === call.bucket && source.key === call.key && !replace && keepsEncryption) {
       throw new S3Error(
         'InvalidRequest',
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -49,7 +50,7 @@ async function copy(call: S3Call, request: CopyObject): Promise<Answer> {
     element('ETag', quoted(info.etag)),
     info.checksum === undefined ? undefined : element(checksumElement(info.checksum.algorithm), info.checksum.value),
   ]);
-  return xmlAnswer(document, encryptionHeaders(info.encryption));
+  return xmlAnswer(document, encryptionHeaders(info.encryption, givenKey(request.encryption)));
 }
 
 function replacesMetadata(directive: string | undefined): boolean {

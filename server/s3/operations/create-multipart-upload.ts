@@ -3,7 +3,7 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { announcedAlgorithm } from '../digest-headers.ts';
-import { encryptionHeaders, requestedEncryption } from '../encryption-headers.ts';
+import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { header } from '../header.ts';
 import { storedHeaders } from '../object-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
@@ -13,7 +13,7 @@ export const createMultipartUpload: Operation = {
   name: 'CreateMultipartUpload',
   action: 's3:PutObject',
   async handle(call) {
-    const encryption = requestedEncryption(call.request.headers);
+    const encryption = requestedEncryption(call);
     const checksum = uploadChecksum(call);
     const upload = await call.objects.createMultipartUpload({
       bucket: call.bucket,
@@ -29,7 +29,7 @@ export const createMultipartUpload: Operation = {
         element('UploadId', upload.uploadId),
       ]),
       {
-        ...encryptionHeaders(upload.encryption),
+        ...encryptionHeaders(upload.encryption, givenKey(encryption)),
         ...(checksum === undefined
           ? {}
           : { 'x-amz-checksum-algorithm': checksum.algorithm, 'x-amz-checksum-type': checksum.type }),

@@ -4,6 +4,7 @@ import type { Xml } from '../../../protocol/s3/xml-writer.ts';
 import type { ObjectInfo } from '../../objects/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { readConditions } from '../conditions.ts';
+import { customerKeyOf } from '../customer-key.ts';
 import { checksumElement } from '../digest-headers.ts';
 import { header } from '../header.ts';
 import type { Operation } from '../operation.ts';
@@ -40,7 +41,7 @@ export const getObjectAttributes: Operation = {
       });
     }
     return answerRead(call, async () => {
-      const info = await call.objects.headObject(call.bucket, call.key, readConditions(headers));
+      const info = await call.objects.headObject(call.bucket, call.key, readConditions(headers), customerKeyOf(call));
       return xmlAnswer(
         xmlDocument(
           'GetObjectAttributesResponse',

@@ -1,4 +1,5 @@
 import { readConditions } from '../conditions.ts';
+import { customerKeyOf } from '../customer-key.ts';
 import type { Operation } from '../operation.ts';
 import { answerRead, prepareRead } from '../reading.ts';
 
@@ -9,7 +10,12 @@ export const getObject: Operation = {
   async handle(call) {
     const planFor = prepareRead(call);
     return answerRead(call, async () => {
-      const object = await call.objects.getObject(call.bucket, call.key, readConditions(call.request.headers));
+      const object = await call.objects.getObject(
+        call.bucket,
+        call.key,
+        readConditions(call.request.headers),
+        customerKeyOf(call),
+      );
       const { status, headers, start, end } = planFor(object.info);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
       if (object.bytes !== undefined)

@@ -1,7 +1,7 @@
 import { emptyAnswer, quoted } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';
 import { checksumHeaders, expectedDigests } from '../digest-headers.ts';
-import { encryptionHeaders, requestedEncryption } from '../encryption-headers.ts';
+import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { storedHeaders } from '../object-headers.ts';
 import type { Operation } from '../operation.ts';
 import { uploadSize } from '../upload-size.ts';
@@ -15,7 +15,7 @@ export const putObject: Operation = {
   action: 's3:PutObject',
   async handle(call) {
     const { headers } = call.request;
-    const encryption = requestedEncryption(headers);
+    const encryption = requestedEncryption(call);
     const info = await call.objects.putObject({
       bucket: call.bucket,
       key: call.key,
@@ -28,7 +28,7 @@ export const putObject: Operation = {
     });
     return emptyAnswer(200, {
       etag: quoted(info.etag),
-      ...encryptionHeaders(info.encryption),
+      ...encryptionHeaders(info.encryption, givenKey(encryption)),
       ...checksumHeaders(info.checksum),
     });
   },

@@ -1,8 +1,10 @@
 import { emptyAnswer, quoted } from '../answers.ts';
+import { customerKeyOf } from '../customer-key.ts';
 import { checksumHeader, expectedDigests } from '../digest-headers.ts';
-import { encryptionHeaders, refuseCustomerKeys } from '../encryption-headers.ts';
+import { encryptionHeaders } from '../encryption-headers.ts';
 import { partNumberOf, uploadIdOf } from '../multipart-parameters.ts';
 import type { Operation } from '../operation.ts';
+import { uploadContext } from '../upload-context.ts';
 import { uploadSize } from '../upload-size.ts';
 
 const maxPart = 5 * 1024 ** 3;
@@ -11,8 +13,9 @@ const maxPart = 5 * 1024 ** 3;
 export const uploadPart: Operation = {
   name: 'UploadPart',
   action: 's3:PutObject',
+  context: uploadContext,
   async handle(call) {
-    refuseCustomerKeys(call.request.headers);
+    const customerKey = customerKeyOf(call);
     const part = await call.objects.putPart({
       bucket: call.bucket,
       key: call.key,
@@ -21,10 +24,11 @@ export const uploadPart: Operation = {
       size: uploadSize(call, maxPart),
       digests: expectedDigests(call.request.headers, call.auth.trailing),
       body: call.auth.body,
+      ...(customerKey && { customerKey }),
     });
     return emptyAnswer(200, {
       etag: quoted(part.etag),
-      ...encryptionHeaders(part.encryption),
+      ...encryptionHeaders(part.encryption, customerKey),
       ...(part.checksum === undefined ? {} : { [checksumHeader(part.checksum.algorithm)]: part.checksum.value }),
     });
   },
