@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 
 const wanted = 26;
 
+/** The exit code of a program that wants to be started again (server/start-again.ts). */
+const startAgain = 75;
+
 /**
  * Where Node keeps what it made of the sources: every thread of a program would strip and compile them again, which is half of its
  * start. In the checkout and not in the machine's temporary folder, where others could put code of theirs.
@@ -53,18 +56,23 @@ export function runUnderNode26(script, args) {
   const env = { NODE_COMPILE_CACHE: compileCache, ...allocatorEnvironment, ...process.env };
   // A launcher that waits would be resident with 48 MiB, a sixth of the server's own. Who has a channel to this process keeps it.
   if (process.execve && process.platform !== 'win32' && !process.channel) process.execve(node, [node, ...options], env);
-  const child = spawn(node, options, {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...env, COFFER_EXIT_WITH_PARENT: '1' },
-  });
+  let child;
+  const start = () => {
+    child = spawn(node, options, {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: { ...env, COFFER_EXIT_WITH_PARENT: '1' },
+    });
+    child.on('error', (error) => {
+      process.stderr.write(`Cannot start Node ${wanted}: ${error.message}\n`);
+      process.exit(1);
+    });
+    child.on('exit', (code, signal) => {
+      if (code === startAgain) return start();
+      if (signal === null) process.exit(code ?? 1);
+      for (const handled of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(handled);
+      return process.kill(process.pid, signal);
+    });
+  };
+  start();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => {
-    process.stderr.write(`Cannot start Node ${wanted}: ${error.message}\n`);
-    process.exit(1);
-  });
-  child.on('exit', (code, signal) => {
-    if (signal === null) process.exit(code ?? 1);
-    for (const handled of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(handled);
-    process.kill(process.pid, signal);
-  });
 }

@@ -15,6 +15,8 @@ export interface LoggerOptions {
   readonly name: string;
   /** Where lines go; standard output by default. Lines are JSON unless it is a terminal. */
   readonly stream?: DestinationStream & { readonly isTTY?: boolean };
+  /** Given each line too, as JSON. */
+  readonly also?: (line: string) => void;
 }
 
 /**
@@ -24,7 +26,8 @@ export interface LoggerOptions {
 export function createLogger(options: LoggerOptions): Logger {
   const terminal = options.stream === undefined ? isatty(1) : options.stream.isTTY === true;
   const stream = options.stream ?? standardOutput();
-  const destination = terminal ? { write: (line: string) => stream.write(formatForTerminal(line)) } : stream;
+  const printed = terminal ? { write: (line: string) => stream.write(formatForTerminal(line)) } : stream;
+  const destination = options.also === undefined ? printed : both(printed, options.also);
   const log = pino(
     {
       level: options.level ?? 'info',
@@ -47,6 +50,15 @@ export function createLogger(options: LoggerOptions): Logger {
     destination,
   );
   return redactChildren(log);
+}
+
+function both(printed: DestinationStream, also: (line: string) => void): DestinationStream {
+  return {
+    write(line) {
+      printed.write(line);
+      also(line.trimEnd());
+    },
+  };
 }
 
 /** pino would take the message of a bare error as it is. */

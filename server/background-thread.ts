@@ -119,6 +119,8 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           await replicas.close();
           tls?.close();
           await services.close();
+        case 'trace':
+        case 'freeze':
           return tell({ kind: 'stopped' });
         default:
           return message satisfies never;

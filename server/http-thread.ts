@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Server as TlsServer } from 'node:tls';
+import { openLineRing } from '../platform/line-ring.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
 import { hasKeys } from '../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import type { ServerProcess } from './admin/services.ts';
 import { createAdminHandler } from './admin/create-admin-handler.ts';
 import { RequestEvents } from './access/request-events.ts';
 import { readTally } from './access/person-check-tally.ts';
+import { Freezer } from './http/freezer.ts';
 import { createDispatch } from './http/dispatch.ts';
 import type { Rooms } from './http/dispatch.ts';
 import type { Readiness } from './http/health.ts';
@@ -31,6 +34,7 @@ import type { ReplicasView } from './replicas/replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import { createStsHandler } from './sts/create-sts-handler.ts';
+import { RequestTraces } from './trace-requests.ts';
 import { stsActions } from './sts-actions.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 
@@ -78,6 +82,8 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
   const nextRequestId = requestIds(randomBytes);
   const events = new RequestEvents();
+  const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
+  const freezer = new Freezer();
   const listener = createRequestListener({
     handle: createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics }),
     secure: options.tls !== undefined,
@@ -100,6 +106,14 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     clientCertificates: certificates !== undefined,
   });
   const traffic = new TrafficMeter(server, counters);
+  const own: Pick<KnownSinceStart, 'process' | 'stopping'> = {
+    process: {
+      act: (action) => tell({ kind: 'service', action }),
+      log: openLineRing(options.live.log),
+      trace: (signal) => traces.follow(signal, (watchers) => tell({ kind: 'tracing', watchers })),
+    },
+    stopping: stopped.signal,
+  };
 
   return {
     async handle(message) {
@@ -123,11 +137,18 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
-          rooms = openRooms(options, services, { endpoint, deploymentId, replicas: () => replicas }, log);
+          rooms = openRooms(options, services, { endpoint, deploymentId, replicas: () => replicas, ...own }, log);
+          rooms = { ...rooms, s3: freezer.guard(rooms.s3) };
           if (readiness.kind === 'waiting') readiness = { kind: 'serving' };
           return tell({ kind: 'serving' });
         case 'announce':
           if (readiness.kind === 'serving') readiness = { kind: 'ready' };
+          return undefined;
+        case 'trace':
+          traces.set(message.on);
+          return undefined;
+        case 'freeze':
+          freezer.set(message.on);
           return undefined;
         case 'leave':
           if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
@@ -138,6 +159,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return undefined;
         case 'stop':
           stopped.abort();
+          freezer.set(false);
           await connections.drain(message.drainMs);
           tls?.close();
           traffic.close();
@@ -208,6 +230,8 @@ interface KnownSinceStart {
   readonly endpoint: string;
   readonly deploymentId: string;
   readonly replicas: () => ReplicasView;
+  readonly process: ServerProcess;
+  readonly stopping: AbortSignal;
 }
 
 function openRooms(options: ThreadOptions, services: Services, known: KnownSinceStart, log: Logger): Rooms {
@@ -242,6 +266,8 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
         dataFolder: stores.place,
         startedAt: new Date(options.startedAt),
       },
+      process: known.process,
+      stopping: known.stopping,
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
       maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),

@@ -3,6 +3,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
+import { openLineRing } from '../platform/line-ring.ts';
 import { createLogger } from '../platform/logger.ts';
 import type { Logger } from '../platform/logger.ts';
 import { loadSettings, SettingsError } from '../platform/settings/load-settings.ts';
@@ -20,7 +21,9 @@ import { describeAddress, StoreAddressError, storePlaces } from './store/parse-s
 import type { StorePlaces } from './store/parse-store-address.ts';
 import { sizeThreadPool } from './thread-pool.ts';
 import { Thread } from './threads.ts';
-import type { ThreadOptions } from './thread-messages.ts';
+import { administer } from './administer.ts';
+import { liveMemory } from './live-memory.ts';
+import type { LiveMemory, ThreadOptions } from './thread-messages.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
@@ -31,7 +34,9 @@ async function main(): Promise<void> {
   const settings = loadSettings({ env: overlay(process.env, args) });
   const path = args.folder ?? settings.dataFolder;
   const places = storePlaces(settings.stores, path);
-  const log = createLogger({ name: 'coffer-server', level: settings.logLevel });
+  const live = liveMemory();
+  const kept = openLineRing(live.log);
+  const log = createLogger({ name: 'coffer-server', level: settings.logLevel, also: (line) => kept.append(line) });
   for (const warning of settings.warnings) log.warn(warning);
   const tls = tlsFiles(args, settings);
   if (tls !== undefined) await readTlsFiles(tls);
@@ -44,7 +49,7 @@ async function main(): Promise<void> {
   const folders: DataFolder[] = [];
   try {
     for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
-    await run({ settings, places, folders, log, tls });
+    await run({ settings, places, folders, log, live, tls });
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));
     throw error;
@@ -57,12 +62,14 @@ async function run({
   folders,
   log,
   tls,
+  live,
 }: {
   readonly settings: ServerSettings;
   readonly places: StorePlaces;
   readonly folders: readonly DataFolder[];
   readonly log: Logger;
   readonly tls: ThreadOptions['tls'] | undefined;
+  readonly live: LiveMemory;
 }): Promise<void> {
   const address = parseAddress(settings.address);
   const consoleAddress = parseAddress(settings.consoleAddress);
@@ -80,6 +87,7 @@ async function run({
     terminal: process.stdout.isTTY,
     startedAt: Date.now(),
   };
+    live,
   const memory = requestCounterMemory(threads);
   const background = new Thread({ ...options, role: 'background', first: false, counters: { memory, thread: 0 } }, die);
   const hashing = hashingPlaces(threads);
@@ -94,7 +102,7 @@ async function run({
   const all = [background, ...http];
   let served = false;
   const goodbyeMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
-  onShutdown({ log, timeoutMs: goodbyeMs + drainMs + 10_000 }, async () => {
+  const ask = onShutdown({ log, timeoutMs: goodbyeMs + drainMs + 10_000 }, async () => {
     for (const thread of all) thread.tell({ kind: 'leave' });
     // Nobody was told yet that this server is there: nobody needs to hear that it goes.
     if (served) await sleep(settings.shutdownDelayMs);
@@ -113,6 +121,7 @@ async function run({
     for (const thread of http) thread.tell({ kind: 'replicas', view });
   });
   await Promise.all(all.map((thread) => thread.next('started')));
+  administer(http, { log, ask });
 
   const claimed = await claimPort(address, '--address');
   const listening = await Promise.all(

@@ -2,6 +2,7 @@ import type { TlsFiles } from '../platform/tls/tls-files.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import type { ListenAddress } from '../platform/listen.ts';
 import type { HashingPlace } from './objects/hashing/hashing.ts';
+import type { ServiceAction } from './admin/services.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import type { BlobsAddress, RecordsAddress } from './store/store-address.ts';
 
@@ -20,8 +21,16 @@ export interface ThreadOptions {
   readonly startedAt: number;
   /** Where the HTTP threads count requests, and the part of this one. */
   readonly counters: { readonly memory: SharedArrayBuffer; readonly thread: number };
+  /** What was written last, for who looks on. */
+  readonly live: LiveMemory;
   /** Where large bodies are hashed. */
   readonly hashing?: HashingPlace;
+}
+
+/** Rings of lines (`platform/line-ring.ts`): of the log, and of requests that are over while somebody wants to see them. */
+export interface LiveMemory {
+  readonly log: SharedArrayBuffer;
+  readonly requests: SharedArrayBuffer;
 }
 
 export interface StoresOfThreads {
@@ -50,6 +59,9 @@ export type ToThread =
   | { readonly kind: 'prepare'; readonly deploymentId: string }
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
+  /** Whether somebody wants to see requests. */
+  | { readonly kind: 'trace'; readonly on: boolean }
+  | { readonly kind: 'freeze'; readonly on: boolean }
   | { readonly kind: 'leave' }
   | { readonly kind: 'refuse' }
   | { readonly kind: 'stop'; readonly drainMs: number };
@@ -64,6 +76,10 @@ export type FromThread =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'stopped' }
+  /** An administrator asks for it. */
+  | { readonly kind: 'service'; readonly action: ServiceAction }
+  /** One more who wants to see requests, or one less. */
+  | { readonly kind: 'tracing'; readonly watchers: 1 | -1 }
   /** The first large body came. */
   | { readonly kind: 'hashing-needed' }
   /** The process cannot go on; the message is for the person who runs it. */

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { openLineRing } from '../platform/line-ring.ts';
 import type { Role, Tell, ThreadOptions, ToThread } from './thread-messages.ts';
 import { threadLog } from './thread-log.ts';
 
@@ -7,7 +8,7 @@ const port = parentPort;
 if (port === null) throw new Error('server/thread.ts is started by server/main.ts, not by hand');
 
 const options = workerData as ThreadOptions;
-const log = threadLog(options.settings.logLevel, options.terminal);
+const log = threadLog(options.settings.logLevel, options.terminal, openLineRing(options.live.log));
 const tell: Tell = (message) => port.postMessage(message);
 const role = await start();
 

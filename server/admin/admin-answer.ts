@@ -1,6 +1,7 @@
 import { encryptPayload } from '../../protocol/admin/payload-encryption.ts';
 import type { Answer } from '../access/answer.ts';
 import { secretOf } from './admin-call.ts';
+import { jsonLines } from './json-lines.ts';
 import type { AdminAnswer, AdminCall } from './route.ts';
 
 /** From what a call answers to what is sent. */
@@ -16,8 +17,16 @@ export async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<An
     }
     case 'bytes':
       return bytes(answer.bytes, answer.contentType);
-    case 'lines':
-      throw new Error('not built yet');
+    case 'lines': {
+      const { lines } = answer;
+      const { stopping } = call.services;
+      const ended = (gone: AbortSignal) => (stopping === undefined ? gone : AbortSignal.any([gone, stopping]));
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: { kind: 'endless', pieces: (gone) => jsonLines(lines(ended(gone))) },
+      };
+    }
     default:
       return answer satisfies never;
   }

@@ -12,6 +12,10 @@ import { claimRoutes } from './claim-routes.ts';
 import { configRoutes } from './config-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
 import { groupRoutes } from './group-routes.ts';
+import { logRoutes } from './log-routes.ts';
+import { nowOf } from './now.ts';
+import { serviceRoutes } from './service-routes.ts';
+import { traceRoutes } from './trace-routes.ts';
 import { identityArchiveRoutes } from './identity-archive-routes.ts';
 import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
 import { idpConfigRoutes } from './idp-config-routes.ts';
@@ -55,6 +59,9 @@ const routes: readonly Route[] = [
     },
   },
   ...maintenanceRoutes,
+  ...serviceRoutes,
+  ...traceRoutes,
+  ...logRoutes,
   ...idpConfigRoutes,
   ...configRoutes,
   ...personCheckRoutes,
@@ -160,7 +167,7 @@ async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
     services.space(),
     keyServiceState(services.keys),
   ]);
-  const now = (services.clock ?? (() => new Date()))();
+  const now = nowOf(services);
   const others = services.others?.() ?? [];
   return json(infoMessage({ server: services.server, others, buckets: buckets.length, space, keyService, now }));
 }

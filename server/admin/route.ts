@@ -42,8 +42,8 @@ export type AdminAnswer =
   /** Encrypted under the caller's secret key. */
   | { readonly kind: 'sealed'; readonly value: Buffer | string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly contentType: string }
-  /** A line of JSON for each, as they come, until the caller goes away: `signal` says so. */
-  | { readonly kind: 'lines'; readonly lines: (signal: AbortSignal) => AsyncIterable<object> };
+  /** A line of JSON for each, those together that are there together, until the caller goes away or the server stops: `signal` says so. */
+  | { readonly kind: 'lines'; readonly lines: (signal: AbortSignal) => AsyncIterable<readonly object[]> };
 
 export const nothing: AdminAnswer = { kind: 'none' };
 

@@ -1,4 +1,6 @@
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
+import type { FollowedLines } from '../../platform/follow-lines.ts';
+import type { LineRing } from '../../platform/line-ring.ts';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { AccessRoom } from '../access/access.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
@@ -37,7 +39,23 @@ export interface AdminServices {
   readonly personCheck?: PersonCheck;
   /** What is done with the stores as a whole. */
   readonly maintenance?: Maintenance;
+  /** What the process does beside serving. */
+  readonly process?: ServerProcess;
+  /** Says that answers without an end have to end. */
+  readonly stopping?: AbortSignal;
   readonly clock?: () => Date;
+}
+
+export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
+
+/** This server as the process that it is, all its threads together. */
+export interface ServerProcess {
+  /** Begins it, once what is being answered is answered. */
+  act(action: ServiceAction): void;
+  /** The lines of the log that were written last. */
+  readonly log: LineRing;
+  /** Requests that are over, as lines of JSON, from now on until the signal. */
+  trace(signal: AbortSignal): AsyncIterable<FollowedLines>;
 }
 
 export interface ServerFacts {
