@@ -16,6 +16,13 @@ const codes: Readonly<Record<ConfigurationErrorCode, AdminErrorCode>> = {
   busy: 'SlowDown',
 };
 
+/** Refusals of configurations in the words of the admin API; undefined for what is none. */
+export function asConfigurationRefusal(error: unknown): AdminError | undefined {
+  if (error instanceof ConfigurationError) return new AdminError(codes[error.code], error.message, { cause: error });
+  if (error instanceof KeyValueError) return new AdminError('XMinioConfigError', error.message, { cause: error });
+  return undefined;
+}
+
 /** The same calls, whose refusals are in the words of the admin API. */
 export function refusing(routes: readonly Route[]): readonly Route[] {
   return routes.map((route) => ({
@@ -24,10 +31,7 @@ export function refusing(routes: readonly Route[]): readonly Route[] {
       try {
         return await route.serve(call);
       } catch (error) {
-        if (error instanceof ConfigurationError)
-          throw new AdminError(codes[error.code], error.message, { cause: error });
-        if (error instanceof KeyValueError) throw new AdminError('XMinioConfigError', error.message, { cause: error });
-        throw error;
+        throw asConfigurationRefusal(error) ?? error;
       }
     },
   }));

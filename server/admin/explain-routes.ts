@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { renderExplanation } from '../../protocol/policy/render-explanation.ts';
-import type { Principal } from '../access/principal.ts';
-import { AdminError } from './admin-error.ts';
 import { cofferPath } from './admin-path.ts';
 import { jsonBody } from './json-body.ts';
+import { principalNamed } from './principal-named.ts';
 import { type AdminAnswer, type AdminCall, json, type Route } from './route.ts';
-import type { AdminServices } from './services.ts';
 
 /** Coffer's own call: what would be decided, and why. */
 export const explainRoutes: readonly Route[] = [
@@ -45,17 +43,4 @@ async function explained({ services }: AdminCall, asked: z.infer<typeof question
   const principal = await principalNamed(services, user);
   const explanation = await services.access.explain({ principal, action, resource, context });
   return json({ user, ...explanation, text: renderExplanation(explanation) });
-}
-
-async function principalNamed({ access, identities }: AdminServices, name: string): Promise<Principal> {
-  const credentials = await access.credentials(name);
-  if (credentials !== undefined) return credentials.principal;
-  const shown = JSON.stringify(name.slice(0, 128));
-  if ((await identities.user(name))?.status === 'disabled' || (await identities.serviceAccount(name)) !== undefined) {
-    throw new AdminError(
-      'XCofferRefused',
-      `${shown} is disabled or expired, or its owner is: every request of its is refused, whatever the policies say.`,
-    );
-  }
-  throw new AdminError('XMinioAdminNoSuchUser', `There is no user and no access key ${shown}.`);
 }

@@ -1,7 +1,7 @@
 import { subjectOf } from '../access/subject-of.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
 import { ownerOf, type Subject } from '../identities/subject.ts';
-import type { AdminCall } from './route.ts';
+import type { Caller } from './caller.ts';
 
 export function callerSubject(principal: AuthenticatedPrincipal): Subject {
   const subject = subjectOf(principal);
@@ -15,7 +15,7 @@ export function boundaryOf(principal: AuthenticatedPrincipal) {
   return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
 }
 
-export function isOwn({ principal }: AdminCall, subject: Subject): boolean {
+export function isOwn({ principal }: Caller, subject: Subject): boolean {
   return ownerOf(subject) === ownerOf(callerSubject(principal));
 }
 
@@ -23,7 +23,7 @@ export function isOwn({ principal }: AdminCall, subject: Subject): boolean {
  * What belongs to the caller they may handle, what is another's only by the right. Credentials that a policy of their own narrows have
  * nothing of their own: they could give themselves what it withholds, by a key of the same owner that nothing narrows.
  */
-export async function requireUnlessOwn(call: AdminCall, subject: Subject, action: string): Promise<void> {
+export async function requireUnlessOwn(call: Caller, subject: Subject, action: string): Promise<void> {
   if (isOwn(call, subject) && boundaryOf(call.principal) === undefined) return;
   await call.require(action);
 }

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { serializePolicy } from '../../protocol/policy/serialize-policy.ts';
 import type { ServiceAccountChange } from '../identities/identities.ts';
 import type { ServiceAccount } from '../identities/identity-records.ts';
 import { adminPath } from './admin-path.ts';
@@ -8,8 +7,9 @@ import { isSecondGeneration, listsNamesAlone } from './client-age.ts';
 import { expirationOf, expirationText, never } from './expiration-time.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { optionalField } from './optional-field.ts';
-import { boundaryOf, isOwn, requireUnlessOwn } from './own-account.ts';
+import { requireUnlessOwn } from './own-account.ts';
 import { callerOwner, ownerNamed } from './owner-named.ts';
+import { policyOfNewKey } from './policy-of-new-key.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 import { given, givenPolicy, newServiceAccountBody, serviceAccountChangeBody } from './service-account-body.ts';
 import { listedAccount, shownAccount } from './service-account-shape.ts';
@@ -68,7 +68,7 @@ export async function createAccount(
   body: z.infer<typeof newServiceAccountBody>,
   subject: AccountSubject,
 ): Promise<AdminAnswer> {
-  const policy = policyOfNew(call, subject, givenPolicy(body.policy) ?? undefined);
+  const policy = policyOfNewKey(call, subject, givenPolicy(body.policy) ?? undefined);
   const expiration = expirationOf(body.expiration) ?? undefined;
   const account = await call.services.identities.createServiceAccount({
     subject,
@@ -82,17 +82,6 @@ export async function createAccount(
   const { accessKey, secretKey } = account;
   const end = account.expiration === undefined ? never : expirationText(account.expiration);
   return sealed({ credentials: { accessKey, secretKey, expiration: end } });
-}
-
-/** A key that narrowed credentials make for their owner is narrowed alike: nobody gives more than they have. */
-function policyOfNew(call: AdminCall, subject: AccountSubject, policy: string | undefined): string | undefined {
-  const boundary = boundaryOf(call.principal);
-  if (boundary === undefined || !isOwn(call, subject)) return policy;
-  if (policy === undefined) return serializePolicy(boundary);
-  throw new AdminError(
-    'XCofferInvalidRequest',
-    'These credentials are narrowed by a policy, and keys made with them carry the same one: leave the policy out.',
-  );
 }
 
 async function update(call: AdminCall): Promise<AdminAnswer> {

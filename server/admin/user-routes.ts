@@ -5,6 +5,7 @@ import { AdminError } from './admin-error.ts';
 import { accessToBucket } from './bucket-access.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { existingPolicy, policyNames } from './policy-names.ts';
+import { removeUserWithAll } from './remove-user.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './route.ts';
 import type { AdminServices } from './services.ts';
 import { statusOf } from './status-parameter.ts';
@@ -85,12 +86,8 @@ async function setUserStatus(call: AdminCall): Promise<AdminAnswer> {
   return nothing;
 }
 
-/** What the user made goes too: service accounts with the user, temporary credentials here. */
 async function removeUser(call: AdminCall): Promise<AdminAnswer> {
-  const { identities, temporary } = call.services;
-  const name = call.required('accessKey');
-  await identities.removeUser(name);
-  await temporary.revokeAllOf(`user:${name}`);
+  await removeUserWithAll(call.services, call.required('accessKey'));
   return nothing;
 }
 
