@@ -15,6 +15,7 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
   'invalid-expiration': 'XCofferInvalidRequest',
   'group-not-empty': 'XMinioAdminGroupNotEmpty',
   'policy-in-use': 'XMinioAdminPolicyInUse',
+  'policy-changed': 'XCofferRefused',
   'policy-built-in': 'XMinioAdminPolicyInUse',
   'nothing-to-change': 'XMinioAdminPolicyChangeAlreadyApplied',
   busy: 'SlowDown',

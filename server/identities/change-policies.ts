@@ -15,11 +15,12 @@ const mostNamed = 5;
 
 export function policyChanges({ change, clock }: ChangeContext): Pick<IdentityChanges, 'putPolicy' | 'removePolicy'> {
   return {
-    putPolicy: async (name, json) => {
+    putPolicy: async (name, json, expected) => {
       checkName('policy', name);
       parsePolicyDocument(json);
       return change(async (view) => {
         const known = await view.policy(name);
+        if (expected !== undefined && expected.updatedAt !== known?.updatedAt) throw changedMeanwhile(name, known);
         const now = clock().getTime();
         const earlier = known === undefined ? [] : [{ document: known.document, updatedAt: known.updatedAt }];
         const policy: StoredPolicy = {
@@ -55,6 +56,14 @@ export function policyChanges({ change, clock }: ChangeContext): Pick<IdentityCh
         return { batch: { delete: [identityKeys.policy(name)] }, result: undefined };
       }),
   };
+}
+
+function changedMeanwhile(name: string, known: StoredPolicy | undefined): IdentityError {
+  const what =
+    known === undefined
+      ? 'was removed since you read it'
+      : `is there already, as it was saved at ${new Date(known.updatedAt).toISOString()}: look at that first`;
+  return new IdentityError('policy-changed', `The policy ${name} ${what}. Nothing was changed.`);
 }
 
 export function noSuchPolicy(name: string): IdentityError {

@@ -19,12 +19,13 @@ export function userChanges({
   rootUser,
 }: ChangeContext): Pick<IdentityChanges, 'putUser' | 'removeUser'> {
   return {
-    putUser: async ({ accessKey, secretKey, status }) => {
+    putUser: async ({ accessKey, secretKey, status, onlyNew }) => {
       checkAccessKey(accessKey);
       if (secretKey !== undefined) checkSecretKey(secretKey);
       if (accessKey === rootUser) throw inUse(accessKey, 'the root user');
       return change(async (view) => {
         const known = await view.user(accessKey);
+        if (known !== undefined && onlyNew === true) throw inUse(accessKey, 'another user');
         if (known === undefined && (await view.serviceAccount(accessKey)) !== undefined) {
           throw inUse(accessKey, 'a service account');
         }

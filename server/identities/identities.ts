@@ -53,7 +53,7 @@ export interface NamedDocument {
 
 export interface IdentityChanges {
   /** Makes a user or replaces their secret and status; a status or secret that is not given stays. */
-  putUser(change: { readonly accessKey: string; readonly secretKey?: string; readonly status?: Status }): Promise<User>;
+  putUser(change: UserChange): Promise<User>;
   /** With the user go their memberships, attachments and service accounts; resolves with the access keys of the latter. */
   removeUser(accessKey: string): Promise<readonly string[]>;
 
@@ -65,7 +65,7 @@ export interface IdentityChanges {
   removeGroup(group: string): Promise<void>;
 
   /** `json` is checked. Whoever has the policy is judged by the new one from the next request on. */
-  putPolicy(name: string, json: string): Promise<StoredPolicy>;
+  putPolicy(name: string, json: string, expected?: ExpectedPolicy): Promise<StoredPolicy>;
   /** Refused while it is attached, and for built-in ones that were not replaced. */
   removePolicy(name: string): Promise<void>;
 
@@ -81,6 +81,20 @@ export interface IdentityChanges {
   removeServiceAccount(accessKey: string): Promise<void>;
   /** Every service account of an owner; resolves with their access keys. */
   removeServiceAccountsOf(owner: string): Promise<readonly string[]>;
+}
+
+export interface UserChange {
+  readonly accessKey: string;
+  readonly secretKey?: string;
+  readonly status?: Status;
+  /** Rejects where there is one already. */
+  readonly onlyNew?: boolean;
+}
+
+/** What is to be replaced: rejects where the policy was changed since it was read, or where it exists and none was expected. */
+export interface ExpectedPolicy {
+  /** Undefined: none is stored. */
+  readonly updatedAt: number | undefined;
 }
 
 export interface AttachmentChange {

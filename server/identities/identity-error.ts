@@ -11,6 +11,7 @@ export type IdentityErrorCode =
   | 'invalid-expiration'
   | 'group-not-empty'
   | 'policy-in-use'
+  | 'policy-changed'
   | 'policy-built-in'
   | 'nothing-to-change'
   | 'busy';
