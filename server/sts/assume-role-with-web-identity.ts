@@ -1,17 +1,15 @@
-import { createHash } from 'node:crypto';
 import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
 import { longestToken, verifyToken } from '../../platform/openid/verify-token.ts';
 import type { VerifiedToken } from '../../platform/openid/verify-token.ts';
-import { variableClaims } from '../access/claim-variables.ts';
-import { openIdPerson } from '../access/openid-person.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../access/openid-providers.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import { chooseProvider } from './choose-provider.ts';
 import { expirationOf } from './credential-lifetime.ts';
 import { grantCredentials, type GrantServices } from './grant-credentials.ts';
-import { grantedRights, type RightsSource } from './granted-policies.ts';
+import type { RightsSource } from './granted-policies.ts';
+import { openIdSubject } from './openid-subject.ts';
 import { checkSession, type SessionRequest } from './session-request.ts';
 import { StsError } from './sts-error.ts';
 
@@ -65,24 +63,15 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
       const status = readyStatus(provider);
       const token = await verifyToken(request.token, { ...expectations(provider, status), clock });
       const claims = await allClaims(provider, status, token, request);
-      const { policies, targets } = await grantedRights(claims, provider.settings, access.identities);
+      const known = { claims, subject: token.subject, issuer: token.issuer };
+      const { subject } = await openIdSubject(known, provider.settings, access.identities);
       const now = clock();
       const expiration = expirationOf(token.expiration, request.durationSeconds ?? services.defaultDuration, now);
       if (expiration <= now) throw new StsError('ExpiredToken', 'The token expires right now; get a new one.');
-      const parent = parentOf(token);
       const credentials = await grantCredentials(access, {
         action: request.action ?? 'AssumeRoleWithWebIdentity',
-        parentName: parent,
-        subject: {
-          kind: 'federated',
-          source: 'openid',
-          provider: provider.id,
-          parent,
-          ...openIdPerson(claims, token.subject, provider.settings),
-          policies: [...policies],
-          targets: [...targets],
-          claims: variableClaims(claims, { lists: true }),
-        },
+        parentName: subject.parent,
+        subject,
         ...(provider.roleArn === undefined ? {} : { roleArn: provider.roleArn }),
         session: request,
         expiration,
@@ -134,11 +123,6 @@ async function allClaims(
   const bearer = request.accessToken ?? request.token;
   const userinfo = await readUserinfo(metadata.userinfoEndpoint, bearer, token.subject, provider.fetch);
   return mergeUserinfo(token.claims, userinfo);
-}
-
-/** The person behind the credentials, as MinIO names them: sessions, and later access keys, are found by it. */
-function parentOf({ subject, issuer }: VerifiedToken): string {
-  return createHash('sha256').update(`openid:${subject}:${issuer}`).digest('base64url');
 }
 
 function asStsError(error: unknown, provider: string): unknown {

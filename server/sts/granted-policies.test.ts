@@ -32,6 +32,11 @@ describe('grantedRights', () => {
     expect(await granted({ policy: claim })).toEqual(expected);
   });
 
+  it('tells which names are nowhere defined, beside those that count', async () => {
+    expect(await rights({ policy: 'gone,readonly' })).toMatchObject({ policies: ['readonly'], notDefined: ['gone'] });
+    expect(await rights({}, { rolePolicy: ['lost', 'readonly'] })).toMatchObject({ notDefined: ['lost'] });
+  });
+
   it('looks at the claim that the provider names', async () => {
     expect(await granted({ policy: 'readwrite', access: 'readonly' }, { claimName: 'access' })).toEqual(['readonly']);
   });
@@ -56,7 +61,7 @@ describe('grantedRights', () => {
     ['by a claim within others', { 'kubernetes.io': { namespace: 'batch' } }, 1],
     ['beside policies that do not exist', { sub: 'system:serviceaccount:apps:backup', policy: 'gone' }, 0],
   ])('takes what is attached to claims %s', async (_, claims, at) => {
-    expect(await rights(claims)).toEqual({ policies: [], targets: [attached[at]] });
+    expect(await rights(claims)).toMatchObject({ policies: [], targets: [attached[at]] });
   });
 
   it('does not look at what is attached where the provider has a role', async () => {

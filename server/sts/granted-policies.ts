@@ -14,6 +14,8 @@ export interface GrantedRights {
   readonly policies: readonly string[];
   /** What is attached to these counts as it is at each request. */
   readonly targets: readonly AttachmentTarget[];
+  /** Named by the role or the claim, and nowhere defined. */
+  readonly notDefined: readonly string[];
 }
 
 /**
@@ -27,30 +29,33 @@ export async function grantedRights(
   source: RightsSource,
 ): Promise<GrantedRights> {
   if (provider.rolePolicy.length > 0) {
-    const policies = await existing(provider.rolePolicy, source);
-    if (policies.length > 0) return { policies, targets: [] };
-    throw notDefined(provider.rolePolicy, `They come from the role policy of the provider ${provider.id}`);
+    const { policies, notDefined } = await existing(provider.rolePolicy, source);
+    if (policies.length > 0) return { policies, targets: [], notDefined };
+    throw noneDefined(provider.rolePolicy, `They come from the role policy of the provider ${provider.id}`);
   }
   const targets = await source.claimTargets(provider.id, claims);
   const named = namesInClaim(claims, provider.claimName);
   // What is attached to a service account of Kubernetes, for one, needs no claim that names policies.
   if (named instanceof StsError) {
-    if (targets.length > 0) return { policies: [], targets };
+    if (targets.length > 0) return { policies: [], targets, notDefined: [] };
     throw named;
   }
-  const policies = await existing(named, source);
-  if (policies.length > 0 || targets.length > 0) return { policies, targets };
-  throw notDefined(named, `They come from the claim "${provider.claimName}", and ${noneAttached}`);
+  const { policies, notDefined } = await existing(named, source);
+  if (policies.length > 0 || targets.length > 0) return { policies, targets, notDefined };
+  throw noneDefined(named, `They come from the claim "${provider.claimName}", and ${noneAttached}`);
 }
 
 const noneAttached = 'no policy is attached to any claim of the token';
 
-async function existing(names: readonly string[], source: RightsSource): Promise<readonly string[]> {
+async function existing(names: readonly string[], source: RightsSource) {
   const found = await Promise.all(names.map((name) => source.policy(name)));
-  return names.filter((_, at) => found[at] !== undefined);
+  return {
+    policies: names.filter((_, at) => found[at] !== undefined),
+    notDefined: names.filter((_, at) => found[at] === undefined),
+  };
 }
 
-function notDefined(names: readonly string[], origin: string): StsError {
+function noneDefined(names: readonly string[], origin: string): StsError {
   return new StsError(
     'InvalidParameterValue',
     `None of the given policies (${quoted(names)}) are defined, credentials will not be generated. ` +
