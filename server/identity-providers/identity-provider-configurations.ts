@@ -14,6 +14,19 @@ export interface IdentityProviderConfigurations {
   save(name: string, given: ReadonlyMap<string, string>, mode: SaveMode): Promise<Saved>;
   /** The whole configuration, or some keys of it. */
   remove(name: string, keys?: readonly string[]): Promise<Saved>;
+  /**
+   * Walks the way that a sign-in takes, as far as it goes without a person: by what is saved, or by what `given` would make of it, which
+   * `save` with `replace` takes. Changes nothing. Absent where a kind has no test.
+   */
+  test?(name: string, given?: ReadonlyMap<string, string>): Promise<readonly TestStep[]>;
+}
+
+export interface TestStep {
+  /** For people, e.g. `Discovery`. */
+  readonly step: string;
+  /** `unclear`: it may work; the message says what to look at. */
+  readonly outcome: 'ok' | 'failed' | 'unclear' | 'skipped';
+  readonly message: string;
 }
 
 /**

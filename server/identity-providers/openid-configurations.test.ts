@@ -7,6 +7,7 @@ import type { OpenIdProviders } from '../access/openid-providers.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { redacted } from './identity-provider-configurations.ts';
 import type { IdentityProviderConfigurations } from './identity-provider-configurations.ts';
 import { openIdConfigurations, storedProviders } from './openid-configurations.ts';
 import { storedConfigurations } from './stored-configurations.ts';
@@ -198,5 +199,43 @@ describe('openIdConfigurations', () => {
     expect(await stored.history(10)).toEqual([first]);
     await stored.clearHistory();
     expect(await stored.history(10)).toEqual([]);
+  });
+});
+
+describe('the test of a provider', () => {
+  const outcomes = async (name: string, values?: Record<string, string>) =>
+    ((await configurations.test?.(name, values === undefined ? undefined : given(values))) ?? []).map(
+      ({ step, outcome }) => `${step}: ${outcome}`,
+    );
+
+  it('goes from discovery to the client, and saves nothing', async () => {
+    expect(await outcomes('new', { client_secret: 'coffer-secret' })).toEqual([
+      'Certificates: ok',
+      'Discovery: ok',
+      'Keys: ok',
+      'Client: ok',
+    ]);
+    expect(await configurations.get('new')).toBeUndefined();
+  });
+
+  it('says that the client or its secret is wrong', async () => {
+    const steps = (await configurations.test?.('new', given({ client_secret: 'mistyped' }))) ?? [];
+    expect(steps.at(-1)).toMatchObject({ step: 'Client', outcome: 'failed' });
+    expect(steps.at(-1)?.message).toContain('check client_id and client_secret');
+  });
+
+  it('ends where the provider cannot be reached', async () => {
+    const nowhere = 'http://127.0.0.1:1/.well-known/openid-configuration';
+    expect(await outcomes('new', { config_url: nowhere })).toEqual(['Certificates: ok', 'Discovery: failed']);
+  });
+
+  it('takes a secret that comes back redacted for the one that is saved', async () => {
+    await add('kept', { client_secret: 'coffer-secret' });
+    expect(await outcomes('kept', { client_secret: redacted })).toContain('Client: ok');
+    expect(await outcomes('kept')).toContain('Client: ok');
+  });
+
+  it('uses what the environment gives for a provider of the environment', async () => {
+    expect(await outcomes('fixed')).toContain('Client: failed');
   });
 });

@@ -16,6 +16,7 @@ import type {
   ConfigurationKey,
   IdentityProviderConfigurations,
 } from './identity-provider-configurations.ts';
+import { testOpenIdProvider } from './test-openid-provider.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
 
 const subsystem = 'identity_openid';
@@ -98,6 +99,20 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
       });
       await options.apply();
       return { applied: true };
+    },
+
+    async test(name, given) {
+      const fromEnvironment = fixed(name);
+      // What the environment gives may lie in files, which only its settings have read.
+      if (fromEnvironment !== undefined) return testOpenIdProvider(fromEnvironment);
+      const known = await stored.list(subsystem);
+      const before = known.find((configuration) => configuration.name === name);
+      if (before === undefined && given === undefined) throw noSuchName(name);
+      const values = mergedKeys(before?.values, given ?? new Map(), { replace: given !== undefined });
+      const others = known.filter((configuration) => configuration.name !== name);
+      return testOpenIdProvider(
+        checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]),
+      );
     },
 
     async remove(name, keys) {
