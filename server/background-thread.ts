@@ -6,6 +6,8 @@ import { Connections } from '../platform/connections.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
+import type { OtherServer } from './admin/services.ts';
+import type { ReplicasView } from './replicas/replicas.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { deploymentOf } from './deployment-of.ts';
 import { keepChecking } from './keep-checking.ts';
@@ -32,6 +34,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   let tidying: ReturnType<typeof keepTidy> | undefined;
   let checking: ReturnType<typeof keepChecking> | undefined;
   let waitingFor = 'the server is starting';
+  let deployment = '';
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
     if (console !== undefined) return void hand(console, request, response, log);
@@ -96,13 +99,21 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           endpoint.resolve(message.endpoint);
           return undefined;
         case 'prepare':
+          deployment = message.deploymentId;
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
           tidying = keepTidy(services, replicas.lease, log, settings);
           checking = keepChecking(services.people.personCheck, replicas.lease, log, settings.personCheck.intervalMs);
           void replicas.work();
-          if (settings.browser.enabled) console = openConsole(options, services, server, log);
+          if (settings.browser.enabled) {
+            const known = {
+              endpoint: await endpoint.promise,
+              deploymentId: deployment,
+              others: () => others(replicas.view(), options),
+            };
+            console = openConsole(options, services, server, known, log);
+          }
           return tell({ kind: 'serving' });
         case 'waiting':
         case 'replicas':
@@ -143,11 +154,23 @@ async function hand(
   }
 }
 
+interface KnownSinceStart {
+  /** Where S3 listens. */
+  readonly endpoint: string;
+  readonly deploymentId: string;
+  readonly others: () => readonly OtherServer[];
+}
+
+function others({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
+  return live.filter(({ id }) => id !== replica);
+}
+
 /** The console's modules are a third of what a start loads. S3 does not wait for them: whoever asks for the console does. */
 async function openConsole(
   options: ThreadOptions,
   services: Services,
   server: Server,
+  known: KnownSinceStart,
   log: Logger,
 ): Promise<RequestListener> {
   const { createConsole } = await import('./console/create-console.ts');
@@ -166,6 +189,25 @@ async function openConsole(
     providers: services.providers,
     assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity,
     records: services.sealed,
+    administration: {
+      access: services.access,
+      identities: services.access.identities,
+      temporary: services.access.temporary,
+      root: { user: settings.root.user },
+      server: {
+        deploymentId: known.deploymentId,
+        version: packageJson.version,
+        region: settings.region,
+        endpoint: known.endpoint,
+        dataFolder: options.stores.place,
+        startedAt: new Date(options.startedAt),
+      },
+      others: known.others,
+      space: () => services.blobs.space(),
+      identityProviders: services.people.identityProviders,
+      ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
+      ...(services.directory === undefined ? {} : { directory: services.directory }),
+    },
     settings: {
       ...(browser.redirectUrl === undefined ? {} : { browserUrl: browser.redirectUrl }),
       redirectHosts: browser.redirectHosts,

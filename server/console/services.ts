@@ -1,3 +1,4 @@
+import type { AdminServices } from '../admin/services.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
 import type { PolicySource } from '../access/policy-source.ts';
 import type { Access } from '../access/principal.ts';
@@ -11,15 +12,31 @@ export interface ConsoleServices {
   readonly objects: ObjectLayer;
   readonly access: Access & { readonly identities: Pick<IdentityReader, 'policiesOf'> };
   readonly policies: PolicySource;
-  readonly providers: Pick<OpenIdProviders, 'list' | 'byId'>;
+  readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
   /** `AssumeRoleWithWebIdentity` of the sts room: its refusals have a message that a person can act on. */
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   /** Sealed: sign-in sessions and sign-ins under way are secrets. */
   readonly records: ConsoleRecords;
+  readonly administration: Administration;
   readonly settings: ConsoleSettings;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
 }
+
+/** What administrators see and change: the same functions as behind the admin API. */
+export type Administration = Pick<
+  AdminServices,
+  | 'access'
+  | 'identities'
+  | 'temporary'
+  | 'root'
+  | 'server'
+  | 'others'
+  | 'space'
+  | 'keys'
+  | 'identityProviders'
+  | 'directory'
+>;
 
 export type ConsoleRecords = Pick<SealedRecordStore, 'get' | 'scan' | 'put' | 'delete'>;
 

@@ -5,7 +5,10 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import { createAccess } from '../access/access.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import { policiesOf } from '../access/policy-source.ts';
+import type { Identities } from '../identities/identities.ts';
 import { openIdentities } from '../identities/open-identities.ts';
+import { openIdConfigurations, storedProviders } from '../identity-providers/openid-configurations.ts';
+import { storedConfigurations } from '../identity-providers/stored-configurations.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { testLayer } from '../objects/testing.ts';
 import type { TestLayer } from '../objects/testing.ts';
@@ -36,12 +39,14 @@ export interface TestConsoleOptions {
 export class TestConsole {
   readonly url: string;
   readonly stores: TestLayer;
+  readonly identities: Identities;
   readonly #server: Server;
   readonly #close: () => void;
   #skewMs = 0;
 
-  private constructor(server: Server, stores: TestLayer, close: () => void) {
+  private constructor(server: Server, stores: TestLayer, identities: Identities, close: () => void) {
     this.#server = server;
+    this.identities = identities;
     this.stores = stores;
     this.#close = close;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -63,8 +68,11 @@ export class TestConsole {
     await identities.putPolicy('tidier', tidier);
     const policies = policiesOf(identities);
     const access = createAccess({ records, identities, bucketPolicy: () => Promise.resolve(undefined), clock, root });
+    const environment = (options.openid ?? []).map(providerSettings);
+    const configurations = storedConfigurations(records, clock);
     const providers = createOpenIdProviders({
-      settings: (options.openid ?? []).map(providerSettings),
+      settings: environment,
+      stored: storedProviders(configurations),
       region: '',
       log: silent,
       clock,
@@ -84,12 +92,35 @@ export class TestConsole {
         providers,
         assumeRoleWithWebIdentity,
         records,
+        administration: {
+          access,
+          identities,
+          temporary: access.temporary,
+          root: { user: root.user },
+          server: {
+            deploymentId: 'D',
+            version: '0.1.0',
+            region: 'us-east-1',
+            endpoint: '127.0.0.1:9000',
+            dataFolder: '/data',
+            startedAt: clock(),
+          },
+          space: () => Promise.resolve({ free: 30, total: 100 }),
+          identityProviders: [
+            openIdConfigurations({
+              stored: configurations,
+              environment,
+              region: '',
+              apply: () => providers.refresh(),
+            }),
+          ],
+        },
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },
         clock,
         log: silent,
       }),
     );
-    self = new TestConsole(server, stores, () => providers.close());
+    self = new TestConsole(server, stores, identities, () => providers.close());
     return self;
   }
 

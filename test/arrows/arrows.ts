@@ -42,6 +42,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'server/console': [
     'server/console/contract',
+    // The rules of administration are the admin API's: the console asks the same functions.
+    'server/admin',
+    'server/identity-providers',
     'server/sts',
     'server/access',
     'server/identities',

@@ -18,13 +18,33 @@ export class Gate {
 
   /** Whether it is allowed; nothing is logged, so that asking for the state of a button is no incident. */
   async allows(visit: Visit, action: string, resource: string, context: Context = {}): Promise<boolean> {
-    return (await this.#decide(visit, action, resource, context)).kind === 'allow';
+    return (await this.#decide(visit, { action, resource, context })).kind === 'allow';
+  }
+
+  /** Whether the person may do this for themselves: everybody may, unless a policy denies it. */
+  async allowsOwn(visit: Visit, action: string): Promise<boolean> {
+    return (await this.#decide(visit, { ...own, action })).kind === 'allow';
   }
 
   /** Throws `AccessDenied`, naming the action, the resource and the person's own policies. */
   async require(visit: Visit, action: string, resource: string, context: Context = {}): Promise<void> {
-    const decision = await this.#decide(visit, action, resource, context);
+    await this.#require(visit, { action, resource, context });
+  }
+
+  /** Of several actions one is enough: the refusal of the last is what the person reads. */
+  async requireOne(visit: Visit, ...actions: readonly string[]): Promise<void> {
+    for (const action of actions.slice(0, -1)) if (await this.allows(visit, action, '')) return;
+    await this.require(visit, actions.at(-1) ?? '', '');
+  }
+
+  async requireOwn(visit: Visit, action: string): Promise<void> {
+    await this.#require(visit, { ...own, action });
+  }
+
+  async #require(visit: Visit, asked: Asked): Promise<void> {
+    const decision = await this.#decide(visit, asked);
     if (decision.kind === 'allow') return;
+    const { action, resource } = asked;
     const { accessKey, principal } = visitorOf(visit.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
     throw new S3Error('AccessDenied', refusal(await this.#policyNames(principal), action, resource));
@@ -35,11 +55,20 @@ export class Gate {
     return subject === undefined ? [] : this.#access.identities.policiesOf(subject);
   }
 
-  #decide({ request, response }: Visit, action: string, resource: string, context: Context): Promise<Decision> {
+  #decide({ request, response }: Visit, { context, ...asked }: Asked): Promise<Decision> {
     const { principal } = visitorOf(response).credentials;
-    return this.#access.authorize({ principal, action, resource, context: { ...contextOf(request), ...context } });
+    return this.#access.authorize({ principal, ...asked, context: { ...contextOf(request), ...context } });
   }
 }
+
+interface Asked {
+  readonly action: string;
+  readonly resource: string;
+  readonly context: Context;
+  readonly allowedUnlessDenied?: boolean;
+}
+
+const own = { resource: '', context: {}, allowedUnlessDenied: true } as const;
 
 /** Condition keys of a request. */
 type Context = Readonly<Record<string, readonly string[]>>;

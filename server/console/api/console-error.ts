@@ -1,9 +1,13 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { AdminError } from '../../admin/admin-error.ts';
+import { asAdminError } from '../../admin/as-admin-error.ts';
+import { asConfigurationRefusal } from '../../admin/configuration-refusal.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
+import { fieldOf } from './error-field.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -13,6 +17,7 @@ const statuses = {
   TooManyAttempts: 429,
   NotFound: 404,
   TooLarge: 413,
+  Exists: 409,
 } as const;
 
 export type ConsoleErrorCode = keyof typeof statuses;
@@ -21,21 +26,37 @@ export type ConsoleErrorCode = keyof typeof statuses;
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
   readonly code: ConsoleErrorCode;
-  constructor(code: ConsoleErrorCode, message: string, options?: ErrorOptions) {
+  /** The field of the form that it is about. */
+  readonly field: string | undefined;
+  constructor(code: ConsoleErrorCode, message: string, options?: ErrorOptions & { readonly field?: string }) {
     super(message, options);
     this.code = code;
+    this.field = options?.field;
   }
 }
 
 /** What an error is to the caller; undefined for one that only the log may tell. */
 export function explain(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
+  const known = explainKnown(error);
+  const field = error instanceof ConsoleError ? error.field : fieldOf(error);
+  return known === undefined || field === undefined ? known : { ...known, field };
+}
+
+function explainKnown(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (error instanceof ConsoleError) return { status: statuses[error.code], code: error.code, message: error.message };
   if (error instanceof S3Error) return { status: error.status, code: error.wireCode, message: error.message };
   if (error instanceof StsError) return { status: error.status, code: error.code, message: error.message };
+  const admin = asAdminRefusal(error);
+  if (admin !== undefined) return { status: admin.status, code: admin.code, message: admin.message };
   if (error instanceof z.ZodError) {
     return { status: 400, code: 'BadRequest', message: z.prettifyError(error).slice(0, 1000) };
   }
   return explainUnavailable(error) ?? explainParser(error);
+}
+
+/** What the rules of administration refuse, in the same words and under the same names as over the admin API. */
+function asAdminRefusal(error: unknown): AdminError | undefined {
+  return asAdminError(error) ?? asConfigurationRefusal(error);
 }
 
 /** The store or the key service is away: it will come back, and a person should know what is waited for. */
@@ -70,13 +91,13 @@ export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
       response.destroy();
       return;
     }
-    const { status, code, message } = known ?? {
+    const { status, ...answer } = known ?? {
       status: 500,
       code: 'InternalError',
       message: 'The server failed. Its log has the reason.',
     };
     // A body that nobody reads would keep the connection busy.
     if (!request.complete) response.set('connection', 'close');
-    response.status(status).json({ code, message } satisfies ErrorAnswer);
+    response.status(status).json(answer satisfies ErrorAnswer);
   };
 }

@@ -4,15 +4,17 @@ import type { PolicyInForce, SessionAnswer, Statement } from '../contract/answer
 import type { Principal } from '../../access/principal.ts';
 import { displayNameOf, subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleServices } from '../services.ts';
+import type { Gate, Visit } from './authorize.ts';
+import { rightsOf } from './rights-of.ts';
 import { isSecure } from './secure.ts';
-import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
+import type { SignInSessions } from './sign-in-sessions.ts';
 import { clearSessionCookie, visitorOf } from './visitor.ts';
 
 /** Who is signed in, and the end of it. Behind `requireSignIn`, as all that follows. */
-export function sessionRoutes(services: ConsoleServices, sessions: SignInSessions): Router {
+export function sessionRoutes(services: ConsoleServices, sessions: SignInSessions, gate: Gate): Router {
   const router = Router();
-  router.get('/session', async (_request, response) => {
-    response.json(await describeSession(services, visitorOf(response)));
+  router.get('/session', async (request, response) => {
+    response.json(await describeSession(services, { request, response }, gate));
   });
   router.post('/sign-out', async (request, response) => {
     await sessions.end(visitorOf(response).id);
@@ -23,7 +25,8 @@ export function sessionRoutes(services: ConsoleServices, sessions: SignInSession
 }
 
 /** The session in the terms of the person: their name, where they came from, and the policies that decide for them. */
-export async function describeSession(services: ConsoleServices, session: SignInSession): Promise<SessionAnswer> {
+export async function describeSession(services: ConsoleServices, visit: Visit, gate: Gate): Promise<SessionAnswer> {
+  const session = visitorOf(visit.response);
   const { principal, accessKey } = session.credentials;
   const { s3Url } = services.settings;
   const subject = subjectOf(principal);
@@ -37,6 +40,7 @@ export async function describeSession(services: ConsoleServices, session: SignIn
     signedInAt: session.signedInAt.toISOString(),
     expires: session.expires.toISOString(),
     policies: await Promise.all(names.map((name) => inForce(services, name))),
+    may: await rightsOf(visit, gate),
     ...(narrowed === undefined ? {} : { sessionPolicy: statementsOf(narrowed) }),
     ...(s3Url === undefined ? {} : { s3Url }),
   };
@@ -47,7 +51,7 @@ function narrowing(principal: Principal): PolicyDocument | undefined {
   return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
 }
 
-async function inForce(services: ConsoleServices, name: string): Promise<PolicyInForce> {
+export async function inForce(services: Pick<ConsoleServices, 'policies'>, name: string): Promise<PolicyInForce> {
   const document = await services.policies.get(name);
   return document === undefined ? { name } : { name, statements: statementsOf(document) };
 }

@@ -5,13 +5,14 @@ import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { SignInOptions } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { Attempts } from './attempts.ts';
+import type { Gate } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { clearNotice, readNotice } from './notice.ts';
 import { secretEqual } from './secret-equal.ts';
 import { describeSession } from './session-routes.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { isSecure } from './secure.ts';
-import { setSessionCookie } from './visitor.ts';
+import { enter, setSessionCookie } from './visitor.ts';
 
 const keysForm = z.object({
   accessKey: z.string().trim().min(1).max(256),
@@ -23,7 +24,12 @@ const keysForm = z.object({
 const guesses = { most: 10, windowMs: 60_000 };
 
 /** How to sign in, and signing in by keys. */
-export function signInRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
+export function signInRoutes(
+  services: ConsoleServices,
+  sessions: SignInSessions,
+  gate: Gate,
+  sweep: () => void,
+): Router {
   const router = Router();
   const attempts = new Attempts(guesses);
 
@@ -64,7 +70,8 @@ export function signInRoutes(services: ConsoleServices, sessions: SignInSessions
     const secure = isSecure(request, services.settings);
     setSessionCookie(response, secret, secondsUntil(session.expires, now), secure);
     clearNotice(response, secure);
-    response.json(await describeSession(services, session));
+    enter(response, session);
+    response.json(await describeSession(services, { request, response }, gate));
   });
 
   return router;

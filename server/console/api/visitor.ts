@@ -28,9 +28,14 @@ export function requireSignIn(sessions: SignInSessions): RequestHandler {
       const message = secret === undefined ? 'Sign in first.' : 'Your session has ended. Sign in again.';
       throw new ConsoleError('NotSignedIn', message);
     }
-    visitors(response).session = session;
+    enter(response, session);
     next();
   };
+}
+
+/** From here on the request is that of the session. */
+export function enter(response: Response, session: SignInSession): void {
+  visitors(response).session = session;
 }
 
 /** The session behind a request that `requireSignIn` let through. */

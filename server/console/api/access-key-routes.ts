@@ -1,0 +1,205 @@
+import { json, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { AdminError } from '../../admin/admin-error.ts';
+import { callerSubject, requireUnlessOwn } from '../../admin/own-account.ts';
+import { policyOfNewKey } from '../../admin/policy-of-new-key.ts';
+import { requireRootForRoot, targetSubject } from '../../admin/service-account-target.ts';
+import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
+import { serializePolicy } from '../../../protocol/policy/serialize-policy.ts';
+import type { TemporaryCredentials } from '../../access/temporary-credentials-record.ts';
+import type { ServiceAccount } from '../../identities/identity-records.ts';
+import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/access-key-answers.ts';
+import type { ConsoleServices } from '../services.ts';
+import { accessKeysOf, rowOfAccount, rowOfTemporary } from './access-key-rows.ts';
+import type { KeyViewer } from './access-key-rows.ts';
+import type { Gate } from './authorize.ts';
+import { callerOf } from './caller-of.ts';
+import { listed, searching } from './listed.ts';
+import { queryText } from './query-text.ts';
+import { visitorOf } from './visitor.ts';
+
+const text = z.string().trim().max(256);
+const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
+const policy = z.string().max(64 * 1024);
+
+const newKey = z.strictObject({
+  owner: text.min(1).optional(),
+  name: text.optional(),
+  description: text.optional(),
+  expires: time.optional(),
+  policy: policy.optional(),
+  accessKey: z.string().trim().max(256).optional(),
+  secretKey: z.string().max(256).optional(),
+});
+
+const change = z.strictObject({
+  status: z.enum(['enabled', 'disabled']).optional(),
+  name: text.nullable().optional(),
+  description: text.nullable().optional(),
+  expires: time.nullable().optional(),
+  policy: policy.nullable().optional(),
+});
+
+/** Access keys for programs, one's own and others': what the admin API lets people do, by the same rules. */
+export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate: Gate): Router {
+  const { identities, temporary, root } = administration;
+  const viewerOf = (response: Response): KeyViewer => ({
+    credentials: visitorOf(response).credentials,
+    rootUser: root.user,
+    now: clock(),
+  });
+  const router = Router();
+  const body = json({ limit: '256kb' });
+
+  router.get('/access-keys', async (request, response) => {
+    const visit = { request, response };
+    const viewer = viewerOf(response);
+    if (request.query['of'] !== 'all') {
+      const caller = callerOf(visit, gate, administration);
+      const own = callerSubject(caller.principal);
+      await gate.requireOwn(visit, 'admin:ListServiceAccounts');
+      await requireUnlessOwn(caller, own, 'admin:ListServiceAccounts');
+      const keys = await accessKeysOf(administration, viewer, own);
+      return response.json({ keys, more: false } satisfies AccessKeyList);
+    }
+    await gate.require(visit, 'admin:ListServiceAccounts', '');
+    await gate.require(visit, 'admin:ListUsers', '');
+    const fits = searching(request.query['contains']);
+    const { rows, more } = await listed(
+      identities.serviceAccounts(),
+      ({ accessKey, name, description, subject }) =>
+        fits(
+          accessKey,
+          name,
+          description,
+          ...(subject.kind === 'federated' ? [subject.displayName] : []),
+          nameOf(subject),
+        ),
+      (account) => rowOfAccount(account, viewer),
+    );
+    return response.json({ keys: rows, more } satisfies AccessKeyList);
+  });
+
+  router.post('/access-keys', body, async (request: Request, response: Response) => {
+    const form = newKey.parse(request.body);
+    const visit = { request, response };
+    const caller = callerOf(visit, gate, administration);
+    await gate.requireOwn(visit, 'admin:CreateServiceAccount');
+    const subject = await targetSubject(caller, form.owner);
+    const narrowing = policyOfNewKey(caller, subject, filled(form.policy));
+    const made = await identities.createServiceAccount({
+      subject,
+      ...given('accessKey', filled(form.accessKey)),
+      ...given('secretKey', filled(form.secretKey)),
+      ...given('policy', narrowing),
+      ...given('name', filled(form.name)),
+      ...given('description', filled(form.description)),
+      ...given('expiration', form.expires),
+    });
+    response.status(201).json({
+      accessKey: made.accessKey,
+      secretKey: made.secretKey,
+      ...(made.expiration === undefined ? {} : { expires: new Date(made.expiration).toISOString() }),
+    } satisfies NewAccessKeyAnswer);
+  });
+
+  router.get('/access-key', async (request, response) => {
+    const caller = callerOf({ request, response }, gate, administration);
+    const viewer = viewerOf(response);
+    const found = await find(queryText(request, 'key'));
+    const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
+    await requireUnlessOwn(
+      caller,
+      subject,
+      found.kind === 'temporary' ? 'admin:ListTemporaryAccounts' : 'admin:ListServiceAccounts',
+    );
+    const narrowing = narrowingOf(found);
+    response.json({
+      ...(found.kind === 'temporary' ? rowOfTemporary(found.credentials, viewer) : rowOfAccount(found.account, viewer)),
+      ...(narrowing === undefined
+        ? {}
+        : { policy: { document: narrowing, content: parsePolicyDocument(narrowing).statements } }),
+      ownerPolicies: await identities.policiesOf(subject),
+    } satisfies AccessKeyAnswer);
+  });
+
+  router.put('/access-key', body, async (request: Request, response: Response) => {
+    const form = change.parse(request.body);
+    const visit = { request, response };
+    const caller = callerOf(visit, gate, administration);
+    await gate.requireOwn(visit, 'admin:UpdateServiceAccount');
+    const { accessKey, subject } = await account(queryText(request, 'key'));
+    await requireUnlessOwn(caller, subject, 'admin:UpdateServiceAccount');
+    requireRootForRoot(caller, subject);
+    await identities.updateServiceAccount(accessKey, {
+      ...given('status', form.status),
+      ...given('name', form.name),
+      ...given('description', form.description),
+      ...given('expiration', form.expires),
+      ...given('policy', form.policy),
+    });
+    response.status(204).end();
+  });
+
+  /** Temporary ones end. */
+  router.delete('/access-key', async (request, response) => {
+    const visit = { request, response };
+    const caller = callerOf(visit, gate, administration);
+    await gate.requireOwn(visit, 'admin:RemoveServiceAccount');
+    const found = await find(queryText(request, 'key'));
+    const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
+    await requireUnlessOwn(caller, subject, 'admin:RemoveServiceAccount');
+    requireRootForRoot(caller, subject);
+    if (found.kind === 'temporary') await temporary.revoke(found.credentials.accessKey);
+    else await identities.removeServiceAccount(found.account.accessKey);
+    response.status(204).end();
+  });
+
+  async function find(accessKey: string): Promise<Found> {
+    const known = await identities.serviceAccount(accessKey);
+    if (known !== undefined) return { kind: 'service-account', account: known };
+    const credentials = await temporary.find(accessKey);
+    if (credentials !== undefined) return { kind: 'temporary', credentials };
+    throw noSuchKey(accessKey);
+  }
+
+  async function account(accessKey: string): Promise<ServiceAccount> {
+    const known = await identities.serviceAccount(accessKey);
+    if (known !== undefined) return known;
+    throw noSuchKey(accessKey);
+  }
+
+  return router;
+}
+
+type Found =
+  | { readonly kind: 'service-account'; readonly account: ServiceAccount }
+  | { readonly kind: 'temporary'; readonly credentials: TemporaryCredentials };
+
+function narrowingOf(found: Found): string | undefined {
+  if (found.kind === 'service-account') return found.account.policy;
+  const { sessionPolicy } = found.credentials.principal;
+  return sessionPolicy === undefined ? undefined : JSON.stringify(JSON.parse(serializePolicy(sessionPolicy)), null, 2);
+}
+
+function nameOf(subject: ServiceAccount['subject']): string | undefined {
+  return subject.kind === 'user' ? subject.name : undefined;
+}
+
+function noSuchKey(accessKey: string): AdminError {
+  return new AdminError(
+    'XMinioAdminNoSuchAccessKey',
+    `There is no access key ${JSON.stringify(accessKey.slice(0, 128))}, or it has ended.`,
+  );
+}
+
+/** What was left empty was not said. */
+function filled(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+/** A field that is there only where it has a value. */
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
+}

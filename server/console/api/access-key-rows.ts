@@ -1,0 +1,83 @@
+import { subjectOf } from '../../access/subject-of.ts';
+import type { StoredCredentials } from '../../access/principal.ts';
+import type { TemporaryCredentials } from '../../access/temporary-credentials-record.ts';
+import type { ServiceAccount } from '../../identities/identity-records.ts';
+import { ownerOf } from '../../identities/subject.ts';
+import type { Subject } from '../../identities/subject.ts';
+import type { AccessKeyRow, KeyOwner } from '../contract/access-key-answers.ts';
+import type { Administration } from '../services.ts';
+
+/** Keys of one owner that one page shows. */
+const mostKeys = 1_000;
+
+/** To whom keys are shown, and when. */
+export interface KeyViewer {
+  readonly credentials: StoredCredentials;
+  readonly rootUser: string;
+  readonly now: Date;
+}
+
+/** What lasts, then what is over by itself. */
+export async function accessKeysOf(
+  { identities, temporary }: Pick<Administration, 'identities' | 'temporary'>,
+  viewer: KeyViewer,
+  owner: Subject,
+): Promise<AccessKeyRow[]> {
+  const rows: AccessKeyRow[] = [];
+  for await (const account of identities.serviceAccounts(ownerOf(owner))) {
+    if (rows.length >= mostKeys) break;
+    rows.push(rowOfAccount(account, viewer));
+  }
+  for await (const credentials of temporary.ofOwner(ownerOf(owner))) {
+    if (rows.length >= mostKeys) break;
+    rows.push(rowOfTemporary(credentials, viewer));
+  }
+  return rows;
+}
+
+export function rowOfAccount(account: ServiceAccount, viewer: KeyViewer): AccessKeyRow {
+  const { accessKey, name, description, expiration } = account;
+  const expired = expiration !== undefined && expiration <= viewer.now.getTime();
+  return {
+    accessKey,
+    kind: 'service-account',
+    ...whose(account.subject, viewer),
+    current: accessKey === viewer.credentials.accessKey,
+    status: expired ? 'expired' : account.status,
+    narrowed: account.policy !== undefined,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(expiration === undefined ? {} : { expires: new Date(expiration).toISOString() }),
+    created: new Date(account.createdAt).toISOString(),
+  };
+}
+
+export function rowOfTemporary({ accessKey, principal }: TemporaryCredentials, viewer: KeyViewer): AccessKeyRow {
+  return {
+    accessKey,
+    kind: 'temporary',
+    ...whose(principal.subject, viewer),
+    current: accessKey === viewer.credentials.accessKey,
+    status: 'enabled',
+    narrowed: principal.sessionPolicy !== undefined,
+    expires: principal.expiration.toISOString(),
+  };
+}
+
+function whose(subject: Subject, { credentials, rootUser }: KeyViewer) {
+  const own = subjectOf(credentials.principal);
+  return { owner: keyOwner(subject, rootUser), own: own !== undefined && ownerOf(own) === ownerOf(subject) };
+}
+
+function keyOwner(subject: Subject, rootUser: string): KeyOwner {
+  switch (subject.kind) {
+    case 'root':
+      return { kind: 'root', name: rootUser };
+    case 'user':
+      return { kind: 'user', name: subject.name };
+    case 'federated':
+      return { kind: 'federated', name: subject.displayName, provider: subject.provider };
+    default:
+      return subject satisfies never;
+  }
+}

@@ -1,0 +1,117 @@
+import { json, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { principalNamed } from '../../admin/principal-named.ts';
+import { describeMismatch, renderExplanation } from '../../../protocol/policy/render-explanation.ts';
+import type { Explanation } from '../../../protocol/policy/explanation.ts';
+import type { Principal } from '../../access/principal.ts';
+import { subjectOf } from '../../access/subject-of.ts';
+import { openIdSubject } from '../../sts/openid-subject.ts';
+import { StsError } from '../../sts/sts-error.ts';
+import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
+import type { ConsoleServices } from '../services.ts';
+import type { Gate } from './authorize.ts';
+import { ConsoleError } from './console-error.ts';
+import { policiesThrough } from './policies-through.ts';
+
+const question = z.strictObject({
+  who: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('name'), name: z.string().trim().min(1).max(256) }),
+    z.strictObject({
+      kind: z.literal('claims'),
+      provider: z.string().min(1).max(128),
+      claims: z.record(z.string(), z.unknown()),
+    }),
+  ]),
+  action: z.string().trim().min(1).max(256),
+  resource: z.string().trim().max(1_200).default(''),
+  context: z.record(z.string().max(256), z.array(z.string().max(1_024)).max(100)).default({}),
+});
+
+type Question = z.infer<typeof question>;
+
+/** What would be decided about somebody, and why: for administrators, since it tells what policies say. */
+export function explainRoutes(services: ConsoleServices, gate: Gate): Router {
+  const { access, identities } = services.administration;
+  const router = Router();
+
+  router.post('/explain', json({ limit: '64kb' }), async (request: Request, response: Response) => {
+    const { who, action, resource, context } = question.parse(request.body);
+    await gate.require({ request, response }, 'admin:ExplainPolicy', '');
+    let asked: Asked;
+    try {
+      asked = await askedAbout(services, who);
+    } catch (error) {
+      if (!(error instanceof StsError)) throw error;
+      return response.json({ kind: 'not-let-in', message: error.message } satisfies ExplainAnswer);
+    }
+    const explanation = await access.explain({ principal: asked.principal, action, resource, context });
+    const subject = subjectOf(asked.principal);
+    const through = subject === undefined ? new Map<string, string[]>() : await policiesThrough(subject, identities);
+    return response.json({
+      kind: 'decision',
+      who: explanation.who,
+      ...decisionOf(explanation, through),
+      missing: [...new Set([...explanation.missing, ...asked.notDefined])],
+      text: renderExplanation(explanation),
+    } satisfies ExplainAnswer);
+  });
+
+  return router;
+}
+
+interface Asked {
+  readonly principal: Principal;
+  /** Policies that a claim or a role names and that nobody defined. */
+  readonly notDefined: readonly string[];
+}
+
+/** Rejects with `StsError` where claims would buy no credentials. */
+async function askedAbout({ administration, providers }: ConsoleServices, who: Question['who']): Promise<Asked> {
+  if (who.kind === 'name') return { principal: await principalNamed(administration, who.name), notDefined: [] };
+  await providers.started;
+  const provider = providers.byId(who.provider);
+  if (provider === undefined) {
+    throw new ConsoleError('NotFound', `There is no enabled identity provider ${JSON.stringify(who.provider)}.`, {
+      field: 'provider',
+    });
+  }
+  const { sub, iss } = who.claims;
+  if (typeof sub !== 'string' || sub === '') {
+    throw new ConsoleError(
+      'BadRequest',
+      'The claims need "sub", the identifier of the person, as every token has it.',
+      {
+        field: 'claims',
+      },
+    );
+  }
+  const issuer = provider.status.kind === 'ready' ? provider.status.metadata.issuer : String(iss);
+  const known = { claims: who.claims, subject: sub, issuer };
+  const { subject, notDefined } = await openIdSubject(known, provider.settings, administration.identities);
+  return {
+    principal: { kind: 'temporary', accessKey: '', subject, expiration: new Date(8.64e15) },
+    notDefined,
+  };
+}
+
+function decisionOf(
+  { effect, reason, statements, policies }: Explanation,
+  through: ReadonlyMap<string, readonly string[]>,
+): Pick<DecisionAnswer, 'effect' | 'reason' | 'decidedBy' | 'policies'> {
+  return {
+    effect,
+    reason,
+    decidedBy: statements,
+    policies: policies.map((policy) => ({
+      source: policy.source,
+      policy: policy.policy,
+      through: policy.source === 'identity' ? (through.get(policy.policy) ?? []) : [],
+      effect: policy.effect,
+      statements: policy.statements.map(({ mismatch, ...statement }) => ({
+        ...statement,
+        ...(mismatch === undefined ? {} : { obstacle: describeMismatch(mismatch) }),
+      })),
+    })),
+  };
+}

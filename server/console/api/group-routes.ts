@@ -1,0 +1,104 @@
+import { json, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { existingPolicy } from '../../admin/policy-names.ts';
+import { noSuchGroup } from '../../identities/change-groups.ts';
+import type { Group } from '../../identities/identity-records.ts';
+import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
+import type { Administration } from '../services.ts';
+import type { Gate } from './authorize.ts';
+import { ConsoleError } from './console-error.ts';
+import { listed, searching } from './listed.ts';
+import { mayAttach } from './may-attach.ts';
+import { queryText } from './query-text.ts';
+
+const policies = z.array(z.string().min(1).max(256)).max(100);
+const members = z.array(z.string().min(1).max(256)).max(1_000);
+
+const newGroup = z.strictObject({
+  name: z.string().trim().min(1).max(256),
+  members: members.default([]),
+  policies: policies.default([]),
+});
+
+/** Groups of users, as `mc admin group` has them. */
+export function groupRoutes({ identities }: Administration, gate: Gate): Router {
+  const router = Router();
+  const body = json({ limit: '256kb' });
+
+  async function rowOf({ name, status, members: all, updatedAt }: Group): Promise<GroupRow> {
+    return {
+      name,
+      status,
+      members: all.toSorted(),
+      policies: await identities.attached({ kind: 'group', name }),
+      updatedAt: new Date(updatedAt).toISOString(),
+    };
+  }
+
+  async function known(request: Request): Promise<Group> {
+    const name = queryText(request, 'name');
+    return (await identities.group(name)) ?? noSuchGroup(name);
+  }
+
+  router.get('/groups', async (request, response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:ListGroups', '');
+    await gate.require(visit, 'admin:GetGroup', '');
+    const fits = searching(request.query['contains']);
+    const { rows, more } = await listed(identities.groups(), ({ name }) => fits(name), rowOf);
+    response.json({ groups: rows, more } satisfies GroupList);
+  });
+
+  router.post('/groups', body, async (request: Request, response: Response) => {
+    const form = newGroup.parse(request.body);
+    const visit = { request, response };
+    await gate.require(visit, 'admin:AddUserToGroup', '');
+    if (form.policies.length > 0) await gate.requireOne(visit, ...mayAttach);
+    if ((await identities.group(form.name)) !== undefined) {
+      throw new ConsoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
+    }
+    for (const name of form.policies) await existingPolicy(identities, name);
+    const group = await identities.addMembers(form.name, form.members);
+    if (form.policies.length > 0) await identities.setAttached({ kind: 'group', name: form.name }, form.policies);
+    response.status(201).json(await rowOf(group));
+  });
+
+  router.get('/group', async (request, response) => {
+    await gate.require({ request, response }, 'admin:GetGroup', '');
+    response.json(await rowOf(await known(request)));
+  });
+
+  router.delete('/group', async (request, response) => {
+    await gate.require({ request, response }, 'admin:AddUserToGroup', '');
+    await identities.removeGroup(queryText(request, 'name'));
+    response.status(204).end();
+  });
+
+  router.put('/group/members', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ members }).parse(request.body);
+    await gate.require({ request, response }, 'admin:AddUserToGroup', '');
+    const { name, members: now } = await known(request);
+    const gone = now.filter((member) => !form.members.includes(member));
+    // Adding first: a name of nobody is refused before anybody is taken out.
+    await identities.addMembers(name, form.members);
+    if (gone.length > 0) await identities.removeMembers(name, gone);
+    response.status(204).end();
+  });
+
+  router.put('/group/status', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ status: z.enum(['enabled', 'disabled']) }).parse(request.body);
+    await gate.require({ request, response }, 'admin:EnableGroup', '');
+    await identities.setGroupStatus(queryText(request, 'name'), form.status);
+    response.status(204).end();
+  });
+
+  router.put('/group/policies', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ policies }).parse(request.body);
+    await gate.requireOne({ request, response }, ...mayAttach);
+    await identities.setAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
+    response.status(204).end();
+  });
+
+  return router;
+}

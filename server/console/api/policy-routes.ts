@@ -1,0 +1,115 @@
+import { json, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { existingPolicy } from '../../admin/policy-names.ts';
+import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
+import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
+import type { NamedDocument } from '../../identities/identities.ts';
+import type {
+  CheckedDocument,
+  PolicyAnswer,
+  PolicyHolder,
+  PolicyList,
+  PolicyRow,
+} from '../contract/identity-answers.ts';
+import type { Administration } from '../services.ts';
+import type { Gate } from './authorize.ts';
+import { listed, searching } from './listed.ts';
+import { queryText } from './query-text.ts';
+
+/** Characters; the parser's own bound is in bytes, and its refusal says so. */
+const document = z.string().max(64 * 1024);
+
+const policyForm = z.strictObject({
+  document,
+  /** When what is replaced was saved; null where there is to be none. Absent: whatever is there is replaced. */
+  expects: z.iso.datetime().nullable().optional(),
+});
+
+/** Policies by name, as `mc admin policy` has them, with what they were before. */
+export function policyRoutes({ identities }: Administration, gate: Gate): Router {
+  const router = Router();
+  const body = json({ limit: '256kb' });
+
+  async function holdersOf(name: string) {
+    return listed(
+      identities.attachedTo(name),
+      () => true,
+      (target): PolicyHolder => target,
+    );
+  }
+
+  router.get('/policies', async (request, response) => {
+    await gate.require({ request, response }, 'admin:ListUserPolicies', '');
+    const fits = searching(request.query['contains']);
+    const { rows, more } = await listed(identities.policies(), ({ name }) => fits(name), rowOf);
+    response.json({ policies: rows.toSorted(byName), more } satisfies PolicyList);
+  });
+
+  router.get('/policy', async (request, response) => {
+    await gate.require({ request, response }, 'admin:GetPolicy', '');
+    const policy = await existingPolicy(identities, queryText(request, 'name'));
+    const holders = await holdersOf(policy.name);
+    response.json({
+      ...rowOf(policy),
+      document: policy.stored === undefined ? indented(policy.json) : policy.json,
+      content: policy.document.statements,
+      ...(policy.stored === undefined ? {} : { createdAt: iso(policy.stored.createdAt) }),
+      earlier: (policy.stored?.earlier ?? []).map((one) => ({
+        document: one.document,
+        updatedAt: iso(one.updatedAt),
+      })),
+      holders: holders.rows,
+      moreHolders: holders.more,
+    } satisfies PolicyAnswer);
+  });
+
+  router.put('/policy', body, async (request: Request, response: Response) => {
+    const form = policyForm.parse(request.body);
+    await gate.require({ request, response }, 'admin:CreatePolicy', '');
+    const expected =
+      form.expects === undefined
+        ? undefined
+        : { updatedAt: form.expects === null ? undefined : new Date(form.expects).getTime() };
+    const saved = await identities.putPolicy(queryText(request, 'name'), form.document, expected);
+    response.json(
+      rowOf({ ...saved, document: parsePolicyDocument(form.document), json: form.document, stored: saved }),
+    );
+  });
+
+  router.delete('/policy', async (request, response) => {
+    await gate.require({ request, response }, 'admin:DeletePolicy', '');
+    await identities.removePolicy(queryText(request, 'name'));
+    response.status(204).end();
+  });
+
+  /** Says what a document would mean while it is written; it needs no right, and changes nothing. */
+  router.post('/policy-check', body, (request: Request, response: Response) => {
+    const form = z.strictObject({ document }).parse(request.body);
+    response.json({ content: parsePolicyDocument(form.document).statements } satisfies CheckedDocument);
+  });
+
+  return router;
+}
+
+function rowOf({ name, stored, document: { statements } }: NamedDocument): PolicyRow {
+  return {
+    name,
+    kind: stored === undefined ? 'built-in' : builtInPolicies.has(name) ? 'replaced' : 'stored',
+    statements: statements.length,
+    ...(stored === undefined ? {} : { updatedAt: iso(stored.updatedAt) }),
+  };
+}
+
+function byName(a: PolicyRow, b: PolicyRow): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** As people write it. */
+function indented(text: string): string {
+  return JSON.stringify(JSON.parse(text), null, 2);
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,160 @@
+import { json, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type {
+  ConfigurationSummary,
+  IdentityProviderConfigurations,
+} from '../../identity-providers/identity-provider-configurations.ts';
+import type {
+  ProviderAnswer,
+  ProviderKinds,
+  ProviderRow,
+  ProviderState,
+  ProviderTest,
+} from '../contract/provider-answers.ts';
+import type { ConsoleServices } from '../services.ts';
+import type { Gate } from './authorize.ts';
+import { ConsoleError } from './console-error.ts';
+import { queryText } from './query-text.ts';
+import { redirectUri, usedUrl } from './redirect-uri.ts';
+import { isEncrypted } from './secure.ts';
+
+const values = z.record(z.string().max(64), z.string().max(16_384));
+const name = z.string().trim().min(1).max(64);
+
+/** Identity providers, as `mc idp openid` configures them. Those from the environment are shown and left alone. */
+export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
+  const kinds = services.administration.identityProviders ?? [];
+  const router = Router();
+  const body = json({ limit: '256kb' });
+
+  const kindOf = (type: string): IdentityProviderConfigurations => {
+    const found = kinds.find((kind) => typeOf(kind) === type);
+    if (found !== undefined) return found;
+    throw new ConsoleError(
+      'NotFound',
+      `Identity providers of type ${JSON.stringify(type.slice(0, 40))} cannot be set here.`,
+    );
+  };
+
+  const rowOf = (type: string, { name: id, enabled, origin, roleArn }: ConfigurationSummary): ProviderRow => {
+    const provider = type === 'openid' ? services.providers.byId(id) : undefined;
+    return {
+      name: id,
+      enabled,
+      origin,
+      ...(provider === undefined ? {} : { displayName: provider.displayName }),
+      ...(roleArn === undefined ? {} : { roleArn }),
+      state: stateOf(type, enabled, provider),
+    };
+  };
+
+  router.get('/identity-providers', async (request, response) => {
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    await services.providers.started;
+    const { browserUrl, ownUrl } = services.settings;
+    response.json({
+      kinds: await Promise.all(
+        kinds.map(async (kind) => ({
+          type: typeOf(kind),
+          description: kind.description,
+          multiple: kind.multiple,
+          testable: kind.test !== undefined,
+          keys: kind.keys.map(({ key, help, type, optional, secret }) => ({ key, help, type, optional, secret })),
+          configurations: (await kind.list()).map((one) => rowOf(typeOf(kind), one)),
+        })),
+      ),
+      redirectUri: redirectUri({
+        dynamic: false,
+        fixed: undefined,
+        browserUrl,
+        ownUrl,
+        usedUrl: usedUrl({
+          host: request.get('host'),
+          forwardedProto: request.get('x-forwarded-proto'),
+          encrypted: isEncrypted(request),
+        }),
+        allowedHosts: [],
+      }),
+    } satisfies ProviderKinds);
+  });
+
+  router.get('/identity-provider', async (request, response) => {
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    const type = queryText(request, 'type');
+    const id = queryText(request, 'name');
+    const found = await kindOf(type).get(id);
+    if (found === undefined) throw new ConsoleError('NotFound', `There is no identity provider ${id.slice(0, 80)}.`);
+    response.json({
+      ...rowOf(type, found),
+      values: Object.fromEntries(found.values.map(({ key, value }) => [key, value])),
+    } satisfies ProviderAnswer);
+  });
+
+  router.post('/identity-providers', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ name, values }).parse(request.body);
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    await kindOf(queryText(request, 'type')).save(form.name, mapOf(form.values), 'add');
+    response.status(201).json({});
+  });
+
+  /** Exactly these keys from now on; what is redacted stays. */
+  router.put('/identity-provider', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ values }).parse(request.body);
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    const kind = kindOf(queryText(request, 'type'));
+    const id = queryText(request, 'name');
+    // Replacing makes what is not there: a page that is old must not bring a provider back that somebody removed.
+    if ((await kind.get(id)) === undefined) {
+      throw new ConsoleError('NotFound', `There is no identity provider ${id.slice(0, 80)} any more.`);
+    }
+    await kind.save(id, mapOf(form.values), 'replace');
+    response.status(204).end();
+  });
+
+  router.put('/identity-provider/enabled', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ enabled: z.boolean() }).parse(request.body);
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    const change = new Map([['enable', form.enabled ? 'on' : 'off']]);
+    await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), change, 'update');
+    response.status(204).end();
+  });
+
+  router.delete('/identity-provider', async (request, response) => {
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    await kindOf(queryText(request, 'type')).remove(queryText(request, 'name'));
+    response.status(204).end();
+  });
+
+  /** Asks the provider as saving would, with what a form holds or what is saved, and changes nothing. */
+  router.post('/identity-provider/test', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ values: values.optional() }).parse(request.body);
+    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+    const kind = kindOf(queryText(request, 'type'));
+    if (kind.test === undefined) throw new ConsoleError('BadRequest', 'Providers of this type cannot be tested here.');
+    const given = form.values === undefined ? undefined : mapOf(form.values);
+    response.json({ steps: await kind.test(queryText(request, 'name'), given) } satisfies ProviderTest);
+  });
+
+  return router;
+}
+
+function typeOf({ subsystem }: IdentityProviderConfigurations): string {
+  return subsystem.replace('identity_', '');
+}
+
+function stateOf(
+  type: string,
+  enabled: boolean,
+  provider: ReturnType<ConsoleServices['providers']['byId']>,
+): ProviderState {
+  if (!enabled) return { kind: 'off' };
+  if (type !== 'openid') return { kind: 'unknown' };
+  const status = provider?.status;
+  if (status?.kind === 'ready') return { kind: 'ready', issuer: status.metadata.issuer };
+  return { kind: 'unavailable', reason: status?.problem?.message ?? 'It has not answered yet.' };
+}
+
+function mapOf(record: Readonly<Record<string, string>>): Map<string, string> {
+  return new Map(Object.entries(record));
+}

@@ -1,0 +1,51 @@
+import { Router } from 'express';
+import { keyServiceState } from '../../admin/key-service-calls.ts';
+import type { StatusAnswer } from '../contract/status-answer.ts';
+import type { ConsoleServices } from '../services.ts';
+import type { Gate } from './authorize.ts';
+
+/** The service as administrators see it: servers, space, key service, identity providers. */
+export function statusRoutes({ administration, objects, providers }: ConsoleServices, gate: Gate): Router {
+  const { server, others, space, keys, directory } = administration;
+  const router = Router();
+
+  router.get('/status', async (request, response) => {
+    await gate.require({ request, response }, 'admin:ServerInfo', '');
+    const [buckets, room, state] = await Promise.all([objects.listBuckets(), space(), keyServiceState(keys)]);
+    const here = {
+      endpoint: server.endpoint,
+      version: server.version,
+      startedAt: server.startedAt.toISOString(),
+      here: true,
+    };
+    response.json({
+      version: server.version,
+      deploymentId: server.deploymentId,
+      region: server.region,
+      dataFolder: server.dataFolder,
+      buckets: buckets.length,
+      servers: [
+        here,
+        ...(others?.() ?? []).map(({ endpoint, version, startedAt }) => ({
+          endpoint,
+          version,
+          startedAt: new Date(startedAt).toISOString(),
+          here: false,
+        })),
+      ],
+      ...(room === undefined ? {} : { space: room }),
+      keyService:
+        keys === undefined || state === 'disabled'
+          ? { kind: 'none' }
+          : { kind: state, defaultKey: keys.source.defaultKey, endpoints: keys.endpoints },
+      providers: providers.list.map(({ id, displayName, status }) => ({
+        name: id,
+        displayName,
+        ...(status.kind === 'ready' ? {} : { reason: status.problem?.message ?? 'It has not answered yet.' }),
+      })),
+      directory: directory !== undefined,
+    } satisfies StatusAnswer);
+  });
+
+  return router;
+}

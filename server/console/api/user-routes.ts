@@ -1,0 +1,137 @@
+import { json, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { existingPolicy } from '../../admin/policy-names.ts';
+import { removeUserWithAll } from '../../admin/remove-user.ts';
+import { noSuchUser } from '../../identities/change-users.ts';
+import type { User } from '../../identities/identity-records.ts';
+import { newSecretKey } from '../../identities/new-keys.ts';
+import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
+import type { ConsoleServices } from '../services.ts';
+import { accessKeysOf } from './access-key-rows.ts';
+import type { Gate, Visit } from './authorize.ts';
+import { existingGroups, setGroupsOf } from './groups-of-user.ts';
+import { listed, searching } from './listed.ts';
+import { mayAttach } from './may-attach.ts';
+import { queryText } from './query-text.ts';
+import { inForce } from './session-routes.ts';
+import { visitorOf } from './visitor.ts';
+
+const names = z.array(z.string().min(1).max(256)).max(100);
+const status = z.enum(['enabled', 'disabled']);
+
+const newUser = z.strictObject({
+  name: z.string().trim().min(1).max(256),
+  secretKey: z.string().min(1).max(256).optional(),
+  policies: names.default([]),
+  groups: names.default([]),
+});
+
+/** Users of this store, as `mc admin user` has them. */
+export function userRoutes(services: ConsoleServices, gate: Gate): Router {
+  const { administration, clock } = services;
+  const { identities } = administration;
+  const router = Router();
+  const body = json({ limit: '64kb' });
+
+  async function rowOf({ accessKey, status: now, updatedAt }: User): Promise<UserRow> {
+    return {
+      name: accessKey,
+      status: now,
+      policies: await identities.attached({ kind: 'user', name: accessKey }),
+      groups: (await identities.groupsOf(accessKey)).map(({ name }) => name).toSorted(),
+      updatedAt: new Date(updatedAt).toISOString(),
+    };
+  }
+
+  async function describe(visit: Visit, user: User): Promise<UserAnswer> {
+    const policies = await identities.policiesOf({ kind: 'user', name: user.accessKey });
+    const seesKeys = await gate.allows(visit, 'admin:ListServiceAccounts', '');
+    const { credentials } = visitorOf(visit.response);
+    const viewer = { credentials, rootUser: administration.root.user, now: clock() };
+    const subject = { kind: 'user', name: user.accessKey } as const;
+    return {
+      ...(await rowOf(user)),
+      inForce: await Promise.all(policies.map((name) => inForce(services, name))),
+      ...(seesKeys ? { accessKeys: await accessKeysOf(administration, viewer, subject) } : {}),
+    };
+  }
+
+  router.get('/users', async (request, response) => {
+    await gate.require({ request, response }, 'admin:ListUsers', '');
+    const fits = searching(request.query['contains']);
+    const { rows, more } = await listed(identities.users(), ({ accessKey }) => fits(accessKey), rowOf);
+    response.json({ users: rows, more } satisfies UserList);
+  });
+
+  router.post('/users', body, async (request: Request, response: Response) => {
+    const form = newUser.parse(request.body);
+    const visit = { request, response };
+    await gate.require(visit, 'admin:CreateUser', '');
+    if (form.policies.length > 0) await gate.requireOne(visit, ...mayAttach);
+    if (form.groups.length > 0) await gate.require(visit, 'admin:AddUserToGroup', '');
+    // Before the user is there, without the rights that were meant.
+    for (const name of form.policies) await existingPolicy(identities, name);
+    await existingGroups(identities, form.groups);
+    const made = form.secretKey === undefined ? newSecretKey() : undefined;
+    await identities.putUser({ accessKey: form.name, secretKey: form.secretKey ?? made ?? '', onlyNew: true });
+    if (form.policies.length > 0) await identities.setAttached({ kind: 'user', name: form.name }, form.policies);
+    await setGroupsOf(identities, form.name, form.groups);
+    response.status(201).json(secretAnswer(form.name, made));
+  });
+
+  router.get('/user', async (request, response) => {
+    const visit = { request, response };
+    const name = queryText(request, 'name');
+    await gate.require(visit, 'admin:GetUser', '');
+    const user = await identities.user(name);
+    if (user === undefined) throw noSuchUser(name);
+    response.json(await describe(visit, user));
+  });
+
+  router.delete('/user', async (request, response) => {
+    await gate.require({ request, response }, 'admin:DeleteUser', '');
+    await removeUserWithAll(administration, queryText(request, 'name'));
+    response.status(204).end();
+  });
+
+  router.put('/user/status', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ status }).parse(request.body);
+    await gate.require({ request, response }, 'admin:EnableUser', '');
+    await identities.putUser({ accessKey: queryText(request, 'name'), status: form.status });
+    response.status(204).end();
+  });
+
+  router.put('/user/secret-key', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ secretKey: z.string().min(1).max(256).optional() }).parse(request.body);
+    await gate.require({ request, response }, 'admin:CreateUser', '');
+    const name = queryText(request, 'name');
+    if ((await identities.user(name)) === undefined) throw noSuchUser(name);
+    const made = form.secretKey === undefined ? newSecretKey() : undefined;
+    await identities.putUser({ accessKey: name, secretKey: form.secretKey ?? made ?? '' });
+    response.json(secretAnswer(name, made));
+  });
+
+  router.put('/user/policies', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ policies: names }).parse(request.body);
+    await gate.requireOne({ request, response }, ...mayAttach);
+    await identities.setAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
+    response.status(204).end();
+  });
+
+  router.put('/user/groups', body, async (request: Request, response: Response) => {
+    const form = z.strictObject({ groups: names }).parse(request.body);
+    await gate.require({ request, response }, 'admin:AddUserToGroup', '');
+    const name = queryText(request, 'name');
+    if ((await identities.user(name)) === undefined) throw noSuchUser(name);
+    await existingGroups(identities, form.groups);
+    await setGroupsOf(identities, name, form.groups);
+    response.status(204).end();
+  });
+
+  return router;
+}
+
+function secretAnswer(name: string, made: string | undefined): SecretAnswer {
+  return { name, ...(made === undefined ? {} : { secretKey: made }) };
+}

@@ -1,0 +1,95 @@
+/** Users, groups, and policies as the console's HTTP API answers them. Times are ISO 8601. */
+import type { PolicyInForce, Statement } from './answers.ts';
+import type { AccessKeyRow } from './access-key-answers.ts';
+
+export type Status = 'enabled' | 'disabled';
+
+export interface UserList {
+  readonly users: readonly UserRow[];
+  /** There are more than one answer lists: narrow it. */
+  readonly more: boolean;
+}
+
+export interface UserRow {
+  readonly name: string;
+  readonly status: Status;
+  /** Attached to the user; those of groups come to it. */
+  readonly policies: readonly string[];
+  readonly groups: readonly string[];
+  readonly updatedAt: string;
+}
+
+export interface UserAnswer extends UserRow {
+  /** Attached and by enabled groups: what decides for them. */
+  readonly inForce: readonly PolicyInForce[];
+  /** Absent where the person who asks may not see them. */
+  readonly accessKeys?: readonly AccessKeyRow[];
+}
+
+export interface NewUser {
+  readonly name: string;
+  /** Made where it is absent, and then answered once. */
+  readonly secretKey?: string;
+  readonly policies?: readonly string[];
+  readonly groups?: readonly string[];
+}
+
+export interface SecretAnswer {
+  readonly name: string;
+  /** Only where the server made it: it is not shown again. */
+  readonly secretKey?: string;
+}
+
+export interface GroupList {
+  readonly groups: readonly GroupRow[];
+  readonly more: boolean;
+}
+
+export interface GroupRow {
+  readonly name: string;
+  readonly status: Status;
+  readonly members: readonly string[];
+  readonly policies: readonly string[];
+  readonly updatedAt: string;
+}
+
+export interface NewGroup {
+  readonly name: string;
+  readonly members?: readonly string[];
+  readonly policies?: readonly string[];
+}
+
+export interface PolicyList {
+  readonly policies: readonly PolicyRow[];
+  readonly more: boolean;
+}
+
+export interface PolicyRow {
+  readonly name: string;
+  /** `replaced`: stored under the name of a built-in one. */
+  readonly kind: 'stored' | 'built-in' | 'replaced';
+  readonly statements: number;
+  readonly updatedAt?: string;
+}
+
+export interface PolicyAnswer extends PolicyRow {
+  /** The JSON as it was given. */
+  readonly document: string;
+  readonly content: readonly Statement[];
+  readonly createdAt?: string;
+  /** The newest first. */
+  readonly earlier: readonly { readonly document: string; readonly updatedAt: string }[];
+  readonly holders: readonly PolicyHolder[];
+  readonly moreHolders: boolean;
+}
+
+/** To whom a policy is attached. LDAP names are distinguished names. */
+export type PolicyHolder =
+  | { readonly kind: 'user' | 'group' | 'ldap-user' | 'ldap-group'; readonly name: string }
+  /** Everyone whose token of the provider has the claim with a value that fits; `*` and `?` are wild. */
+  | { readonly kind: 'claim'; readonly provider: string; readonly claim: string; readonly value: string };
+
+/** What a document would say; a document with a mistake is refused with its message. */
+export interface CheckedDocument {
+  readonly content: readonly Statement[];
+}
