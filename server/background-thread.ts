@@ -5,6 +5,7 @@ import { Server as TlsServer } from 'node:tls';
 import { Connections } from '../platform/connections.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
+import { hasKeys } from '../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import type { OtherServer } from './admin/services.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
@@ -64,13 +65,13 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   const attempt = async () => {
     await services.stores.reach();
     const deploymentId = await deploymentOf(options, services);
-    if (settings.keyService !== undefined) await services.keys.check();
+    if (hasKeys(settings)) await services.keys.check();
     await replicas.join({
       id: options.replica,
       endpoint: await endpoint.promise,
       version: packageJson.version,
       startedAt: options.startedAt,
-      keyService: settings.keyService !== undefined,
+      keyService: hasKeys(settings),
     });
     await sealing.start(replicas.view());
     return deploymentId;

@@ -7,6 +7,7 @@ import { openLineRing } from '../platform/line-ring.ts';
 import { createLogger } from '../platform/logger.ts';
 import type { Logger } from '../platform/logger.ts';
 import { loadSettings, SettingsError } from '../platform/settings/load-settings.ts';
+import { hasKeys } from '../platform/settings/server-settings.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
@@ -139,12 +140,7 @@ async function run({
     { event: 'listening', ...addresses, threads: http.length, ...stores },
     `S3 on ${addresses.s3}, console ${addresses.console === undefined ? 'off' : `on ${addresses.console}`}`,
   );
-  log.info(
-    { encryption: settings.keyService !== undefined },
-    settings.keyService === undefined
-      ? 'encryption is off: no key service is set (SVC_KMS_KEYSVC_ENDPOINT)'
-      : `encryption is on: key ${settings.keyService.defaultKey} of ${settings.keyService.endpoints.join(', ')}`,
-  );
+  log.info({ encryption: hasKeys(settings) }, encryptionSentence(settings));
 
   background.tell({ kind: 'reach', endpoint: endpointOf(listening[0]) });
   const { deploymentId } = await reached;
@@ -153,6 +149,14 @@ async function run({
   for (const thread of all) thread.tell({ kind: 'announce' });
   served = true;
   log.info({ event: 'ready' }, 'ready');
+}
+
+function encryptionSentence({ keyService, secretKey }: ServerSettings): string {
+  if (keyService !== undefined) {
+    return `encryption is on: key ${keyService.defaultKey} of ${keyService.endpoints.join(', ')}`;
+  }
+  if (secretKey !== undefined) return `encryption is on: key ${secretKey.name} of SVC_KMS_SECRET_KEY`;
+  return 'encryption is off: no key service is set (SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY)';
 }
 
 /** Threads are many, and a database bears few connections. */

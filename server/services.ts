@@ -1,8 +1,9 @@
 import type { Logger } from '../platform/logger.ts';
 import { openKeyServiceClient } from '../platform/key-service-client.ts';
 import type { LdapSettings } from '../platform/settings/identity-settings.ts';
-import type { KeyServiceSettings } from '../platform/settings/server-settings.ts';
-import type { KeyAdministration } from './admin/services.ts';
+import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../platform/settings/server-settings.ts';
+import { oneKey } from './admin/one-key.ts';
+import type { KeyAdministration } from './admin/key-administration.ts';
 import { createAccess } from './access/access.ts';
 import type { AccessRoom } from './access/access.ts';
 import { createAuthenticator } from './access/authenticate.ts';
@@ -14,6 +15,7 @@ import type { PolicySource } from './access/policy-source.ts';
 import { keyServiceKeys } from './encryption/key-service-keys.ts';
 import type { KeySource } from './encryption/key-source.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
+import { secretKeySource } from './encryption/secret-key-source.ts';
 import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import { sealedRecords } from './encryption/sealed-records.ts';
 import { openIdentities } from './identities/open-identities.ts';
@@ -60,7 +62,7 @@ export async function openServices(
   seats?: Seats,
 ): Promise<Services> {
   const { settings } = options;
-  const keyService = settings.keyService === undefined ? undefined : await openKeys(settings.keyService, logs.main);
+  const keyService = await openKeys(settings, logs.main);
   const keys = keyService?.keys ?? noKeySource;
   const stores = await openThreadStores({
     ...options.stores,
@@ -132,7 +134,24 @@ async function openDirectory(settings: LdapSettings): Promise<LdapDirectory> {
   return createLdapDirectory(settings);
 }
 
-async function openKeys(settings: KeyServiceSettings, log: Logger) {
+interface Keys {
+  readonly keys: KeySource;
+  readonly administration: KeyAdministration;
+  close(): void;
+}
+
+/** Undefined where no keys are configured. */
+async function openKeys(settings: ServerSettings, log: Logger): Promise<Keys | undefined> {
+  if (settings.keyService !== undefined) return openKeyService(settings.keyService, log);
+  return settings.secretKey && openSecretKey(settings.secretKey);
+}
+
+function openSecretKey({ name, secretKey }: SecretKeySettings): Keys {
+  const keys = secretKeySource({ name, bytes: Buffer.from(secretKey, 'base64') });
+  return { keys, administration: oneKey(keys), close: () => undefined };
+}
+
+async function openKeyService(settings: KeyServiceSettings, log: Logger): Promise<Keys> {
   const { client: credentials, defaultKey } = settings;
   const client = await openKeyServiceClient({
     endpoints: settings.endpoints,
@@ -151,9 +170,14 @@ async function openKeys(settings: KeyServiceSettings, log: Logger) {
   });
   const keys = keyServiceKeys(client, { defaultKey, once: client.once() });
   const administration: KeyAdministration = {
+    name: 'KES',
     endpoints: settings.endpoints,
     source: keys,
     createKey: (name) => client.createKey(name),
+    importKey: (name, bytes) => client.importKey(name, bytes),
+    listKeys: (prefix) => client.listKeys(prefix),
+    describeKey: (name) => client.describeKey(name),
+    deleteKey: (name) => client.deleteKey(name),
   };
   return { keys, administration, close: () => client.close() };
 }

@@ -103,6 +103,39 @@ describe('loadSettings', () => {
     expect(problems({ ...root, ...keyService, SVC_KMS_KEYSVC_API_KEY: 'kes:v1:x' })[0]).toContain('excludes');
   });
 
+  const oneKey = `my-key:${Buffer.alloc(32, 7).toString('base64')}`;
+
+  it.each([
+    ['SVC_KMS_SECRET_KEY', {}],
+    ['MINIO_KMS_SECRET_KEY', {}],
+    ['SVC_KMS_SECRET_KEY_FILE', { [oneKey]: `${oneKey}\n` }],
+    ['MINIO_KMS_SECRET_KEY_FILE', { [oneKey]: oneKey }],
+  ] as [string, Record<string, string>][])('reads one key in place of a key service from %s', (name, files) => {
+    const { secretKey, keyService: none } = load({ ...root, [name]: oneKey }, files);
+    expect([secretKey, none]).toEqual([{ name: 'my-key', secretKey: oneKey.slice('my-key:'.length) }, undefined]);
+  });
+
+  it.each([
+    ['without a name', oneKey.slice('my-key:'.length)],
+    ['of 31 bytes', `my-key:${Buffer.alloc(31).toString('base64')}`],
+    ['of 33 bytes', `my-key:${Buffer.alloc(33).toString('base64')}`],
+    ['that is no base64', `my-key:${'!'.repeat(43)}=`],
+  ])('refuses one key %s, and does not repeat it', (_what, value) => {
+    const [problem, ...more] = problems({ ...root, SVC_KMS_SECRET_KEY: value });
+    expect([problem, more]).toEqual([expect.stringContaining('NAME:BASE64'), []]);
+    expect(problem).not.toContain(value);
+  });
+
+  it('refuses one key beside a key service', () => {
+    expect(problems({ ...root, ...keyService, SVC_KMS_SECRET_KEY: oneKey })[0]).toContain('excludes');
+  });
+
+  it('encrypts everything with one key too', () => {
+    const on = { ...root, SVC_KMS_AUTO_ENCRYPTION: 'on' };
+    expect(load({ ...on, SVC_KMS_SECRET_KEY: oneKey }).autoEncryption).toBe(true);
+    expect(problems(on)[0]).toContain('SVC_KMS_SECRET_KEY');
+  });
+
   it("reads a provider's settings by their suffix, with the vendor's synonyms", () => {
     const settings = load(
       {

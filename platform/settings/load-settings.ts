@@ -6,11 +6,17 @@ import { readIdentitySources } from './identity-settings.ts';
 import { providerSuffixes, readProvider } from './openid-settings.ts';
 import { SettingReader, SettingsError } from './setting-source.ts';
 import type { GivenSetting } from './setting-source.ts';
-import type { KeyServiceSettings, ServerSettings, StoreSettings } from './server-settings.ts';
+import { hasKeys } from './server-settings.ts';
+import type { KeyServiceSettings, SecretKeySettings, ServerSettings, StoreSettings } from './server-settings.ts';
 import type { Size } from './parse-value.ts';
 
 export { SettingsError } from './setting-source.ts';
-export type { KeyServiceSettings, OpenIdProviderSettings, ServerSettings } from './server-settings.ts';
+export type {
+  KeyServiceSettings,
+  OpenIdProviderSettings,
+  SecretKeySettings,
+  ServerSettings,
+} from './server-settings.ts';
 
 const defaultEnvFile = '/etc/default/coffer';
 const oneDay = 24 * 60 * 60 * 1_000;
@@ -35,6 +41,7 @@ export function loadSettings({
   const keyService = readKeyService(reader);
   const tls = readTls(reader);
   const openid = providerSuffixes(variables.keys())
+  const secretKey = readSecretKey(reader);
     .map((suffix) => readProvider(reader, suffix))
     .filter((provider) => provider !== undefined);
   const browserRedirect = server.optional('redirectUrl', 'BROWSER_REDIRECT_URL');
@@ -67,6 +74,7 @@ export function loadSettings({
     autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),
     openid,
     personCheck: {
+    ...(secretKey === undefined ? {} : { secretKey }),
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
@@ -74,8 +82,15 @@ export function loadSettings({
     given: givenSettings(reader),
     warnings: unknownVariables(variables.keys()),
   };
-  if (loaded.autoEncryption && keyService === undefined) {
-    reader.problems.push('SVC_KMS_AUTO_ENCRYPTION is on, but no key service is set: set SVC_KMS_KEYSVC_ENDPOINT');
+  if (loaded.autoEncryption && !hasKeys(loaded)) {
+    reader.problems.push(
+      'SVC_KMS_AUTO_ENCRYPTION is on, but no key service is set: set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY',
+    );
+  }
+  if (keyService !== undefined && secretKey !== undefined) {
+    reader.problems.push(
+      'SVC_KMS_SECRET_KEY excludes SVC_KMS_KEYSVC_ENDPOINT: to move to a key service, import the key there by its name and unset the former',
+    );
   }
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return loaded;
@@ -194,6 +209,11 @@ function readClient(reader: SettingReader): KeyServiceSettings['client'] | undef
   const read = group(reader, 'SVC_KMS_KEYSVC_');
   const apiKey = read.text('API_KEY');
   const certFile = read.text('CERT_FILE');
+function readSecretKey(reader: SettingReader): SecretKeySettings | undefined {
+  const [name, secretKey] = group(reader, 'SVC_').text('KMS_SECRET_KEY')?.split(':') ?? [];
+  return name === undefined || secretKey === undefined ? undefined : { name, secretKey };
+}
+
   const keyFile = read.text('KEY_FILE');
   if (apiKey !== undefined && (certFile !== undefined || keyFile !== undefined)) {
     reader.problems.push(

@@ -37,7 +37,11 @@ export interface ServerSettings {
   readonly keyService?: KeyServiceSettings;
   readonly autoEncryption: boolean;
   readonly openid: readonly OpenIdProviderSettings[];
+  /** One key of the environment in place of a key service. */
+  readonly secretKey?: SecretKeySettings;
   readonly personCheck: PersonCheckSettings;
+  /** Whether keys of clients are taken over plain HTTP too. */
+  readonly customerKeysWithoutTls: boolean;
   /** Each is absent where it is not set up. */
   readonly ldap?: LdapSettings;
   readonly clientCertificates?: ClientCertificateSettings;
@@ -81,6 +85,17 @@ export interface KeyServiceSettings {
 
 /** Whether people who have credentials still exist at their provider. */
 export interface PersonCheckSettings {
+export interface SecretKeySettings {
+  readonly name: string;
+  /** Base64 of 32 bytes. */
+  readonly secretKey: string;
+}
+
+/** Whether there are keys to encrypt with, wherever they come from. */
+export function hasKeys(settings: Pick<ServerSettings, 'keyService' | 'secretKey'>): boolean {
+  return settings.keyService !== undefined || settings.secretKey !== undefined;
+}
+
   /** Milliseconds; 0 for never by itself. */
   readonly intervalMs: number;
   /** What becomes of somebody who wants credentials while the provider cannot be asked. */

@@ -203,12 +203,28 @@ export const settings = [
     'SVC_IDENTITY_OPENID_CHECK_INTERVAL',
     { kind: 'duration' },
     'How often people who have credentials are looked up at the admin interface of providers with a vendor; 0s turns that off.',
+  server(
+    'SVC_KMS_SECRET_KEY',
+    {
+      kind: 'text',
+      pattern: /^[A-Za-z0-9_-]{1,80}:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,
+      expects: 'NAME:BASE64, the base64 of 32 random bytes: my-key:$(openssl rand -base64 32)',
+    },
+    'One key, given here, in place of a key service: whoever has the environment has every object. Lost, everything encrypted is lost.',
+    { secret: true },
+  ),
     { default: '10m', aliases: [] },
   ),
   server(
     'SVC_IDENTITY_OPENID_CHECK_UNREACHABLE',
     { kind: 'choice', of: ['keep', 'refuse'] },
     'While that interface cannot be asked: give people credentials (keep), or none (refuse). Credentials that exist stay either way.',
+  server(
+    'SVC_KMS_SSE_C_WITHOUT_TLS',
+    onOff,
+    'Takes keys of clients (SSE-C) over plain HTTP too: for tests, and behind a proxy that ends TLS on the same machine.',
+    { default: 'off', aliases: [] },
+  ),
     { default: 'keep', aliases: [] },
   ),
   identity('LDAP', 'ENABLE', onOff, 'Whether the directory is asked, where SERVER_ADDR names one.', { default: 'on' }),

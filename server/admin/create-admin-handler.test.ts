@@ -8,7 +8,8 @@ import type { Principal } from '../access/principal.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { noKeySource } from '../encryption/no-key-source.ts';
 import { createAdminHandler } from './create-admin-handler.ts';
-import type { AdminServices, KeyAdministration } from './services.ts';
+import type { KeyAdministration } from './key-administration.ts';
+import type { AdminServices } from './services.ts';
 
 const root: Principal = { kind: 'root', accessKey: 'root' };
 const withPolicy = (policy: string): Principal => ({
@@ -30,6 +31,7 @@ const server = {
 /** A key service of one thread that knows the keys it made. */
 function keyService(known: string[] = ['default-key']): KeyAdministration {
   return {
+    name: 'KES',
     endpoints: ['https://127.0.0.1:7373'],
     source: {
       defaultKey: 'default-key',
@@ -47,6 +49,10 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
       known.push(name);
       return Promise.resolve();
     },
+    importKey: (name) => Promise.resolve(void known.push(name)),
+    listKeys: (prefix) => Promise.resolve(known.filter((name) => name.startsWith(prefix))),
+    describeKey: (name) => Promise.resolve({ name }),
+    deleteKey: (name) => Promise.resolve(void known.splice(known.indexOf(name), 1)),
   };
 }
 

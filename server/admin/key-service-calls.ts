@@ -2,7 +2,7 @@ import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import { AdminError } from './admin-error.ts';
-import type { KeyAdministration } from './services.ts';
+import type { KeyAdministration } from './key-administration.ts';
 import type { KeyServiceState } from './server-info.ts';
 
 /** Whether the key service answers and has the default key. Never rejects: the state is the answer. */
@@ -19,7 +19,7 @@ export async function keyServiceState(keys: KeyAdministration | undefined): Prom
 export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<string, unknown>> {
   const state = await keyServiceState(keys);
   return {
-    name: 'KES',
+    name: keys.name,
     'default-key-id': keys.source.defaultKey,
     endpoints: Object.fromEntries(keys.endpoints.map((endpoint) => [endpoint, state])),
   };

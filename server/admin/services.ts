@@ -6,12 +6,14 @@ import type { AccessRoom } from '../access/access.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import type { PersonCheck } from '../access/person-check.ts';
 import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
-import type { KeySource } from '../encryption/key-source.ts';
 import type { Identities } from '../identities/identities.ts';
 import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
 import type { StoredConfigurations } from '../identity-providers/stored-configurations.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { KeyAdministration } from './key-administration.ts';
+import type { ExportedBuckets } from './export-buckets.ts';
+import type { ImportingBuckets } from './import-buckets.ts';
 
 /** What the admin API needs of the other rooms. */
 export interface AdminServices {
@@ -21,6 +23,8 @@ export interface AdminServices {
   readonly temporary: TemporaryCredentialsStore;
   readonly root: { readonly user: string };
   readonly objects: Pick<ObjectLayer, 'listBuckets'>;
+  /** What is set for buckets, to be moved as a whole. */
+  readonly buckets?: ExportedBuckets & ImportingBuckets;
   readonly server: ServerFacts;
   /** The other servers over the same stores that are there now. */
   readonly others?: () => readonly OtherServer[];
@@ -74,12 +78,4 @@ export interface OtherServer {
   readonly version: string;
   /** Milliseconds since 1970, by its own clock. */
   readonly startedAt: number;
-}
-
-/** The key service as administrators use it. */
-export interface KeyAdministration {
-  readonly endpoints: readonly string[];
-  readonly source: KeySource;
-  /** Rejects with an error whose `code` is one of the key-service protocol (`key-exists`, `not-permitted`, …). */
-  createKey(name: string): Promise<void>;
 }

@@ -76,7 +76,7 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
         throw new SealedRecordsError(
           'key-service-needed',
           `identities and settings of this data folder are sealed under the key ${sealed.keyName}, and no key service is configured: ` +
-            'set SVC_KMS_KEYSVC_ENDPOINT as before (sealing cannot be undone)',
+            'set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY, as before (sealing cannot be undone)',
           options,
         );
       case 'not-authentic':

@@ -12,7 +12,7 @@ function refuse(): Promise<never> {
   return Promise.reject(
     new KeySourceError(
       'not-configured',
-      'no key service is configured: set SVC_KMS_KEYSVC_ENDPOINT and its certificate',
+      'no key service is configured: set SVC_KMS_KEYSVC_ENDPOINT and its certificate, or SVC_KMS_SECRET_KEY',
     ),
   );
 }

@@ -1,0 +1,29 @@
+import type { KeySource } from '../encryption/key-source.ts';
+
+/**
+ * The keys as administrators use them. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
+ * `not-permitted`, `not-supported`, …).
+ */
+export interface KeyAdministration {
+  /** What keeps the keys, as `mc admin kms status` shows it. */
+  readonly name: string;
+  /** None where the key is the server's own. */
+  readonly endpoints: readonly string[];
+  readonly source: KeySource;
+  createKey(name: string): Promise<void>;
+  /** 32 bytes of an AES-256 key from elsewhere. */
+  importKey(name: string, bytes: Buffer): Promise<void>;
+  /** Names that begin with the prefix, sorted. */
+  listKeys(prefix: string): Promise<readonly string[]>;
+  /** When and by whom a key was made, where that is known. */
+  describeKey(name: string): Promise<KeyDescription>;
+  /** For ever: whatever is encrypted with it is lost. */
+  deleteKey(name: string): Promise<void>;
+}
+
+export interface KeyDescription {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+}

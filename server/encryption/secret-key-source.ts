@@ -1,0 +1,123 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+import { contextBytes } from './encryption-context.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
+import {
+  type DataKey,
+  type EncryptionContext,
+  type KeySource,
+  KeySourceError,
+  type SealedDataKey,
+} from './key-source.ts';
+
+/** The one key of `SVC_KMS_SECRET_KEY`. */
+export interface SecretKey {
+  readonly name: string;
+  /** 32. */
+  readonly bytes: Buffer;
+}
+
+export interface SecretKeySourceOptions {
+  readonly random?: (size: number) => Buffer;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+}
+
+const IV_SIZE = 16;
+const NONCE_SIZE = 12;
+const TAG_SIZE = 16;
+const DATA_KEY_SIZE = 32;
+const CIPHERTEXT_SIZE = DATA_KEY_SIZE + TAG_SIZE + IV_SIZE + NONCE_SIZE;
+
+/**
+ * Data keys under one key of the server's own environment, without a key service. They are sealed just as the key service seals them,
+ * so that whoever imports the key there, by the same name, goes on with everything that is stored: a test holds that.
+ */
+export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions = {}): KeySource {
+  const { random = randomBytes, clock = Date.now } = options;
+  if (key.bytes.length !== 32) throw new RangeError(`the key ${key.name} has ${key.bytes.length} bytes, not 32`);
+  const secret = createSecretKey(key.bytes);
+  const version = createHash('sha256').update(key.bytes).digest('hex').slice(0, 32);
+  // For the same bounds as with a key service: a data key that leaks opens so many objects and no more.
+  const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
+  const unsealed = new ExpiringCache<Buffer>(unsealedKeyLimits, clock);
+
+  function generateNow(context: Buffer): DataKey {
+    const plaintext = random(DATA_KEY_SIZE);
+    const [iv, nonce] = [random(IV_SIZE), random(NONCE_SIZE)];
+    const cipher = createCipheriv('aes-256-gcm', messageKey(secret, iv), nonce, { authTagLength: TAG_SIZE });
+    cipher.setAAD(context);
+    const sealed = [cipher.update(plaintext), cipher.final(), cipher.getAuthTag()];
+    const ciphertext = Buffer.concat([...sealed, iv, nonce]);
+    return { plaintext, sealed: { keyName: key.name, keyVersion: version, ciphertext } };
+  }
+
+  function unsealNow({ ciphertext, keyVersion }: SealedDataKey, context: Buffer): Buffer {
+    if (ciphertext.length !== CIPHERTEXT_SIZE) throw notAuthentic('it has another form');
+    const nonceAt = CIPHERTEXT_SIZE - NONCE_SIZE;
+    const ivAt = nonceAt - IV_SIZE;
+    const tagAt = ivAt - TAG_SIZE;
+    const iv = ciphertext.subarray(ivAt, nonceAt);
+    const decipher = createDecipheriv('aes-256-gcm', messageKey(secret, iv), ciphertext.subarray(nonceAt), {
+      authTagLength: TAG_SIZE,
+    });
+    decipher.setAAD(context);
+    decipher.setAuthTag(ciphertext.subarray(tagAt, ivAt));
+    try {
+      return Buffer.concat([decipher.update(ciphertext.subarray(0, tagAt)), decipher.final()]);
+    } catch (error) {
+      const other = keyVersion !== undefined && keyVersion !== version;
+      throw notAuthentic(
+        other ? `it was sealed by ${keyVersion}, and this key is ${version}` : 'it was changed',
+        error,
+      );
+    }
+  }
+
+  function notAuthentic(why: string, cause?: unknown): KeySourceError {
+    const options = cause === undefined ? {} : { cause };
+    return new KeySourceError(
+      'not-authentic',
+      `a data key does not open with the key ${key.name} of SVC_KMS_SECRET_KEY: ${why}`,
+      options,
+    );
+  }
+
+  /** Rejects for every name but that of the one key. */
+  async function known<T>(keyName: string, answer: () => T | Promise<T>): Promise<T> {
+    if (keyName === key.name) return answer();
+    throw new KeySourceError(
+      'key-not-found',
+      `there is no key ${keyName}: SVC_KMS_SECRET_KEY gives ${key.name} alone; several keys need a key service`,
+    );
+  }
+
+  return {
+    defaultKey: key.name,
+    generate: (keyName: string, context: EncryptionContext) =>
+      known(keyName, () => {
+        const bytes = contextBytes(context);
+        return generated.get(bytes.toString('latin1'), keyName, () => Promise.resolve(generateNow(bytes)));
+      }),
+    unseal: (sealed: SealedDataKey, context: EncryptionContext) =>
+      known(sealed.keyName, () => {
+        const bytes = contextBytes(context);
+        const name = `${sealed.ciphertext.toString('base64')} ${bytes.toString('latin1')}`;
+        return unsealed.get(name, sealed.keyName, async () => unsealNow(sealed, bytes));
+      }),
+    check: () => Promise.resolve(),
+  };
+}
+
+/** Each sealed data key has a key of its own, so that random nonces never meet under one. */
+function messageKey(secret: KeyObject, iv: Buffer): Buffer {
+  return createHmac('sha256', secret).update(iv).digest();
+}
