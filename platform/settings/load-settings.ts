@@ -76,6 +76,7 @@ export function loadSettings({
     personCheck: {
     ...(secretKey === undefined ? {} : { secretKey }),
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
+    customerKeysWithoutTls: server.onOff('KMS_SSE_C_WITHOUT_TLS'),
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
     ...readIdentitySources(reader),
