@@ -119,6 +119,8 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
         case 'waiting':
         case 'replicas':
         case 'announce':
+        case 'trace':
+        case 'freeze':
         case 'refuse':
           return undefined;
         case 'leave':
@@ -131,8 +133,6 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           await replicas.close();
           tls?.close();
           await services.close();
-        case 'trace':
-        case 'freeze':
           return tell({ kind: 'stopped' });
         default:
           return message satisfies never;

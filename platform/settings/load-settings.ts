@@ -39,9 +39,9 @@ export function loadSettings({
   const server = group(reader, 'SVC_');
   const root = readRoot(reader);
   const keyService = readKeyService(reader);
+  const secretKey = readSecretKey(reader);
   const tls = readTls(reader);
   const openid = providerSuffixes(variables.keys())
-  const secretKey = readSecretKey(reader);
     .map((suffix) => readProvider(reader, suffix))
     .filter((provider) => provider !== undefined);
   const browserRedirect = server.optional('redirectUrl', 'BROWSER_REDIRECT_URL');
@@ -71,12 +71,12 @@ export function loadSettings({
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
     ...(stsDurationMs === undefined ? {} : { stsDurationMs }),
     ...(keyService === undefined ? {} : { keyService }),
+    ...(secretKey === undefined ? {} : { secretKey }),
     autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),
+    customerKeysWithoutTls: server.onOff('KMS_SSE_C_WITHOUT_TLS'),
     openid,
     personCheck: {
-    ...(secretKey === undefined ? {} : { secretKey }),
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
-    customerKeysWithoutTls: server.onOff('KMS_SSE_C_WITHOUT_TLS'),
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
     ...readIdentitySources(reader),
@@ -206,15 +206,15 @@ function readKeyService(reader: SettingReader): KeyServiceSettings | undefined {
   };
 }
 
-function readClient(reader: SettingReader): KeyServiceSettings['client'] | undefined {
-  const read = group(reader, 'SVC_KMS_KEYSVC_');
-  const apiKey = read.text('API_KEY');
-  const certFile = read.text('CERT_FILE');
 function readSecretKey(reader: SettingReader): SecretKeySettings | undefined {
   const [name, secretKey] = group(reader, 'SVC_').text('KMS_SECRET_KEY')?.split(':') ?? [];
   return name === undefined || secretKey === undefined ? undefined : { name, secretKey };
 }
 
+function readClient(reader: SettingReader): KeyServiceSettings['client'] | undefined {
+  const read = group(reader, 'SVC_KMS_KEYSVC_');
+  const apiKey = read.text('API_KEY');
+  const certFile = read.text('CERT_FILE');
   const keyFile = read.text('KEY_FILE');
   if (apiKey !== undefined && (certFile !== undefined || keyFile !== undefined)) {
     reader.problems.push(

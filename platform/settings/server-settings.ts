@@ -35,13 +35,13 @@ export interface ServerSettings {
   readonly shutdownRefusalMs: number;
   readonly stsDurationMs?: number;
   readonly keyService?: KeyServiceSettings;
-  readonly autoEncryption: boolean;
-  readonly openid: readonly OpenIdProviderSettings[];
   /** One key of the environment in place of a key service. */
   readonly secretKey?: SecretKeySettings;
-  readonly personCheck: PersonCheckSettings;
+  readonly autoEncryption: boolean;
   /** Whether keys of clients are taken over plain HTTP too. */
   readonly customerKeysWithoutTls: boolean;
+  readonly openid: readonly OpenIdProviderSettings[];
+  readonly personCheck: PersonCheckSettings;
   /** Each is absent where it is not set up. */
   readonly ldap?: LdapSettings;
   readonly clientCertificates?: ClientCertificateSettings;
@@ -83,8 +83,6 @@ export interface KeyServiceSettings {
   readonly enclave?: string;
 }
 
-/** Whether people who have credentials still exist at their provider. */
-export interface PersonCheckSettings {
 export interface SecretKeySettings {
   readonly name: string;
   /** Base64 of 32 bytes. */
@@ -96,6 +94,8 @@ export function hasKeys(settings: Pick<ServerSettings, 'keyService' | 'secretKey
   return settings.keyService !== undefined || settings.secretKey !== undefined;
 }
 
+/** Whether people who have credentials still exist at their provider. */
+export interface PersonCheckSettings {
   /** Milliseconds; 0 for never by itself. */
   readonly intervalMs: number;
   /** What becomes of somebody who wants credentials while the provider cannot be asked. */

@@ -193,17 +193,6 @@ export const settings = [
   keyService('ENCLAVE', text, 'Enclave whose keys are used; when unset none is sent.'),
   keyService('API_KEY', text, 'API key (kes:v1:…) in place of a client certificate.', { secret: true }),
   server(
-    'SVC_KMS_AUTO_ENCRYPTION',
-    onOff,
-    'Encrypts every object with SSE-KMS under the default key where neither request nor bucket asks for encryption.',
-    { default: 'off' },
-  ),
-
-  server(
-    'SVC_IDENTITY_OPENID_CHECK_INTERVAL',
-    { kind: 'duration' },
-    'How often people who have credentials are looked up at the admin interface of providers with a vendor; 0s turns that off.',
-  server(
     'SVC_KMS_SECRET_KEY',
     {
       kind: 'text',
@@ -213,18 +202,29 @@ export const settings = [
     'One key, given here, in place of a key service: whoever has the environment has every object. Lost, everything encrypted is lost.',
     { secret: true },
   ),
-    { default: '10m', aliases: [] },
-  ),
   server(
-    'SVC_IDENTITY_OPENID_CHECK_UNREACHABLE',
-    { kind: 'choice', of: ['keep', 'refuse'] },
-    'While that interface cannot be asked: give people credentials (keep), or none (refuse). Credentials that exist stay either way.',
+    'SVC_KMS_AUTO_ENCRYPTION',
+    onOff,
+    'Encrypts every object with SSE-KMS under the default key where neither request nor bucket asks for encryption.',
+    { default: 'off' },
+  ),
   server(
     'SVC_KMS_SSE_C_WITHOUT_TLS',
     onOff,
     'Takes keys of clients (SSE-C) over plain HTTP too: for tests, and behind a proxy that ends TLS on the same machine.',
     { default: 'off', aliases: [] },
   ),
+
+  server(
+    'SVC_IDENTITY_OPENID_CHECK_INTERVAL',
+    { kind: 'duration' },
+    'How often people who have credentials are looked up at the admin interface of providers with a vendor; 0s turns that off.',
+    { default: '10m', aliases: [] },
+  ),
+  server(
+    'SVC_IDENTITY_OPENID_CHECK_UNREACHABLE',
+    { kind: 'choice', of: ['keep', 'refuse'] },
+    'While that interface cannot be asked: give people credentials (keep), or none (refuse). Credentials that exist stay either way.',
     { default: 'keep', aliases: [] },
   ),
   identity('LDAP', 'ENABLE', onOff, 'Whether the directory is asked, where SERVER_ADDR names one.', { default: 'on' }),
