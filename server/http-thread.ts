@@ -261,6 +261,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       server: {
         deploymentId: known.deploymentId,
         version: packageJson.version,
+      buckets: services.objects,
         region: settings.region,
         endpoint: known.endpoint,
         dataFolder: stores.place,

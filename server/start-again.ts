@@ -8,11 +8,10 @@ const again = 75;
  * that a container does not end. One that has a channel to its parent must keep it, and Windows cannot: there the parent has to start it.
  */
 export function startAgain(log: Logger): void {
-  const { execve } = process;
-  if (execve === undefined || process.platform === 'win32' || process.channel) {
+  if (process.execve === undefined || process.platform === 'win32' || process.channel) {
     log.info({ exitCode: again }, 'leaving, to be started again');
     process.exit(again);
   }
   const [, ...args] = process.argv;
-  execve.call(process, process.execPath, [process.execPath, ...process.execArgv, ...args], process.env);
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...args], process.env);
 }

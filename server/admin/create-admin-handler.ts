@@ -8,6 +8,8 @@ import { asAdminError } from './as-admin-error.ts';
 import { accessKeyRoutes } from './access-key-routes.ts';
 import { accountRoutes } from './account-info.ts';
 import { attachmentRoutes } from './attachment-routes.ts';
+import { absentFeatureRoutes } from './absent-features.ts';
+import { bucketArchiveRoutes } from './bucket-archive-routes.ts';
 import { claimRoutes } from './claim-routes.ts';
 import { configRoutes } from './config-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
@@ -77,6 +79,9 @@ const routes: readonly Route[] = [
   ...accountRoutes,
   ...identityArchiveRoutes,
   ...explainRoutes,
+  ...bucketArchiveRoutes,
+  // Last: what there is of these stands above.
+  ...absentFeatureRoutes,
 ];
 
 /** The admin API. Rejects with an `S3Error`, which `http` answers as JSON; refusals of its own are answered here. */

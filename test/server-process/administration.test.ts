@@ -27,6 +27,17 @@ function signed(rawPath: string, rawQuery = ''): Record<string, string> {
 
 const buckets = () => fetch(`${server.s3}/`, { headers: signed('/') });
 
+const info = () => adminCall(server.s3, root, 'GET', 'info');
+
+async function goodAndBad(): Promise<void> {
+  await buckets();
+  await fetch(`${server.s3}/secret-bucket/key`);
+}
+
+function saysUnfreeze({ message }: Record<string, unknown>): boolean {
+  return String(message).includes('asks this server to unfreeze');
+}
+
 /** Reads the lines of an answer without an end until one fits, doing something now and then that makes such lines. */
 async function untilLine(
   call: string,
@@ -79,18 +90,13 @@ describe('trace', () => {
   });
 
   it('shows what was refused alone where errors are asked for', async () => {
-    const stir = async () => {
-      await buckets();
-      await fetch(`${server.s3}/secret-bucket/key`);
-    };
-    const line = await untilLine('trace', 's3=true&err=true', ({ type }) => type === 4, stir);
+    const line = await untilLine('trace', 's3=true&err=true', ({ type }) => type === 4, goodAndBad);
     expect(line).toMatchObject({ path: '/secret-bucket/key', http: { response: { statuscode: 403 } } });
     expect(line['error']).toMatch(/^AccessDenied/);
   });
 
   it('shows other calls as internal', async () => {
-    const stir = () => adminCall(server.s3, root, 'GET', 'info');
-    const line = await untilLine('trace', 'internal=true', () => true, stir);
+    const line = await untilLine('trace', 'internal=true', () => true, info);
     expect(line).toMatchObject({ type: 8, funcname: 'admin.ServerInfo' });
   });
 
@@ -109,8 +115,7 @@ describe('log', () => {
       errKind: 'APPLICATION',
       node: new URL(server.s3).host,
     });
-    const logged = ({ message }: Record<string, unknown>) => String(message).includes('asks this server to unfreeze');
-    await untilLine('log', 'limit=1', logged, () => service('action=unfreeze'));
+    await untilLine('log', 'limit=1', saysUnfreeze, () => service('action=unfreeze'));
   });
 
   it('holds no secret', () => {

@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminTest } from './testing.ts';
+
+let admin: Awaited<ReturnType<typeof adminTest>>;
+
+beforeAll(async () => {
+  admin = await adminTest();
+});
+
+describe('what Coffer does not have', () => {
+  it.each([
+    ['POST', 'heal/'],
+    ['POST', 'heal/bucket/prefix?forceStart=true'],
+    ['POST', 'background-heal/status'],
+    ['GET', 'pools/list'],
+    ['POST', 'pools/decommission?pool=a'],
+    ['POST', 'rebalance/start'],
+    ['PUT', 'site-replication/add'],
+    ['GET', 'metrics?types=1'],
+    ['POST', 'force-unlock?paths=a'],
+    ['PUT', 'set-bucket-quota?bucket=b'],
+    ['PUT', 'set-remote-target?bucket=b'],
+    ['GET', 'tier'],
+    ['PUT', 'tier/name'],
+    ['POST', 'start-job'],
+    ['POST', 'speedtest/drive'],
+    ['POST', 'profile'],
+    ['GET', 'healthinfo'],
+    ['POST', 'update?updateURL='],
+  ])('is refused in so many words: %s %s', async (method, call) => {
+    const { status, value } = await admin.call('root', method, call);
+    expect({ status, value }).toMatchObject({ status: 501, value: { Code: 'NotImplemented' } });
+    expect((value as { Message: string }).Message).toMatch(/^Coffer /);
+  });
+
+  it.each([
+    ['top/locks?count=10', []],
+    ['site-replication/info', { enabled: false }],
+  ])('is said to be none: %s', async (call, value) => {
+    expect(await admin.call('root', 'GET', call)).toMatchObject({ status: 200, value });
+  });
+
+  it('is told to nobody without the right', async () => {
+    await admin.identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+    expect(await admin.call('ann', 'POST', 'heal/')).toMatchObject({ status: 403, value: { Code: 'AccessDenied' } });
+  });
+});

@@ -1,0 +1,72 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { adminPath } from './admin-path.ts';
+import { json, type Route } from './route.ts';
+
+/** What clients ask about, which this server answers by that it has none of it. */
+const empty: readonly Route[] = [
+  // Nothing here takes a lock that outlives a request.
+  { method: 'GET', path: adminPath('top/locks'), action: 'admin:TopLocksInfo', serve: () => Promise.resolve(json([])) },
+  {
+    method: 'GET',
+    path: adminPath('site-replication/info'),
+    action: 'admin:SiteReplicationInfo',
+    serve: () => Promise.resolve(json({ enabled: false, name: '', sites: null, serviceAccountAccessKey: '' })),
+  },
+  {
+    method: 'GET',
+    path: adminPath('site-replication/status'),
+    action: 'admin:SiteReplicationInfo',
+    serve: () => Promise.resolve(json({ enabled: false, sites: null })),
+  },
+];
+
+/** Calls of MinIO for what Coffer does in another way, or not at all: the right to them, and what to do instead. */
+const absent: readonly (readonly [call: string, action: string, instead: string])[] = [
+  [
+    'heal/.*|background-heal/status',
+    'admin:Heal',
+    'Coffer keeps each object once and has nothing to heal from: damage is found by "coffer-store verify" and the scrubber, and mended from a backup.',
+  ],
+  [
+    'pools/.*|rebalance/.*|cordon|uncordon|drain',
+    'admin:DecommissionPool',
+    'Coffer has no pools of drives: there is nothing to rebalance or to decommission.',
+  ],
+  [
+    'site-replication/.*',
+    'admin:SiteReplicationAdd',
+    'Coffer does not replicate sites; several servers over one PostgreSQL database are one site.',
+  ],
+  [
+    'metrics',
+    'admin:Prometheus',
+    'Coffer has no live metrics on the admin API: read /minio/v2/metrics/cluster, for which "mc admin prometheus generate" makes a token.',
+  ],
+  ['force-unlock', 'admin:ForceUnlock', 'Coffer holds no locks that could be left behind.'],
+  ['set-bucket-quota', 'admin:SetBucketQuota', 'Coffer does not limit the size of a bucket.'],
+  [
+    'set-remote-target|list-remote-targets|remove-remote-target|replication/.*',
+    'admin:SetBucketTarget',
+    'Coffer does not replicate buckets.',
+  ],
+  ['tier.*', 'admin:SetTier', 'Coffer does not move objects to other tiers.'],
+  ['start-job|list-jobs|status-job|describe-job|cancel-job', 'admin:StartBatchJob', 'Coffer has no batch jobs.'],
+  ['speedtest.*', 'admin:ServerInfo', 'Coffer has no speed test of its own: measure with a client.'],
+  [
+    'profile|profiling/.*|healthinfo|obdinfo|inspect-data',
+    'admin:Profiling',
+    'Coffer gives no profiles and no health reports.',
+  ],
+  ['update', 'admin:ServerUpdate', 'Coffer is updated by its image or package, which the operator rolls.'],
+];
+
+/** Answered at once and in so many words, so that no client waits, retries, or takes an empty answer for a promise. */
+export const absentFeatureRoutes: readonly Route[] = [
+  ...empty,
+  ...absent.map(([call, action, instead]) => ({
+    method: 'GET|PUT|POST|DELETE',
+    path: adminPath(`(?:${call})`),
+    action,
+    serve: () => Promise.reject(new S3Error('NotImplemented', instead)),
+  })),
+];

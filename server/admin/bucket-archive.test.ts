@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { testLayer } from '../objects/testing.ts';
+import { exportBuckets } from './export-buckets.ts';
+import { importBuckets } from './import-buckets.ts';
+import { readZip } from './zip/read-zip.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const limits = { entries: 100, size: 1_000_000 };
+const region = 'us-east-1';
+const policy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' }],
+});
+
+async function store() {
+  const { layer } = testLayer();
+  await layer.createBucket('photos', { location: region });
+  await layer.createBucket('plain', { location: region });
+  await layer.putBucketPolicy('photos', policy);
+  await layer.putBucketTags('photos', { team: 'a' });
+  await layer.putBucketEncryption('photos', { scheme: 'SSE-S3' });
+  return layer;
+}
+
+const entry = (name: string, text: string) => ({ name, content: Buffer.from(text) });
+
+describe('an archive of buckets', () => {
+  it('holds what is set for each, by the names of MinIO', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    expect(archive.map(({ name }) => name)).toEqual([
+      'photos/policy.json',
+      'photos/tagging.xml',
+      'photos/bucket-encryption.xml',
+    ]);
+  });
+
+  it('is of one bucket where one is asked for, which must be there', async () => {
+    const layer = await store();
+    expect(readZip(await exportBuckets(layer, 'plain', now), limits)).toEqual([]);
+    await expect(exportBuckets(layer, 'nix', now)).rejects.toMatchObject({ code: 'NoSuchBucket' });
+  });
+
+  it('makes the same buckets elsewhere', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const { layer } = testLayer();
+    expect(await importBuckets(layer, archive, { only: undefined, region })).toEqual({
+      photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true } },
+    });
+    expect(await layer.getBucketPolicy('photos')).toBe(policy);
+    expect(await layer.getBucketTags('photos')).toEqual({ team: 'a' });
+    expect(await layer.getBucketEncryption('photos')).toEqual({ scheme: 'SSE-S3' });
+  });
+
+  it('says of each part why it could not be set, and goes on', async () => {
+    const { layer } = testLayer();
+    const archive = [
+      entry('a-bucket/policy.json', '{}'),
+      entry('a-bucket/tagging.xml', '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>'),
+      entry('a-bucket/lifecycle.xml', '<LifecycleConfiguration/>'),
+      entry('No_Bucket/policy.json', policy),
+    ];
+    const report = await importBuckets(layer, archive, { only: undefined, region });
+    expect(report['a-bucket']).toMatchObject({
+      policy: { isSet: false, error: expect.any(String) as string },
+      tagging: { isSet: true },
+      lifecycle: { isSet: false, error: expect.stringContaining('lifecycle.xml was left out') as string },
+    });
+    expect(report['No_Bucket']).toEqual({ error: expect.stringContaining('cannot be the name') as string });
+  });
+
+  it('leaves the other buckets alone where one is asked for', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const { layer } = testLayer();
+    expect(await importBuckets(layer, archive, { only: 'plain', region })).toEqual({});
+    expect(await layer.listBuckets()).toEqual([]);
+  });
+});

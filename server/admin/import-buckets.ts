@@ -1,0 +1,93 @@
+import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
+import { parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
+import { bucketNameProblem } from '../../protocol/s3/names.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { parseTagging } from '../../protocol/s3/tagging.ts';
+import { KeySourceError } from '../encryption/key-source.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { type BucketPart, bucketFiles, foreignFiles, reportNames } from './bucket-archive.ts';
+import type { ZipEntry } from './zip/zip-format.ts';
+
+export type ImportingBuckets = Pick<
+  ObjectLayer,
+  'createBucket' | 'headBucket' | 'putBucketPolicy' | 'putBucketTags' | 'putBucketEncryption'
+>;
+
+interface PartReport {
+  readonly isSet: boolean;
+  readonly error?: string;
+}
+
+/** Of each bucket what became of each part, as clients read it; `error` where the bucket itself could not be had. */
+export type BucketImportReport = Readonly<Record<string, Readonly<Record<string, PartReport | string>>>>;
+
+/** Makes the buckets that are not there, and sets for each what the archive has. One that fails holds up no other. */
+export async function importBuckets(
+  objects: ImportingBuckets,
+  entries: readonly ZipEntry[],
+  options: { readonly only: string | undefined; readonly region: string },
+): Promise<BucketImportReport> {
+  const report: Record<string, Record<string, PartReport | string>> = {};
+  for (const [bucket, files] of filesOf(entries)) {
+    if (options.only !== undefined && bucket !== options.only) continue;
+    const problem = await missing(objects, bucket, options.region);
+    report[bucket] = problem === undefined ? await importBucket(objects, bucket, files) : { error: problem };
+  }
+  return report;
+}
+
+function filesOf(entries: readonly ZipEntry[]): ReadonlyMap<string, ReadonlyMap<string, Buffer>> {
+  const buckets = new Map<string, Map<string, Buffer>>();
+  for (const { name, content } of entries) {
+    const [bucket = '', file = ''] = name.split('/', 2);
+    const files = buckets.get(bucket) ?? new Map<string, Buffer>();
+    buckets.set(bucket, files.set(file, content));
+  }
+  return buckets;
+}
+
+/** Why there is no such bucket and none can be made; undefined where it is there. */
+async function missing(objects: ImportingBuckets, bucket: string, location: string): Promise<string | undefined> {
+  const problem = bucketNameProblem(bucket);
+  if (problem !== undefined) return `it cannot be the name of a bucket: ${problem}`;
+  try {
+    await objects.headBucket(bucket);
+  } catch (error) {
+    if (!(error instanceof S3Error) || error.code !== 'NoSuchBucket') throw error;
+    await objects.createBucket(bucket, { location });
+  }
+  return undefined;
+}
+
+async function importBucket(objects: ImportingBuckets, bucket: string, files: ReadonlyMap<string, Buffer>) {
+  const puts: Readonly<Record<BucketPart, (content: Buffer) => Promise<void>>> = {
+    policy: (content) => {
+      const text = content.toString();
+      parseBucketPolicy(text, bucket);
+      return objects.putBucketPolicy(bucket, text);
+    },
+    tagging: (content) => objects.putBucketTags(bucket, parseTagging(content)),
+    encryption: (content) => objects.putBucketEncryption(bucket, parseBucketEncryption(content)),
+  };
+  const parts: Record<string, PartReport> = {};
+  for (const [part, put] of Object.entries(puts)) {
+    // `Object.entries` forgets that these are the parts.
+    const content = files.get(bucketFiles[part as BucketPart]);
+    if (content !== undefined) parts[reportNames[part as BucketPart]] = await reported(() => put(content));
+  }
+  for (const [file, name] of Object.entries(foreignFiles)) {
+    if (files.has(file))
+      parts[name] = { isSet: false, error: `Coffer has no ${name} of buckets; ${file} was left out` };
+  }
+  return parts;
+}
+
+async function reported(put: () => Promise<void>): Promise<PartReport> {
+  try {
+    await put();
+    return { isSet: true };
+  } catch (error) {
+    if (error instanceof S3Error || error instanceof KeySourceError) return { isSet: false, error: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { FinishedRequest } from '../access/request-events.ts';
+import { goDuration } from './go-duration.ts';
+import { logEntry } from './log-line.ts';
+import { traceLine } from './trace-line.ts';
+import { isWanted, wantedOf } from './trace-routes.ts';
+
+const finished: FinishedRequest = {
+  request: {
+    requestId: 'R',
+    method: 'GET',
+    rawPath: '/b/a%20b',
+    rawQuery: 'X-Amz-Signature=ab',
+    headers: { host: 'h' },
+    remoteAddress: '192.0.2.1',
+    secure: false,
+  },
+  room: 's3',
+  operation: 'GetObject',
+  decisions: [],
+  decisionsLeftOut: 0,
+  status: 200,
+  outcome: 'answered',
+  responseHeaders: { etag: '"e"' },
+  startedAt: Date.parse('2026-01-01T00:00:00Z'),
+  firstByteMs: 1.5,
+  ms: 20,
+  received: 100,
+  sent: 200,
+};
+const wanted = (query: string) => wantedOf(new URLSearchParams(query));
+
+describe('a line of a trace', () => {
+  it('has what clients print', () => {
+    expect(traceLine(finished, 'node')).toMatchObject({
+      type: 4,
+      nodename: 'node',
+      funcname: 's3.GetObject',
+      path: '/b/a b',
+      dur: 20_000_000,
+      http: {
+        request: { rawquery: 'X-Amz-Signature=[redacted]', client: '192.0.2.1', headers: { host: ['h'] } },
+        response: { statuscode: 200, time: '2026-01-01T00:00:00.020Z', headers: { etag: ['"e"'] } },
+        stats: { inputbytes: 100, outputbytes: 200, timetofirstbyte: 1_500_000 },
+      },
+    });
+  });
+
+  it('says that the client went away', () => {
+    expect(traceLine({ ...finished, status: 200, outcome: 'canceled' }, 'n').http.response.statuscode).toBe(499);
+  });
+
+  it.each([
+    ['s3=true', {}, true],
+    ['internal=true', {}, false],
+    ['internal=true', { room: 'admin' }, true],
+    ['all=true', { room: 'sts' }, true],
+    ['storage=true', {}, false],
+    ['s3=true&err=true', {}, false],
+    ['s3=true&err=true', { status: 404 }, true],
+    ['s3=true&threshold=20ms', {}, true],
+    ['s3=true&threshold=20.1ms', {}, false],
+  ] as const)('%s of %j: %s', (query, changes, expected) => {
+    expect(isWanted(traceLine({ ...finished, ...changes }, 'n'), wanted(query))).toBe(expected);
+  });
+});
+
+describe('goDuration', () => {
+  it.each([
+    ['0', 0],
+    ['0s', 0],
+    ['5ms', 5],
+    ['1m30s', 90_000],
+    ['1.5s', 1_500],
+    ['100µs', 0.1],
+    ['250ns', 0.00025],
+  ])('%s is %s ms', (text, ms) => {
+    expect(goDuration(text)).toBeCloseTo(ms, 9);
+  });
+
+  it.each(['', '5', 's', '-1s', '1d', '1s 2s', 'soon'])('takes %j for none', (text) => {
+    expect(goDuration(text)).toBeUndefined();
+  });
+});
+
+describe('a line of the log', () => {
+  const source = { deploymentId: 'D', node: 'n' };
+
+  it('has what clients print', () => {
+    const line = {
+      level: 'error',
+      time: '2026-01-01T00:00:00.000Z',
+      name: 'coffer-server',
+      requestId: 'R',
+      err: { message: 'broken', stack: 'Error: broken\n    at a\n    at b' },
+      msg: 'request failed',
+    };
+    expect(logEntry(JSON.stringify(line), source)).toMatchObject({
+      deploymentid: 'D',
+      level: 'ERROR',
+      errKind: 'MINIO',
+      requestID: 'R',
+      message: 'request failed',
+      error: { message: 'broken', source: ['at a', 'at b'] },
+      node: 'n',
+      ConsoleMsg: expect.stringContaining('request failed') as string,
+    });
+  });
+
+  it('is shown as it is where it was cut', () => {
+    expect(logEntry('{"level":"info","msg":"long', source)).toMatchObject({
+      level: 'INFO',
+      message: '{"level":"info","msg":"long',
+    });
+  });
+});
