@@ -1,12 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-
-/** Runs the work of a command; `description` completes "Unable to …". */
-export type Runner = (
-  work: (context: Context) => Promise<void>,
-  description: string,
-  args: readonly string[],
-) => Promise<void>;
+import { addAdminCommands } from './admin/admin-commands.ts';
+import type { Runner } from './define.ts';
 
 /**
  * Every command with its arguments and options. The code of each is imported when it runs, so that a short command starts fast.
@@ -16,6 +11,7 @@ export function addCommands(program: Command, run: Runner): void {
   addBuckets(program, run);
   addObjects(program, run);
   addServers(program, run);
+  addAdminCommands(program, run);
 }
 
 function addAlias(program: Command, run: Runner): void {
@@ -164,15 +160,6 @@ function addServers(program: Command, run: Runner): void {
     .option('-i, --interval <seconds>', 'time between (1)')
     .action(async (target: string, options) =>
       run(async (context) => (await import('./ping.ts')).ping(context, target, options), 'ping', [target]),
-    );
-  const admin = program.command('admin').description('administer servers');
-  admin
-    .command('info <alias>')
-    .description('show the state of a server')
-    .action(async (target: string) =>
-      run(async (context) => (await import('./admin-info.ts')).adminInfo(context, target), 'show the state of', [
-        target,
-      ]),
     );
 }
 

@@ -1,7 +1,8 @@
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/percent-encoding.ts';
 import type { Alias } from '../config/alias.ts';
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
+/** A list stands for the parameter repeated. */
+export type Query = Readonly<Record<string, string | number | undefined | readonly string[]>>;
 
 export interface Address {
   readonly host: string;
@@ -28,7 +29,7 @@ function usesBucketHost(alias: Alias, bucket: string, host: string): boolean {
 
 function writeQuery(query: Query): string {
   return Object.entries(query)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(String(value))}`)
+    .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, String(one)] as const))
+    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
     .join('&');
 }

@@ -20,6 +20,8 @@ export interface S3Request {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
+  /** Instead of a signature. */
+  readonly bearer?: string;
   /** `empty` for the admin API, which is the same in every region. */
   readonly region?: 'empty';
   readonly retries?: Retries;
@@ -69,10 +71,16 @@ export class S3Client {
 
   /** As `send`, with the body as text. */
   async text(request: S3Request): Promise<{ readonly headers: IncomingHttpHeaders; readonly text: string }> {
+    const { headers, bytes } = await this.bytes(request);
+    return { headers, text: bytes.toString('utf8') };
+  }
+
+  /** As `send`, with the body in memory. */
+  async bytes(request: S3Request): Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }> {
     // A body that breaks off is asked for again, so that reading is part of the attempt.
     return retrying(this.#retries(request), this.signal, async (attempt) => {
       const { headers, body } = await this.#attempt(request, attempt);
-      return { headers, text: (await readAll(body, longestText)).toString('utf8') };
+      return { headers, bytes: await readAll(body, longestText) };
     });
   }
 
@@ -130,7 +138,7 @@ export class S3Client {
       host: address.host,
       method,
       target: address.rawQuery === '' ? rawPath : `${rawPath}?${address.rawQuery}`,
-      headers: { ...headers, ...(anonymous ? {} : signed.headers), 'user-agent': 'coffer' },
+      headers: { ...headers, ...bearing(request.bearer, anonymous ? {} : signed.headers), 'user-agent': 'coffer' },
       ...(sent === undefined ? {} : { body: sent }),
     };
   }
@@ -144,6 +152,11 @@ export class S3Client {
     this.#regions.set(bucket, region);
     return true;
   }
+}
+
+/** A signature, unless there is a token to show instead. */
+function bearing(token: string | undefined, proof: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return token === undefined ? proof : { authorization: `Bearer ${token}` };
 }
 
 async function readError(response: IncomingMessage, status: number, attempts: number): Promise<S3ResponseError> {

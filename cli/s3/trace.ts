@@ -24,7 +24,10 @@ export function traceResponse(trace: Trace, response: IncomingMessage, milliseco
 function redactHeader(name: string, value: string): string {
   if (secret.has(name)) return '**REDACTED**';
   return name === 'authorization'
-    ? value.replace(/Credential=[^/]*\//, 'Credential=**REDACTED**/').replace(/Signature=.*/, 'Signature=**REDACTED**')
+    ? value
+        .replace(/^Bearer .*/, 'Bearer **REDACTED**')
+        .replace(/Credential=[^/]*\//, 'Credential=**REDACTED**/')
+        .replace(/Signature=.*/, 'Signature=**REDACTED**')
     : value;
 }
 

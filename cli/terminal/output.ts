@@ -21,6 +21,17 @@ export class Output {
     else if (human !== '') this.#io.stdout.write(`${human}\n`);
   }
 
+  /** One text for people, such as a table; of JSON a line for each. */
+  list(human: string, items: readonly Readonly<Record<string, unknown>>[]): void {
+    if (this.json) for (const item of items) this.message('', item);
+    else this.message(human, {});
+  }
+
+  /** What to do next, for people. */
+  hint(text: string): void {
+    if (!this.json) this.message(text, {});
+  }
+
   /** As `message`; waits while the reader is slow, so that a long listing is not held in memory. */
   async line(human: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
     this.message(human, fields);

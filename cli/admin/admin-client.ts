@@ -1,0 +1,123 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { decryptPayload, encryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
+import { percentEncode } from '../../protocol/sigv4/percent-encoding.ts';
+import { CliError } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import type { Query } from '../s3/address.ts';
+import type { S3Client, S3Request, S3Response } from '../s3/client.ts';
+import type { Retries } from '../s3/retry.ts';
+import { parseRemote } from '../target.ts';
+
+export interface AdminRequest {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Below the path of the API, percent-encoded: `add-user`. */
+  readonly call: string;
+  /** `kms`: of keys; `coffer`: calls that only Coffer has. */
+  readonly api?: 'kms' | 'coffer';
+  readonly query?: Query;
+  /** Text, or what is sent as JSON. */
+  readonly body?: unknown;
+  /** The body is encrypted under the secret key of the alias. */
+  readonly sealed?: true;
+  readonly retries?: Retries;
+}
+
+const prefixes = { admin: '/minio/admin/v3/', kms: '/minio/kms/v1/', coffer: '/minio/admin/coffer/v1/' } as const;
+
+/** The admin API of one server, as MinIO's clients speak it. Refusals are `S3ResponseError`s. */
+export class AdminClient {
+  readonly #client: S3Client;
+
+  constructor(client: S3Client) {
+    this.#client = client;
+  }
+
+  /** Without an interest in the body of the answer. */
+  async send(request: AdminRequest): Promise<IncomingHttpHeaders> {
+    return (await this.bytes(request)).headers;
+  }
+
+  async json<T>(request: AdminRequest): Promise<T> {
+    return parsed((await this.bytes(request)).bytes) as T;
+  }
+
+  /** An answer that is encrypted under the secret key of the alias. */
+  async opened(request: AdminRequest): Promise<string> {
+    return (await this.#open((await this.bytes(request)).bytes)).toString('utf8');
+  }
+
+  async openedJson<T>(request: AdminRequest): Promise<T> {
+    return parsed(Buffer.from(await this.opened(request))) as T;
+  }
+
+  async bytes(request: AdminRequest): Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }> {
+    return this.#client.bytes(await this.#signable(request));
+  }
+
+  /** An answer that goes on for as long as somebody reads it. */
+  async stream(request: AdminRequest): Promise<S3Response> {
+    return this.#client.send(await this.#signable(request));
+  }
+
+  async #signable({ method, call, api, query, body, sealed, retries }: AdminRequest): Promise<S3Request> {
+    const plain = body === undefined ? undefined : bytesOf(body);
+    return {
+      method,
+      path: `${prefixes[api ?? 'admin']}${call}`,
+      region: 'empty',
+      ...(query === undefined ? {} : { query }),
+      ...(plain === undefined ? {} : { body: sealed ? await encryptPayload(this.#secret, plain) : plain }),
+      ...(sealed ? { headers: { 'content-type': 'application/octet-stream' } } : {}),
+      ...(retries === undefined ? {} : { retries }),
+    };
+  }
+
+  async #open(bytes: Buffer): Promise<Buffer> {
+    try {
+      // Some servers answer a change with nothing.
+      return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
+    } catch (error) {
+      if (!(error instanceof PayloadError)) throw error;
+      throw new CliError('Failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
+    }
+  }
+
+  get #secret(): string {
+    return this.#client.alias.secretKey;
+  }
+}
+
+/** The server that an argument names by its alias. */
+export async function adminOf(context: Context, argument: string): Promise<AdminClient> {
+  const { alias, aliasName, bucket } = parseRemote(argument.replace(/\/+$/, ''), await context.aliases());
+  if (bucket !== '')
+    throw new CliError('BadArgument', `Invalid alias \`${argument}\`: name a server, without a bucket`);
+  if (alias.accessKey === '') {
+    throw new CliError(
+      'BadAlias',
+      `The alias \`${aliasName}\` has no keys, and nobody administers anonymously: ` +
+        `\`coffer alias set ${aliasName} ${alias.url}\` asks for those of an administrator`,
+    );
+  }
+  return new AdminClient(await context.client(alias));
+}
+
+/** A name as a part of a call's path. */
+export function pathPart(name: string): string {
+  return percentEncode(name);
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.length === 0 ? '{}' : bytes.toString('utf8'));
+  } catch (error) {
+    throw new CliError('Failed', 'The server answered with something other than JSON; is it one of Coffer or MinIO?', {
+      cause: error,
+    });
+  }
+}

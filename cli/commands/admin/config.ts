@@ -1,0 +1,159 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseConfigLines } from '../../../protocol/settings/key-values.ts';
+import { adminOf } from '../../admin/admin-client.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { printable } from '../../terminal/format.ts';
+import { readAll } from '../../terminal/read-all.ts';
+import { textTable } from '../../terminal/text-table.ts';
+import { keyValueText } from './key-values.ts';
+import { printSaved } from './saved.ts';
+
+interface Help {
+  readonly description?: string;
+  readonly keysHelp?: readonly {
+    readonly key: string;
+    readonly description?: string;
+    readonly optional?: boolean;
+    readonly type?: string;
+  }[];
+}
+
+/** The settings of a subsystem, or of all; without a subsystem which there are. */
+export async function getConfig(context: Context, [alias = '', key]: readonly string[]): Promise<void> {
+  if (key === undefined) return helpConfig(context, [alias]);
+  const admin = await adminOf(context, alias);
+  const value = (await admin.opened({ method: 'GET', call: 'get-config-kv', query: { key } })).trimEnd();
+  context.output.message(multiline(value), { config: configOf(value) });
+}
+
+/** In the form of stock clients. */
+function configOf(text: string) {
+  return parseConfigLines(text).map(({ subsystem, target, values }) => ({
+    subSystem: subsystem,
+    ...(target === '_' ? {} : { target }),
+    kv: [...values].map(([key, value]) => ({ key, value })),
+  }));
+}
+
+/** What can be set: the subsystems, or the keys of one. */
+export async function helpConfig(
+  context: Context,
+  [alias = '', subSys = '', key = '']: readonly string[],
+  options: { readonly env?: boolean } = {},
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const help = await admin.json<Help>({
+    method: 'GET',
+    call: 'help-config-kv',
+    query: { subSys, key, ...(options.env === true ? { env: '' } : {}) },
+  });
+  const rows = (help.keysHelp ?? []).map(({ key: name, type = '', description = '', optional }) => [
+    optional === false ? `${name} (needed)` : name,
+    type || '-',
+    description,
+  ]);
+  const title = subSys === '' ? 'SUBSYSTEM' : 'KEY';
+  const about = subSys === '' ? '' : `${subSys}: ${help.description ?? ''}\n\n`;
+  context.output.message(`${about}${textTable([title, 'TYPE', 'WHAT IT IS'], rows)}`, { help });
+}
+
+/** `SUBSYSTEM[:NAME] key=value …`; without values its help. */
+export async function setConfig(
+  context: Context,
+  [alias = '', subsystem = '', ...values]: readonly string[],
+  options: { readonly env?: boolean },
+): Promise<void> {
+  if (values.length === 0) return helpConfig(context, [alias, subsystem], options);
+  const admin = await adminOf(context, alias);
+  const body = `${subsystem} ${await keyValueText(context, values)}`;
+  const headers = await admin.send({ method: 'PUT', call: 'set-config-kv', body, sealed: true });
+  printSaved(context, alias, headers, { targetAlias: alias });
+}
+
+/** The whole of a subsystem back to its defaults, or some keys. */
+export async function resetConfig(
+  context: Context,
+  [alias = '', subsystem = '', ...keys]: readonly string[],
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const body = [subsystem, ...keys].join(' ');
+  const headers = await admin.send({ method: 'DELETE', call: 'del-config-kv', body, sealed: true });
+  printSaved(context, alias, headers, { targetAlias: alias, key: subsystem });
+}
+
+interface HistoryEntry {
+  readonly restoreId?: string;
+  readonly createTime?: string;
+  readonly data?: string;
+}
+
+export interface HistoryOptions {
+  readonly count?: string;
+  /** Forgets all of it. */
+  readonly clear?: boolean;
+}
+
+export async function configHistory(
+  context: Context,
+  [alias = '']: readonly string[],
+  { count = '10', clear }: HistoryOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  if (clear === true) {
+    await admin.send({ method: 'DELETE', call: 'clear-config-history-kv', query: { restoreId: 'all' } });
+    context.output.message('Cleared the history of settings.', {});
+    return;
+  }
+  if (!/^[1-9]\d{0,2}$/.test(count)) {
+    throw new CliError('BadArgument', `Invalid --count \`${count}\`: it is a number from 1 to 999`);
+  }
+  const entries =
+    (await admin.openedJson<readonly HistoryEntry[] | null>({
+      method: 'GET',
+      call: 'list-config-history-kv',
+      query: { count },
+    })) ?? [];
+  const blocks = entries.map(
+    ({ restoreId = '', createTime = '', data = '' }) =>
+      `RestoreId: ${printable(restoreId)}\nDate: ${createTime}\n\n${multiline(data.trimEnd())}\n`,
+  );
+  context.output.message(blocks.join('\n') || 'Nothing was changed yet.', {
+    entries: entries.map(({ restoreId, createTime, data }) => ({ restoreId, createTime, targets: data })),
+  });
+}
+
+export async function restoreConfig(context: Context, [alias = '', restoreId = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const headers = await admin.send({ method: 'PUT', call: 'restore-config-history-kv', query: { restoreId } });
+  printSaved(context, alias, headers, { restoreId });
+}
+
+/** All settings as lines, to standard output or a file that only its owner reads. */
+export async function exportConfig(
+  context: Context,
+  [alias = '']: readonly string[],
+  options: { readonly output?: string },
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const value = await admin.opened({ method: 'GET', call: 'config' });
+  if (options.output === undefined) {
+    context.output.message(multiline(value.trimEnd()), { value });
+    return;
+  }
+  await writeFile(options.output, value, { mode: 0o600 });
+  context.output.message(`Wrote the settings to \`${options.output}\`.`, { file: options.output });
+}
+
+/** From a file as `export` writes it, `-` for standard input. */
+export async function importConfig(context: Context, [alias = '', file = '-']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const body = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
+  const headers = await admin.send({ method: 'PUT', call: 'config', body, sealed: true });
+  printSaved(context, alias, headers, { targetAlias: alias });
+}
+
+/** Lines of a text from a server: nothing in them may command the terminal. */
+function multiline(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}

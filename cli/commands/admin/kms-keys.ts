@@ -1,0 +1,94 @@
+import { adminOf } from '../../admin/admin-client.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { printable } from '../../terminal/format.ts';
+import { textTable } from '../../terminal/text-table.ts';
+import { secret } from '../../terminal/secret-argument.ts';
+
+export async function createKey(context: Context, [alias = '', key = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  await admin.send({ method: 'POST', api: 'kms', call: 'key/create', query: { 'key-id': key } });
+  context.output.message(`Created master key \`${key}\` successfully.`, { keyId: key });
+  context.output.hint(`Encrypt a bucket with it: coffer encrypt set sse-kms ${key} ${alias}/BUCKET`);
+}
+
+interface KeyStatus {
+  readonly 'key-id'?: string;
+  readonly 'encryption-error'?: string;
+  readonly 'decryption-error'?: string;
+}
+
+/** Whether a key (the default one without a name) encrypts and decrypts; exits with 1 where it does not. */
+export async function showKeyStatus(context: Context, [alias = '', key]: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const status = await admin.json<KeyStatus>({
+    method: 'GET',
+    api: 'kms',
+    call: 'key/status',
+    query: { 'key-id': key },
+  });
+  const keyId = status['key-id'] ?? key ?? '';
+  const encryptionError = status['encryption-error'] ?? '';
+  const decryptionError = status['decryption-error'] ?? '';
+  context.output.message(
+    [
+      `Key: ${printable(keyId)}`,
+      `   - Encryption ${mark(encryptionError)}`,
+      // What was never encrypted cannot be decrypted.
+      ...(encryptionError === '' ? [`   - Decryption ${mark(decryptionError)}`] : []),
+    ].join('\n'),
+    {
+      keyId,
+      ...(encryptionError === '' ? {} : { encryptionError }),
+      ...(decryptionError === '' ? {} : { decryptionError }),
+    },
+  );
+  if (encryptionError !== '' || decryptionError !== '')
+    throw new CliError('Reported', `The key ${keyId} does not work`);
+}
+
+function mark(error: string): string {
+  return error === '' ? '✔' : `✘ (${printable(error)})`;
+}
+
+interface ListedKey {
+  readonly name: string;
+  readonly createdAt?: string;
+  readonly createdBy?: string;
+}
+
+/** Names that fit a pattern, in which `*` is wild. */
+export async function listKeys(context: Context, [alias = '', pattern = '*']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const keys =
+    (await admin.json<readonly ListedKey[] | null>({
+      method: 'GET',
+      api: 'kms',
+      call: 'key/list',
+      query: { pattern },
+    })) ?? [];
+  const human =
+    keys.length === 0
+      ? `There are no such keys. Make one: coffer admin kms key create ${alias} NAME`
+      : textTable(
+          ['KEY', 'CREATED', 'BY'],
+          keys.map(({ name, createdAt, createdBy }) => [name, shownDate(createdAt), createdBy || '-']),
+        );
+  context.output.message(human, { target: alias, keys: keys.map(({ name }) => name) });
+}
+
+/** Servers that do not know say the beginning of time. */
+function shownDate(date: string | undefined): string {
+  return date === undefined || Number.isNaN(Date.parse(date)) || Date.parse(date) <= 0 ? '-' : date;
+}
+
+/** Takes the bytes of a key, base64, from the terminal or standard input. */
+export async function importKey(context: Context, [alias = '', key = '', given]: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const bytes = (await secret(context, `bytes of the key ${key} in base64`, given)).trim();
+  if (Buffer.from(bytes, 'base64').length !== 32 || !/^[A-Za-z0-9+/]{43}=$/.test(bytes)) {
+    throw new CliError('BadArgument', `Invalid key for \`${key}\`: it is 32 bytes in base64, which are 44 characters`);
+  }
+  await admin.send({ method: 'POST', api: 'kms', call: 'key/import', query: { 'key-id': key }, body: { bytes } });
+  context.output.message(`Imported master key \`${key}\` successfully.`, { keyId: key });
+}

@@ -1,0 +1,44 @@
+import { adminOf } from '../../admin/admin-client.ts';
+import { jsonLines } from '../../admin/json-lines.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { printable } from '../../terminal/format.ts';
+
+export interface LogsOptions {
+  /** How many lines of before. */
+  readonly last?: string;
+  readonly type?: string;
+}
+
+interface LogEntry {
+  readonly ConsoleMsg?: string;
+  readonly level?: string;
+  readonly time?: string;
+  readonly node?: string;
+  readonly message?: string;
+  readonly error?: { readonly message?: string } | null;
+}
+
+const types = ['minio', 'application', 'all'];
+
+/** The last lines of the server's log, and those that come, until Ctrl-C. */
+export async function logs(
+  context: Context,
+  [alias = '', node = '']: readonly string[],
+  { last = '10', type = 'all' }: LogsOptions,
+): Promise<void> {
+  if (!/^[1-9]\d{0,6}$/.test(last)) {
+    throw new CliError('BadArgument', `Invalid --last \`${last}\`: it is a number of lines from 1`);
+  }
+  if (!types.includes(type)) throw new CliError('BadArgument', `Invalid --type \`${type}\`: it is ${types.join(', ')}`);
+  const admin = await adminOf(context, alias);
+  const { body } = await admin.stream({ method: 'GET', call: 'log', query: { node, limit: last, logType: type } });
+  for await (const entry of jsonLines<LogEntry>(body)) await context.output.line(logText(entry), { ...entry });
+  throw new CliError('Failed', 'The server ended the log; it may be restarting');
+}
+
+function logText({ ConsoleMsg = '', level = '', time = '', node = '', message, error }: LogEntry): string {
+  const said = ConsoleMsg === '' ? [time, level, message ?? error?.message ?? ''].join(' ') : ConsoleMsg;
+  const lines = said.split('\n').map(printable);
+  return `${node === '' ? '' : `${printable(node)} `}${lines.join('\n')}`;
+}

@@ -1,0 +1,71 @@
+import { createHmac } from 'node:crypto';
+import { CliError } from '../../cli-error.ts';
+import type { Alias } from '../../config/alias.ts';
+import type { Context } from '../../context.ts';
+import { parseRemote } from '../../target.ts';
+
+const kinds = ['cluster', 'node', 'bucket', 'resource'] as const;
+
+export interface PrometheusOptions {
+  /** Without a token: the server lets everybody read its metrics. */
+  readonly public?: boolean;
+}
+
+/** What Prometheus needs in its `scrape_configs` to read the metrics of a server. The token does not end. */
+export async function generatePrometheus(
+  context: Context,
+  [aliasName = '', kind]: readonly string[],
+  options: PrometheusOptions,
+): Promise<void> {
+  const { alias } = parseRemote(aliasName, await context.aliases());
+  const metricsPath = pathOf(kind);
+  const { protocol, host } = new URL(alias.url);
+  const scheme = protocol.replace(':', '');
+  const jobName = kind === undefined || kind === 'cluster' ? 'minio-job' : `minio-job-${kind}`;
+  const bearerToken = options.public === true ? undefined : metricsToken(alias, new Date());
+  const human = [
+    'scrape_configs:',
+    `- job_name: ${jobName}`,
+    ...(bearerToken === undefined ? [] : [`  bearer_token: ${bearerToken}`]),
+    `  metrics_path: ${metricsPath}`,
+    `  scheme: ${scheme}`,
+    '  static_configs:',
+    `  - targets: ['${host}']`,
+  ].join('\n');
+  context.output.message(human, {
+    jobName,
+    ...(bearerToken === undefined ? {} : { bearerToken }),
+    metricsPath,
+    scheme,
+    staticConfigs: [{ targets: [host] }],
+  });
+}
+
+/** The metrics themselves, as Prometheus reads them. */
+export async function showMetrics(context: Context, [aliasName = '', kind]: readonly string[]): Promise<void> {
+  const { alias } = parseRemote(aliasName, await context.aliases());
+  const client = await context.client(alias);
+  const { text } = await client.text({
+    method: 'GET',
+    path: pathOf(kind),
+    bearer: metricsToken(alias, new Date()),
+  });
+  context.output.message(text.trimEnd(), { metrics: text });
+}
+
+function pathOf(kind = 'cluster'): string {
+  if ((kinds as readonly string[]).includes(kind)) return `/minio/v2/metrics/${kind}`;
+  throw new CliError('BadArgument', `Unknown metrics \`${kind}\`: there are ${kinds.join(', ')}`);
+}
+
+/** A JWT under the secret key of the alias, good for a hundred years, as MinIO's clients make it. */
+export function metricsToken({ accessKey, secretKey }: Pick<Alias, 'accessKey' | 'secretKey'>, now: Date): string {
+  if (accessKey === '') throw new CliError('BadAlias', 'This alias has no keys to make a token with; use --public');
+  const expires = Math.floor(now.getTime() / 1_000) + 100 * 365 * 86_400;
+  const parts = [
+    { alg: 'HS512', typ: 'JWT' },
+    { iss: 'prometheus', sub: accessKey, exp: expires },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signed = parts.join('.');
+  return `${signed}.${createHmac('sha512', secretKey).update(signed).digest('base64url')}`;
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminOf, type AdminClient } from '../../admin/admin-client.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import type { S3Client } from '../../s3/client.ts';
+import { once } from '../../s3/retry.ts';
+import { S3ResponseError } from '../../s3/s3-response-error.ts';
+import { parseRemote } from '../../target.ts';
+
+export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
+
+export interface ServiceOptions {
+  readonly dryRun?: boolean;
+  /** Seconds until a restart is given up. */
+  readonly wait?: string;
+}
+
+interface ActionResult {
+  readonly action?: string;
+  readonly dryRun?: boolean;
+  readonly results?: readonly { readonly host?: string; readonly err?: string }[] | null;
+}
+
+const done: Readonly<Record<ServiceAction, string>> = {
+  restart: 'Restart command successfully sent to',
+  stop: 'Stop command successfully sent to',
+  freeze: 'Froze: requests of S3 wait until `unfreeze` at',
+  unfreeze: 'Unfroze: requests of S3 go on at',
+};
+
+/** Restarts, stops, freezes or unfreezes a server; after a restart waits until it serves again. */
+export async function service(
+  context: Context,
+  [alias = '']: readonly string[],
+  options: ServiceOptions,
+  action: ServiceAction,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const seconds = waitSeconds(options.wait);
+  const dryRun = options.dryRun === true;
+  const started = performance.now();
+  const result = await admin.json<ActionResult>({
+    method: 'POST',
+    call: 'service',
+    query: { action, type: '2', 'dry-run': String(dryRun) },
+    // A second restart, after the answer to the first was lost, would be one too many.
+    retries: once,
+  });
+  const failed = (result.results ?? []).filter(({ err }) => err !== undefined && err !== '');
+  const said = dryRun
+    ? `Nothing was done (dry run of \`${action}\`) at \`${alias}\`.`
+    : `${done[action]} \`${alias}\`.`;
+  const problems = failed.map(({ host = '', err = '' }) => `  ${host}: ${err}`);
+  if (action !== 'restart' || dryRun) {
+    context.output.message([said, ...problems].join('\n'), { serverURL: alias, result });
+  } else {
+    if (!context.output.json) context.output.message([said, ...problems].join('\n'), {});
+    await untilBack(context, admin, alias, seconds);
+    const restartDuration = Math.round((performance.now() - started) * 1e6);
+    context.output.message(`Restarted \`${alias}\` successfully in ${(restartDuration / 1e9).toFixed(1)} seconds.`, {
+      serverURL: alias,
+      result,
+      restartDuration,
+    });
+  }
+  if (failed.length > 0) throw new CliError('Reported', `${failed.length} servers failed`);
+}
+
+function waitSeconds(text = '60'): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw new CliError('BadArgument', `Invalid --wait \`${text}\`: it is a number of seconds above 0`);
+}
+
+/** A server that was told to restart answers on for a moment: it is back when it has run for less time than since then, and serves. */
+async function untilBack(context: Context, admin: AdminClient, alias: string, seconds: number): Promise<void> {
+  const client = await context.client(parseRemote(alias, await context.aliases()).alias);
+  const told = performance.now();
+  for (;;) {
+    const elapsed = (performance.now() - told) / 1_000;
+    const isBack = (await isNew(admin, elapsed)) && (await isReady(client));
+    context.signal.throwIfAborted();
+    if (isBack) return;
+    if (elapsed >= seconds) {
+      throw new CliError(
+        'NotReady',
+        `The server \`${alias}\` does not serve ${seconds} seconds after its restart; look at its log, or wait on: ` +
+          `coffer ready ${alias} --wait 300`,
+      );
+    }
+    await sleep(200, undefined, { signal: context.signal });
+  }
+}
+
+/** Who may restart servers but not see their state takes one that serves for one that is back. */
+async function isNew(admin: AdminClient, elapsed: number): Promise<boolean> {
+  try {
+    const { servers = [] } = await admin.json<{ readonly servers?: readonly { readonly uptime?: number }[] }>({
+      method: 'GET',
+      call: 'info',
+      retries: once,
+    });
+    return servers.some(({ uptime = Infinity }) => uptime <= elapsed);
+  } catch (error) {
+    return error instanceof S3ResponseError && error.status === 403;
+  }
+}
+
+async function isReady(client: S3Client): Promise<boolean> {
+  return client.text({ method: 'GET', path: '/minio/health/ready', retries: once }).then(
+    () => true,
+    () => false,
+  );
+}
