@@ -19,6 +19,7 @@ export function refusalOf(error: unknown, otherwise: Refusal): unknown {
     case 'not-found':
       return refuse('keyNotFound');
     case 'corrupted':
+    case 'refused':
     case 'unreachable':
     case 'unavailable':
       return refuse(otherwise, { cause: error });

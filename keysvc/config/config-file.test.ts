@@ -152,9 +152,9 @@ describe('a configuration is refused', () => {
     ],
     ['without a key store', replace('keystore: { fs: { path: /keys } }', ''), /keystore is missing/],
     [
-      'for a key store that comes later',
-      replace('fs: { path: /keys }', 'azure: { keyvault: {} }'),
-      /keystore\.azure comes with the key-service issue/,
+      'for a key store that is not supported',
+      replace('fs: { path: /keys }', 'fortanix: { sdkms: {} }'),
+      /keystore\.fortanix is not supported; what is: fs, azure/,
     ],
     [
       'for a key store nobody knows',

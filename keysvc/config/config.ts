@@ -9,9 +9,9 @@ import { parseDuration } from './duration.ts';
 import type { TlsProxies } from '../access/caller.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
 import { ConfigError } from './config-error.ts';
-import { filesKeyStoreSettings } from './schema.ts';
+import type { KeyStoreSettings } from './keystore-settings.ts';
 import type { ConfigFile } from './schema.ts';
-import { describeIssues } from './describe-issues.ts';
+import { toKeyStoreSettings } from './to-keystore-settings.ts';
 
 /** What the key service runs by. */
 export interface Config {
@@ -42,8 +42,6 @@ export interface NamedPolicy extends KeyServicePolicy {
   readonly identities: readonly Identity[];
 }
 
-export type KeyStoreSettings = { readonly kind: 'files'; readonly path: string };
-
 /** What the command line says instead of the file. */
 export interface ConfigOverrides {
   readonly addr?: string;
@@ -53,9 +51,6 @@ export interface ConfigOverrides {
   /** `5s` */
   readonly shutdownDelay?: string;
 }
-
-/** Key stores that the protocol's configuration knows; they come with the key-service issue. */
-const laterKeyStores = ['azure', 'vault', 'aws', 'gcp', 'kes', 'fortanix', 'gemalto', 'entrust', 'generic'];
 
 /** Makes the configuration from its file. Errors with a `ConfigError`. */
 export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Config {
@@ -70,7 +65,7 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     proxies: proxiesOf(file, admin, policies),
     policies,
     keys: keysOf(file),
-    keyStore: keyStoreOf(file),
+    keyStore: toKeyStoreSettings(file.keystore ?? {}),
     cache: { any: expiry?.any ?? 300_000, unused: expiry?.unused ?? 30_000, offline: expiry?.offline ?? 0 },
     skipAuth: new Set(
       Object.entries(file.api ?? {})
@@ -191,24 +186,4 @@ function keysOf(file: ConfigFile): string[] {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new ConfigError(`keys lists "${twice}" twice`);
   return names;
-}
-
-function keyStoreOf(file: ConfigFile): KeyStoreSettings {
-  const kinds = Object.keys(file.keystore ?? {});
-  const [kind] = kinds;
-  if (kind === undefined)
-    throw new ConfigError('keystore is missing: for example keystore.fs.path, the folder of the keys');
-  if (kinds.length > 1)
-    throw new ConfigError(`keystore names ${kinds.join(' and ')}: keys are kept in one place, so write one`);
-  if (laterKeyStores.includes(kind)) {
-    throw new ConfigError(`keystore.${kind} comes with the key-service issue; what works now is keystore.fs`);
-  }
-  if (kind !== 'fs') {
-    throw new ConfigError(
-      `keystore.${kind} is unknown; known are fs and, with the key-service issue, ${laterKeyStores.join(', ')}`,
-    );
-  }
-  const settings = filesKeyStoreSettings.safeParse(file.keystore?.['fs']);
-  if (!settings.success) throw new ConfigError(describeIssues(settings.error, file.keystore?.['fs'], 'keystore.fs'));
-  return { kind: 'files', path: settings.data.path };
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 const maxIssues = 5;
-const secretPlaces = /password|secret|token|private_key$/i;
+const secretPlaces = /password|secret|token|jwt|approle|private_key$/i;
 
 /** What is wrong with a configuration, one line for each place, with the value that stands there unless it is a secret. */
 export function describeIssues(error: z.ZodError, input: unknown, prefix = ''): string {

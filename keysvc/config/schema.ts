@@ -81,6 +81,4 @@ export const configFile = z.strictObject({
   keystore: optional(z.record(text, z.unknown())),
 });
 
-export const filesKeyStoreSettings = z.strictObject({ path: text.min(1, 'the path is empty') });
-
 export type ConfigFile = z.infer<typeof configFile>;

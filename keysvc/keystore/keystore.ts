@@ -3,9 +3,13 @@
  * hash of its bytes: nothing is ever written over, so that what was sealed stays readable.
  *
  * What an implementer owes, held by `keystore.conformance.ts` over every engine:
- * - `create` is durable when it resolves; of two at once for one name exactly one succeeds, and no reader sees half a record;
+ * - `create` is durable when it resolves; of any number at once for one name exactly one succeeds, no reader sees half a record, and
+ *   what one reader has seen every later reader sees;
  * - a record reads back byte for byte;
  * - every failure is a `KeyStoreError` with the code that fits.
+ *
+ * A store behind the network owes more, held by `remote/remote.conformance.ts`: it sits out throttling and short outages, logs in
+ * again when its token is no longer taken, and never names a secret in an error.
  */
 export interface KeyStore {
   /** Errors with `exists` where there is a key of that name. */
@@ -34,6 +38,8 @@ export type KeyStoreErrorCode =
   | 'not-found'
   /** There is a record, but it is no key. */
   | 'corrupted'
+  /** The store answers and says no: a permission is lacking, a login is not taken, the key is held back. No outage: caches end. */
+  | 'refused'
   /** No answer comes. */
   | 'unreachable'
   /** The answer is a failure. */

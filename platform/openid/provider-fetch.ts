@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { RequestOptions } from 'node:https';
 import { getCACertificates } from 'node:tls';
 
 /**
@@ -20,6 +21,8 @@ export interface ProviderFetchInit {
 export interface ProviderFetchOptions {
   /** CA certificates (PEM) trusted besides those of the system. */
   readonly ca?: string;
+  /** Certificate and key (PEM) that are shown to the other side. */
+  readonly client?: { readonly cert: string | Buffer; readonly key: string | Buffer };
   /** For the whole call, answer included. Milliseconds. */
   readonly timeoutMs?: number;
   /** The longest answer that is read. Bytes. */
@@ -43,7 +46,8 @@ export function createProviderFetch(options: ProviderFetchOptions = {}): Provide
   return async (url, init = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
-    const answer = await send(new URL(url), init, ca, signal);
+    const tls = { ...(ca === undefined ? {} : { ca }), ...options.client };
+    const answer = await send(new URL(url), init, tls, signal);
     const body = await readBounded(answer, maxBytes, signal);
     const status = answer.statusCode ?? 500;
     const bodiless = status === 204 || status === 205 || status === 304;
@@ -54,7 +58,7 @@ export function createProviderFetch(options: ProviderFetchOptions = {}): Provide
 function send(
   url: URL,
   init: ProviderFetchInit,
-  ca: string[] | undefined,
+  tls: Pick<RequestOptions, 'ca' | 'cert' | 'key'>,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const body = bodyOf(init.body);
@@ -69,7 +73,7 @@ function send(
     signal,
     // A connection of its own: a provider that was restarted must not be asked over a dead one.
     agent: false as const,
-    ...(ca === undefined ? {} : { ca }),
+    ...tls,
   };
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);

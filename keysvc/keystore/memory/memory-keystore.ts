@@ -4,7 +4,7 @@ import type { KeyStore } from '../keystore.ts';
 /** Keys that die with the process: for tests, which can also make it fail. */
 export class MemoryKeyStore implements KeyStore {
   readonly #records = new Map<string, Buffer>();
-  /** How many times a record was read: what a cache saves. */
+  /** How many times a record was read and found: what a cache saves. */
   reads = 0;
   /** Thrown by every call while set. */
   failure: KeyStoreError | undefined;
@@ -17,9 +17,9 @@ export class MemoryKeyStore implements KeyStore {
 
   async get(name: string): Promise<Buffer> {
     this.#maybeFail();
-    this.reads++;
     const record = this.#records.get(name);
     if (record === undefined) throw new KeyStoreError('not-found', `${name} does not exist`);
+    this.reads++;
     return Buffer.from(record);
   }
 

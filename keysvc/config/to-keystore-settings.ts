@@ -1,0 +1,178 @@
+import type { z } from 'zod';
+import { isLoopback } from '../keystore/remote/endpoint.ts';
+import { ConfigError } from './config-error.ts';
+import { describeIssues } from './describe-issues.ts';
+import { keyStoreSchemas, unsupportedKeyStores } from './keystore-schema.ts';
+import type { KeyStoreFile } from './keystore-schema.ts';
+import type { AzureLogin, KeyStoreSettings, VaultLogin } from './keystore-settings.ts';
+
+/** Makes the settings of the one key store that `keystore` names. Errors with a `ConfigError`. */
+export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>): KeyStoreSettings {
+  const [kind, ...others] = Object.keys(keystore);
+  if (kind === undefined)
+    throw new ConfigError('keystore is missing: for example keystore.fs.path, the folder of the keys');
+  if (others.length > 0)
+    throw new ConfigError(
+      `keystore names ${[kind, ...others].join(' and ')}: keys are kept in one place, so write one`,
+    );
+  if (!isKnown(kind)) {
+    const known = Object.keys(keyStoreSchemas).join(', ');
+    throw new ConfigError(
+      unsupportedKeyStores.includes(kind)
+        ? `keystore.${kind} is not supported; what is: ${known}`
+        : `keystore.${kind} is unknown; known are ${known}`,
+    );
+  }
+  return settingsOf[kind](keystore[kind]);
+}
+
+type Kind = keyof typeof keyStoreSchemas;
+
+function isKnown(kind: string): kind is Kind {
+  return Object.hasOwn(keyStoreSchemas, kind);
+}
+
+const settingsOf: Readonly<Record<Kind, (written: unknown) => KeyStoreSettings>> = {
+  fs: (written) => ({ kind: 'files', path: read('fs', keyStoreSchemas.fs, written).path }),
+  azure: (written) => azure(read('azure', keyStoreSchemas.azure, written)),
+  vault: (written) => vault(read('vault', keyStoreSchemas.vault, written)),
+  aws: (written) => aws(read('aws', keyStoreSchemas.aws, written)),
+  gcp: (written) => gcp(read('gcp', keyStoreSchemas.gcp, written)),
+  kes: (written) => kes(read('kes', keyStoreSchemas.kes, written)),
+};
+
+function read<T>(kind: Kind, schema: z.ZodType<T>, written: unknown): T {
+  const parsed = schema.safeParse(written ?? {});
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(describeIssues(parsed.error, written, `keystore.${kind}`));
+}
+
+function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
+  const where = 'keystore.azure.keyvault';
+  const { credentials, managed_identity: managed, workload_identity: workload } = keyvault;
+  const logins: AzureLogin[] = [];
+  if (credentials !== undefined) {
+    const { tenant_id: tenantId, client_id: clientId, client_secret: clientSecret } = credentials;
+    logins.push({ kind: 'client-secret', tenantId, clientId, clientSecret });
+  }
+  if (managed !== undefined) logins.push({ kind: 'managed-identity', ...given('clientId', managed.client_id) });
+  if (workload !== undefined) {
+    logins.push({
+      kind: 'workload-identity',
+      ...given('tenantId', workload.tenant_id),
+      ...given('clientId', workload.client_id),
+      ...given('tokenFile', workload.token_file),
+    });
+  }
+  const login = onlyOne(logins, where, ['credentials', 'managed_identity', 'workload_identity']);
+  return { kind: 'azure', endpoint: address(keyvault.endpoint, `${where}.endpoint`, 'https'), login };
+}
+
+const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
+function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
+  const { approle, kubernetes, tls } = written;
+  const logins: VaultLogin[] = [];
+  if (approle !== undefined) {
+    const { engine = 'approle', namespace, id: roleId, secret: secretId } = approle;
+    logins.push({ kind: 'approle', engine: trimSlashes(engine), ...given('namespace', namespace), roleId, secretId });
+  }
+  if (kubernetes !== undefined) {
+    const { engine = 'kubernetes', namespace, role, jwt = serviceAccountToken } = kubernetes;
+    logins.push({ kind: 'kubernetes', engine: trimSlashes(engine), ...given('namespace', namespace), role, jwt });
+  }
+  if ((tls?.cert === undefined) !== (tls?.key === undefined))
+    throw new ConfigError('keystore.vault.tls: cert and key belong together, and one is missing');
+  return {
+    kind: 'vault',
+    endpoint: address(written.endpoint, 'keystore.vault.endpoint', 'http'),
+    engine: trimSlashes(written.engine ?? 'kv'),
+    version: written.version ?? 'v1',
+    ...given('namespace', written.namespace),
+    prefix: trimSlashes(written.prefix ?? ''),
+    login: onlyOne(logins, 'keystore.vault', ['approle', 'kubernetes']),
+    tls: { ...given('caFile', tls?.ca), ...given('certFile', tls?.cert), ...given('keyFile', tls?.key) },
+  };
+}
+
+function aws({ secretsmanager: written }: KeyStoreFile['aws']): KeyStoreSettings {
+  const where = 'keystore.aws.secretsmanager';
+  const { accesskey: accessKey, secretkey: secretKey, token } = written.credentials ?? {};
+  if ((accessKey === undefined) !== (secretKey === undefined))
+    throw new ConfigError(`${where}.credentials: accesskey and secretkey belong together, and one is missing`);
+  return {
+    kind: 'aws',
+    endpoint: address(
+      written.endpoint ?? `secretsmanager.${written.region}.amazonaws.com`,
+      `${where}.endpoint`,
+      'https',
+    ),
+    region: written.region,
+    ...given('kmsKey', written.kmskey),
+    ...(accessKey === undefined || secretKey === undefined
+      ? {}
+      : { credentials: { accessKey, secretKey, ...given('sessionToken', token) } }),
+  };
+}
+
+const cloudPlatform = 'https://www.googleapis.com/auth/cloud-platform';
+
+function gcp({ secretmanager: written }: KeyStoreFile['gcp']): KeyStoreSettings {
+  const where = 'keystore.gcp.secretmanager';
+  const {
+    client_email: clientEmail,
+    private_key_id: privateKeyId = '',
+    private_key: privateKey,
+  } = written.credentials ?? {};
+  if ((clientEmail === undefined) !== (privateKey === undefined))
+    throw new ConfigError(`${where}.credentials: client_email and private_key belong together, and one is missing`);
+  return {
+    kind: 'gcp',
+    endpoint: address(written.endpoint ?? 'secretmanager.googleapis.com', `${where}.endpoint`, 'https'),
+    projectId: written.project_id,
+    scopes: written.scopes === undefined || written.scopes.length === 0 ? [cloudPlatform] : written.scopes,
+    ...(clientEmail === undefined || privateKey === undefined
+      ? {}
+      : // An environment variable holds it on one line.
+        { credentials: { clientEmail, privateKeyId, privateKey: privateKey.replaceAll('\\n', '\n') } }),
+  };
+}
+
+function kes({ endpoint, enclave, tls }: KeyStoreFile['kes']): KeyStoreSettings {
+  return {
+    kind: 'kes',
+    endpoints: endpoint.map((one) => address(one, 'keystore.kes.endpoint', 'https')),
+    ...given('enclave', enclave),
+    certFile: tls.cert,
+    keyFile: tls.key,
+    ...given('caFile', tls.ca),
+  };
+}
+
+function onlyOne<T>(logins: readonly T[], where: string, names: readonly string[]): T {
+  const [login, other] = logins;
+  if (login !== undefined && other === undefined) return login;
+  const problem = login === undefined ? 'says not how to log in' : 'says in two ways how to log in';
+  throw new ConfigError(`${where} ${problem}: write exactly one of ${names.join(', ')}`);
+}
+
+/** An address without a path's last slash. Where TLS is a must, plain HTTP is for this machine alone, where tests are. */
+function address(written: string, where: string, least: 'http' | 'https'): string {
+  const url = written.includes('://') ? written : `https://${written}`;
+  const scheme = URL.canParse(url) ? new URL(url).protocol : '';
+  const isFit = scheme === 'https:' || (scheme === 'http:' && (least === 'http' || isLoopback(url)));
+  if (!isFit) throw new ConfigError(`${where}: "${written}" is no address that begins with https://`);
+  const { username, password, search, hash } = new URL(url);
+  // The value is not told: it may hold a password.
+  if (username !== '' || password !== '' || search !== '' || hash !== '')
+    throw new ConfigError(`${where} must be https://HOST and nothing more: no user, no password, no query`);
+  return url.replace(/\/+$/, '');
+}
+
+function trimSlashes(path: string): string {
+  return path.replace(/^\/+|\/+$/g, '');
+}
+
+function given<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: string };
+}

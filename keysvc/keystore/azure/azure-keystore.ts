@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { keyNameProblem } from '../../../protocol/key-service/names.ts';
+import type { AzureKeyStoreSettings } from '../../config/keystore-settings.ts';
+import { KeyStoreError } from '../keystore.ts';
+import type { KeyStore } from '../keystore.ts';
+import { confirmCreated } from '../remote/confirm-created.ts';
+import { readJson } from '../remote/json-answer.ts';
+import { Remote } from '../remote/remote.ts';
+import type { RemoteOptions } from '../remote/remote.ts';
+import { deleteSecret, whileBeingDeleted } from './azure-deletion.ts';
+import { readFailure } from './azure-errors.ts';
+import { keyNameOf, listItems, nameTag, secretItem } from './azure-listing.ts';
+import type { SecretItem } from './azure-listing.ts';
+import type { Environment } from './azure-login.ts';
+import { AzureVault } from './azure-vault.ts';
+import { settledVersion, versionsOf } from './azure-versions.ts';
+
+/** @see https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates#vault-name-and-object-name */
+const azureName = /^[0-9A-Za-z-]{1,127}$/;
+/** @see https://learn.microsoft.com/azure/key-vault/secrets/about-secrets */
+const maxValueBytes = 25_000;
+
+const secret = secretItem.extend({ value: z.string() });
+
+/**
+ * Keys as secrets of an Azure Key Vault, spoken to by its REST interface. A key is the oldest version of its secret (`oldestOf`): the
+ * vault cannot be told to write only what is not there.
+ *
+ * @see https://learn.microsoft.com/rest/api/keyvault/secrets/operation-groups
+ */
+export class AzureKeyStore implements KeyStore {
+  readonly #vault: AzureVault;
+
+  constructor(settings: AzureKeyStoreSettings, options: RemoteOptions = {}, environment: Environment = process.env) {
+    this.#vault = new AzureVault(settings, new Remote(options), environment);
+  }
+
+  async create(name: string, record: Buffer): Promise<void> {
+    this.#checkFits(name, record);
+    const { all } = await versionsOf(this.#vault, name);
+    if (all.length > 0) return confirmCreated(this, name, record, 'taken');
+    const call = {
+      method: 'PUT',
+      path: `/secrets/${name}`,
+      body: { value: record.toString('utf8'), tags: { [nameTag]: name }, attributes: { enabled: true } },
+      permission: 'Set',
+      key: name,
+    } as const;
+    const answer = await whileBeingDeleted(this.#vault, call);
+    if (answer.status !== 200) {
+      throw readFailure(answer).inner === 'ObjectIsDeletedButRecoverable'
+        ? recoverable(name, this.#vault.endpoint)
+        : this.#vault.error(call, answer);
+    }
+    // A request that was repeated made versions of the same bytes: whichever counts, they are ours.
+    await confirmCreated(this, name, record, 'written');
+  }
+
+  async get(name: string): Promise<Buffer> {
+    const { endpoint } = this.#vault;
+    const version = azureName.test(name) ? await settledVersion(this.#vault, name) : undefined;
+    if (version === undefined) throw notFound(name, endpoint);
+    const call = { method: 'GET', path: `/secrets/${name}/${version}`, permission: 'Get', key: name } as const;
+    const answer = await this.#vault.expect(call, 200, 404);
+    if (answer.status === 404) throw notFound(name, endpoint);
+    const { value, attributes } = readJson(answer.text, secret, `the key vault ${endpoint}`);
+    const reason = heldBack(attributes, this.#vault.remote.clock.now() / 1000);
+    if (reason !== undefined) {
+      throw new KeyStoreError('refused', `the key "${name}" in the key vault ${endpoint} ${reason}`);
+    }
+    return Buffer.from(value, 'utf8');
+  }
+
+  async delete(name: string): Promise<void> {
+    const was = azureName.test(name) && (await deleteSecret(this.#vault, name));
+    if (!was) throw notFound(name, this.#vault.endpoint);
+  }
+
+  async *list(): AsyncIterable<string> {
+    for await (const item of listItems(this.#vault, '/secrets')) {
+      const name = keyNameOf(item);
+      if (keyNameProblem(name) === undefined) yield name;
+    }
+  }
+
+  async probe(): Promise<void> {
+    const { endpoint, remote } = this.#vault;
+    const answer = await remote.ask({ method: 'GET', url: endpoint, of: `the key vault ${endpoint}`, once: true });
+    if (answer.status < 500) return;
+    throw new KeyStoreError('unavailable', `the key vault ${endpoint} answers ${answer.status}`);
+  }
+
+  async close(): Promise<void> {}
+
+  #checkFits(name: string, record: Buffer): void {
+    const problem = azureName.test(name)
+      ? record.length > maxValueBytes
+        ? `secrets are of ${maxValueBytes} bytes at most`
+        : undefined
+      : 'names of Azure Key Vault are of letters, digits and "-" alone';
+    if (problem === undefined) return;
+    throw new KeyStoreError(
+      'refused',
+      `the key vault ${this.#vault.endpoint} cannot hold the key "${name}": ${problem}`,
+    );
+  }
+}
+
+/** Why the vault's administrators do not want a version used now. */
+function heldBack({ enabled, nbf, exp }: SecretItem['attributes'], nowSeconds: number): string | undefined {
+  if (enabled === false) return 'is disabled';
+  if (nbf !== undefined && nbf > nowSeconds) return `is not to be used before ${isoTime(nbf)}`;
+  if (exp !== undefined && exp <= nowSeconds) return `expired at ${isoTime(exp)}`;
+  return undefined;
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+function notFound(name: string, endpoint: string): KeyStoreError {
+  return new KeyStoreError('not-found', `the key vault ${endpoint} has no key "${name}"`);
+}
+
+/** Never purged to make room: what it sealed may still be needed, and somebody may have deleted it by mistake. */
+function recoverable(name: string, endpoint: string): KeyStoreError {
+  return new KeyStoreError(
+    'refused',
+    `the key vault ${endpoint} holds a deleted key "${name}" that can be recovered, so its name cannot be used: recover it ` +
+      `("az keyvault secret recover --name ${name} --vault-name …"), or remove it for good by "keysvc key rm ${name}"`,
+  );
+}

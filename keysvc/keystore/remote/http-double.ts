@@ -1,0 +1,97 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { VirtualClock } from './virtual-clock.ts';
+
+// A stand-in for a vault's HTTP interface, for tests: answers by a function, and fails as networks and vaults do.
+
+export interface DoubleRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface DoubleAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export type Fault =
+  | DoubleAnswer
+  /** The connection ends before the request is looked at. */
+  | 'cut'
+  /** The request is carried out, and the connection ends before its answer. */
+  | 'lost-answer'
+  /** Nothing ever comes. */
+  | 'silence';
+
+/** Which fault the request meets; undefined for none. */
+export type FaultOf = (request: DoubleRequest) => Fault | undefined;
+
+export interface HttpDouble {
+  readonly url: string;
+  readonly requests: readonly DoubleRequest[];
+  /** Asked before each request until it is replaced. */
+  faultOf: FaultOf;
+  close(): Promise<void>;
+}
+
+/** The dates of its answers are the virtual clock's. */
+export async function startHttpDouble(
+  clock: VirtualClock,
+  answer: (request: DoubleRequest) => DoubleAnswer,
+): Promise<HttpDouble> {
+  const requests: DoubleRequest[] = [];
+  const double = { faultOf: (() => undefined) as FaultOf };
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      const request: DoubleRequest = {
+        method: incoming.method ?? '',
+        url: new URL(incoming.url ?? '', `http://${incoming.headers.host ?? ''}`),
+        headers: incoming.headers,
+        body: await text(incoming),
+      };
+      requests.push(request);
+      const fault = double.faultOf(request);
+      if (fault === 'silence') return;
+      if (fault === 'cut') return void incoming.socket.destroy();
+      const { status, headers, body } = typeof fault === 'object' ? fault : answer(request);
+      if (fault === 'lost-answer') return void incoming.socket.destroy();
+      response.writeHead(status, {
+        date: new Date(clock.now()).toUTCString(),
+        'content-type': 'application/json',
+        ...headers,
+      });
+      response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
+    })();
+  });
+  await listenOnLoopback(server);
+  return Object.assign(double, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () => closeServer(server),
+  });
+}
+
+/** The first so many requests that match meet the fault. */
+export function first(count: number, fault: Fault, matches: (request: DoubleRequest) => boolean = () => true): FaultOf {
+  let met = 0;
+  return (request) => (matches(request) && met++ < count ? fault : undefined);
+}
+
+function listenOnLoopback(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

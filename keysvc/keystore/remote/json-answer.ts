@@ -1,0 +1,31 @@
+import type { z } from 'zod';
+import { KeyStoreError } from '../keystore.ts';
+
+/** The body of an answer, of its form. Errors with `unavailable`; never quotes it, since it may hold a key or a token. */
+export function readJson<T>(text: string, schema: z.ZodType<T>, of: string): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new KeyStoreError('unavailable', `${of} answers something that is no JSON: is the endpoint right?`);
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const place = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new KeyStoreError('unavailable', `${of} answers without a valid "${place}": is the endpoint right?`);
+}
+
+/** The same for the body of a failure, which may be anything. */
+export function tryJson<T>(text: string, schema: z.ZodType<T>): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a vendor's text says, for a message of ours: one line, of bounded length. */
+export function quoted(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 400 ? `${line.slice(0, 400)}…` : line;
+}

@@ -1,0 +1,102 @@
+import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import type { ProviderFetch, ProviderFetchOptions } from '../../../platform/openid/provider-fetch.ts';
+import { retryDelay } from '../../../platform/key-service/retry.ts';
+import { KeyStoreError } from '../keystore.ts';
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export interface RemoteOptions {
+  readonly clock?: Clock;
+  /** Milliseconds that one attempt may take, its answer included. */
+  readonly attemptMs?: number;
+  /** Milliseconds after the first attempt within which another may begin: less than a caller of the key service waits. */
+  readonly budgetMs?: number;
+  /** Authorities (PEM) trusted besides the system's. */
+  readonly ca?: string;
+  /** The certificate that is shown to the store. */
+  readonly client?: ProviderFetchOptions['client'];
+}
+
+export interface RemoteRequest {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Whose answer is awaited, for the error when none comes: `Azure Key Vault https://…`. */
+  readonly of: string;
+  /** Tried once: for probes. */
+  readonly once?: boolean;
+}
+
+export interface RemoteAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Whether an earlier attempt, whose answer was lost or a failure, may have been carried out. */
+  readonly repeated: boolean;
+}
+
+/** Answers after which the same request may fare better: throttling, and failures that say nothing about the request. */
+const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+const defaults = { attemptMs: 5000, budgetMs: 10_000 };
+
+/**
+ * Requests to a vault, each over a connection of its own: a kept one may have died unseen, and keys are read seldom. What fails for
+ * the moment is sent again, after the time that the vault asks for (`Retry-After`), or after growing pauses.
+ */
+export class Remote {
+  readonly clock: Clock;
+  readonly #fetch: ProviderFetch;
+  readonly #budgetMs: number;
+
+  constructor(options: RemoteOptions = {}) {
+    const { clock = systemClock, attemptMs = defaults.attemptMs, budgetMs = defaults.budgetMs, ca, client } = options;
+    this.clock = clock;
+    this.#budgetMs = budgetMs;
+    this.#fetch = createProviderFetch({
+      timeoutMs: attemptMs,
+      ...(ca === undefined ? {} : { ca }),
+      ...(client === undefined ? {} : { client }),
+    });
+  }
+
+  /**
+   * The last answer, whatever its status; after the budget also one that says "later". Errors with `unreachable` where none came.
+   */
+  async ask(request: RemoteRequest): Promise<RemoteAnswer> {
+    const began = this.clock.now();
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#attempt(request, attempt > 0);
+      const later = 'failure' in outcome || transientStatuses.has(outcome.answer.status);
+      if (later && request.once !== true) {
+        const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers, this.clock.now()) : undefined;
+        const delay = asked ?? retryDelay(attempt, Math.random());
+        if (this.clock.now() - began + delay <= this.#budgetMs) {
+          await this.clock.sleep(delay);
+          continue;
+        }
+      }
+      if ('answer' in outcome) return outcome.answer;
+      const reason = outcome.failure instanceof Error ? outcome.failure.message : String(outcome.failure);
+      throw new KeyStoreError('unreachable', `${request.of} does not answer: ${reason}`, { cause: outcome.failure });
+    }
+  }
+
+  async #attempt(
+    { url, method, headers, body }: RemoteRequest,
+    repeated: boolean,
+  ): Promise<{ answer: RemoteAnswer } | { failure: unknown }> {
+    try {
+      const answer = await this.#fetch(url, {
+        method,
+        headers: { accept: 'application/json', ...headers },
+        ...(body === undefined ? {} : { body }),
+      });
+      return { answer: { status: answer.status, headers: answer.headers, text: await answer.text(), repeated } };
+    } catch (failure) {
+      return { failure };
+    }
+  }
+}
