@@ -41,6 +41,7 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
         return Promise.resolve({ plaintext, sealed: { keyName, ciphertext: plaintext } });
       },
       unseal: (sealed) => Promise.resolve(sealed.ciphertext),
+      checkKey: () => Promise.resolve(),
       check: () => (known.includes('default-key') ? Promise.resolve() : Promise.reject(new Error('gone'))),
     },
     createKey: (name) => {

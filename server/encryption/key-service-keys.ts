@@ -81,6 +81,10 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
       return unsealed.get(name, sealed.keyName, () => unsealNow(sealed, bytes));
     },
 
+    async checkKey(keyName: string): Promise<void> {
+      await generateNow(keyName, contextBytes({ 'coffer:check': keyName }));
+    },
+
     async check(): Promise<void> {
       const calls = options.once ?? client;
       await createDefaultKey(calls, options.defaultKey);

@@ -13,6 +13,9 @@ export interface KeySource {
   /** The 32-byte data key again. Fails with `not-authentic` where key, version or context differ. */
   unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer>;
 
+  /** Resolves when this key exists and may be used, asked now: nothing cached answers. */
+  checkKey(keyName: string): Promise<void>;
+
   /** Resolves when the key service answers and the default key exists; rejects with the reason otherwise. */
   check(): Promise<void>;
 }

@@ -5,6 +5,7 @@ export const noKeySource: KeySource = {
   defaultKey: '',
   generate: refuse,
   unseal: refuse,
+  checkKey: refuse,
   check: refuse,
 };
 

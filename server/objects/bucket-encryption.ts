@@ -1,5 +1,4 @@
 import { changeBucket } from './change-bucket.ts';
-import { dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
 import type { BucketEncryption } from './object-layer.ts';
 import { getBucket } from './records/bucket-record.ts';
@@ -19,8 +18,7 @@ export async function putBucketEncryption(
 ): Promise<void> {
   await getBucket(environment.records, bucket);
   const keyName = (encryption.scheme === 'SSE-KMS' ? encryption.keyName : undefined) ?? environment.keys.defaultKey;
-  // A data key is asked for to see that the key exists and may be used.
-  await environment.keys.generate(keyName, dataKeyContext(bucket, undefined));
+  await environment.keys.checkKey(keyName);
   await changeBucket(environment, bucket, (record) => ({ ...record, encryption }));
 }
 
