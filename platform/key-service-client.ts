@@ -7,6 +7,7 @@ import {
   generateAnswer,
   hmacAnswer,
   parseKeyList,
+  rotateAnswer,
   statusAnswer,
   versionAnswer,
 } from '../protocol/key-service/payloads.ts';
@@ -66,6 +67,11 @@ export interface KeyServiceClient {
   createKey(name: string): Promise<void>;
   /** Takes in the bytes (32) of a key made elsewhere. Errors with `key-exists` where there is one of that name. */
   importKey(name: string, bytes: Buffer, algorithm?: ImportAlgorithm): Promise<void>;
+  /**
+   * Adds a version to a key, which seals from now on; older ones stay readable. The new version's ID. Errors with `not-supported` where
+   * the service is another maker's.
+   */
+  rotateKey(name: string): Promise<string>;
   describeKey(name: string): Promise<DescribeKeyAnswer>;
   /** Names that begin with the prefix, sorted. */
   listKeys(prefix?: string): Promise<string[]>;
@@ -169,6 +175,9 @@ function callsOf(call: Call, { once, close }: Pick<KeyServiceClient, 'once' | 'c
       const key = bytes.toString('base64');
       // Each generation reads its own two fields. A repeated call that finds the key there cannot tell whose it is, so it says so.
       await post('import', name, { bytes: key, algorithm, key, cipher: algorithm });
+    },
+    async rotateKey(name) {
+      return read(rotateAnswer, await post('rotate', name)).version;
     },
     async describeKey(name) {
       return read(describeKeyAnswer, await call('GET', `/v1/key/describe/${encodeURIComponent(name)}`));

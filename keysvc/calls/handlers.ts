@@ -15,6 +15,7 @@ import { listKeys } from './list-keys.ts';
 import { auditStream, errorStream } from './log-streams.ts';
 import { metrics } from './metrics.ts';
 import { describePolicy, listPolicies, readPolicy } from './policies.ts';
+import { rotateKey } from './rotate-key.ts';
 import { ready, status, version } from './status.ts';
 
 /** Who answers which call. */
@@ -26,6 +27,7 @@ export const handlers: Readonly<Record<Api, Handler>> = {
   api: listApis,
   'key-create': createKey,
   'key-import': importKey,
+  'key-rotate': rotateKey,
   'key-describe': describeKey,
   'key-delete': deleteKey,
   'key-list': listKeys,

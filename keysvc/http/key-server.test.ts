@@ -10,6 +10,8 @@ import { createLogger } from '../../platform/logger.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import type { AuditEvent } from '../audit/audit-log.ts';
 import { parseConfig } from '../config/config-file.ts';
+import { addVersion } from '../keys/key-versions.ts';
+import { seal } from '../keys/seal.ts';
 import { KeyStoreError } from '../keystore/keystore.ts';
 import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
 import { startKeyService } from '../start.ts';
@@ -127,6 +129,36 @@ describe('the key server', () => {
       'lbFBRVMyNTYtR0NNX1NIQTI1NtkgNjY2ODdhYWRmODYyYmQ3NzZjOGZjMThiOGU5ZjhlMjDEEExv7LAd4oz0SaHZrX5LBufEDEKME1ow1CDfUFrqv8QgJuy7Sw+jVqz99TK1HV851LT3K4mwwDv46TB2ngWkAJQ=';
     const opened = await ask('POST', '/v1/key/decrypt/zero', JSON.stringify({ ciphertext }));
     expect(JSON.parse(opened.text)).toEqual({ plaintext: Buffer.alloc(16).toString('base64') });
+  });
+
+  it('rotates a key: what an older version sealed stays readable', async () => {
+    await ask('POST', '/v1/key/create/rotated');
+    const sealed = async () =>
+      JSON.parse((await ask('POST', '/v1/key/encrypt/rotated', '{"plaintext":"c2VjcmV0"}')).text) as {
+        ciphertext: string;
+        version: string;
+      };
+    const before = await sealed();
+    const { version } = JSON.parse((await ask('POST', '/v1/key/rotate/rotated')).text) as { version: string };
+    const after = await sealed();
+    expect([after.version, before.version === version]).toEqual([version, false]);
+    for (const { ciphertext } of [before, after]) {
+      const opened = await ask('POST', '/v1/key/decrypt/rotated', JSON.stringify({ ciphertext }));
+      expect(JSON.parse(opened.text)).toEqual({ plaintext: 'c2VjcmV0' });
+    }
+    const described = JSON.parse((await ask('GET', '/v1/key/describe/rotated')).text) as object;
+    expect(described).toMatchObject({ id: version, versions: [before.version, version] });
+    expect(message(await ask('POST', '/v1/key/rotate/none'))).toBe('key does not exist');
+    expect((await ask('POST', `/v1/key/rotate/${'x'.repeat(76)}`)).status).toBe(400);
+  });
+
+  it('opens what a version sealed that another key server added meanwhile', async () => {
+    await ask('POST', '/v1/key/create/elsewhere');
+    await ask('GET', '/v1/key/describe/elsewhere');
+    const { newest } = await addVersion(store, 'elsewhere', new Date(), undefined);
+    const ciphertext = seal(newest, Buffer.from('secret'), Buffer.alloc(0)).toString('base64');
+    const opened = await ask('POST', '/v1/key/decrypt/elsewhere', JSON.stringify({ ciphertext }));
+    expect(JSON.parse(opened.text)).toEqual({ plaintext: 'c2VjcmV0' });
   });
 
   it.each([

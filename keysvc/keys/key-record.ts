@@ -4,8 +4,8 @@ import type { Key } from './key.ts';
 import { looksLikeProtobufRecord, readProtobufRecord } from './protobuf-key-record.ts';
 
 /**
- * What a key store holds for a key: the JSON of the 2023 releases, which later ones read too. The HMAC key is ours; other programs of
- * the protocol pass over it.
+ * What a key store holds for a key: the JSON of the 2023 releases, which later ones read too. The HMAC key and the rotation are
+ * ours; other programs of the protocol pass over them.
  */
 const record = z.object({
   version: z.literal('v1').optional(),
@@ -17,6 +17,7 @@ const record = z.object({
   hmac: z
     .object({ bytes: z.base64().transform((text) => Buffer.from(text, 'base64')), hash: z.literal('SHA256') })
     .optional(),
+  rotation: z.object({ name: z.string(), first: z.string() }).optional(),
 });
 
 export class KeyRecordError extends Error {
@@ -33,6 +34,7 @@ export function writeKeyRecord(key: Key): Buffer {
       created_at: key.createdAt?.toISOString(),
       created_by: key.createdBy,
       hmac: key.hmacKey === undefined ? undefined : { bytes: key.hmacKey.toString('base64'), hash: 'SHA256' },
+      rotation: key.rotation,
     }),
   );
 }
@@ -67,10 +69,11 @@ function parseJson(data: Buffer): Key {
     const issue = parsed.error.issues[0];
     throw new KeyRecordError(`the key record has no valid "${issue?.path.join('.') ?? ''}"`);
   }
-  const { bytes, algorithm, created_at, created_by, hmac } = parsed.data;
+  const { bytes, algorithm, created_at, created_by, hmac, rotation } = parsed.data;
   return {
     ...keyFrom(bytes, algorithm, dateOf(created_at), created_by),
     ...(hmac === undefined ? {} : { hmacKey: hmac.bytes }),
+    ...(rotation === undefined ? {} : { rotation }),
   };
 }
 

@@ -15,6 +15,8 @@ export interface Key {
   readonly createdBy?: string;
   /** What HMACs are computed with; a key of the 2023 releases has none. */
   readonly hmacKey?: Buffer;
+  /** Set on every version but the first: whose version it is, and the ID of the first, which tells a key from a later one of its name. */
+  readonly rotation?: { readonly name: string; readonly first: string };
 }
 
 export const keyBytes = 32;
@@ -36,5 +38,14 @@ export function keyFrom(bytes: Buffer, algorithm: KeyAlgorithm, createdAt?: Date
     id: createHash('sha256').update(bytes).digest('hex').slice(0, 32),
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(createdBy === undefined || createdBy === '' ? {} : { createdBy }),
+  };
+}
+
+/** A further version of a key. HMACs stay what they were: they are compared, and nothing says by which version they were made. */
+export function successorOf(first: Key, name: string, createdAt: Date, createdBy?: string): Key {
+  return {
+    ...keyFrom(randomBytes(keyBytes), first.algorithm, createdAt, createdBy),
+    ...(first.hmacKey === undefined ? {} : { hmacKey: first.hmacKey }),
+    rotation: { name, first: first.id },
   };
 }

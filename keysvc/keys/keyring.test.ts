@@ -71,6 +71,45 @@ describe('the keyring', () => {
     await expect(keyring.get('k')).rejects.toMatchObject({ code: 'unreachable' });
   });
 
+  it('waits for nobody while the store is known to be away, and asks again when it is back', async () => {
+    await open({ any: 1000, offline: 60_000 });
+    await keyring.get('k');
+    store.failure = new KeyStoreError('unreachable', 'no answer');
+    await keyring.look();
+    now = 2000;
+    const reads = store.reads;
+    await keyring.get('k');
+    store.failure = undefined;
+    await keyring.get('k');
+    expect(store.reads).toBe(reads);
+    await keyring.look();
+    await keyring.get('k');
+    expect(store.reads).toBe(reads + 1);
+  });
+
+  it('does not take a refusal for an outage: a key that is held back serves no longer', async () => {
+    await open({ any: 1000, offline: 60_000 });
+    await keyring.get('k');
+    await store.delete('k');
+    now = 2000;
+    await expect(keyring.get('k')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('serves a key from memory where the store does not answer in time', { timeout: 30_000 }, async () => {
+    await open({ any: 1000, offline: 60_000 });
+    const key = await keyring.get('k');
+    now = 2000;
+    store.get = () => new Promise(() => undefined);
+    expect(await keyring.get('k')).toEqual(key);
+  });
+
+  it('seals with a new version at once', async () => {
+    await open();
+    const before = await keyring.get('k');
+    await keyring.rotate('k', new Date(0), undefined);
+    expect((await keyring.get('k')).id).not.toBe(before.id);
+  });
+
   it('fails in an outage where there is no offline cache', async () => {
     await open({ any: 1000 });
     await keyring.get('k');

@@ -24,6 +24,23 @@ export function readMessagePackCiphertext(data: Buffer): Ciphertext | undefined 
   return checked({ algorithm, ...(id.length === 0 ? {} : { keyId: id.toString('utf8') }), iv, nonce, sealed });
 }
 
+/** Writes what `readMessagePackCiphertext` reads: unlike the raw encoding it names the key, which tells one version from another. */
+export function writeMessagePackCiphertext(parts: Required<Ciphertext>): Buffer {
+  const { algorithm, keyId, iv, nonce, sealed } = parts;
+  const strings = [algorithm, keyId].map((text) => item(0xd9, Buffer.from(text)));
+  const byteStrings = [iv, nonce, sealed].map((bytes) => item(0xc4, bytes));
+  return Buffer.concat([Buffer.from([0x95]), ...strings, ...byteStrings]);
+}
+
+/** `form` is that of lengths up to 255; the next two are those of 16 and 32 bits. */
+function item(form: number, value: Buffer): Buffer {
+  const width = value.length < 0x100 ? 1 : value.length < 0x10000 ? 2 : 4;
+  const head = Buffer.alloc(1 + width);
+  head[0] = form + (width === 4 ? 2 : width - 1);
+  head.writeUIntBE(value.length, 1, width);
+  return Buffer.concat([head, value]);
+}
+
 /** First bytes of the forms of each kind, by the width of the length that follows. */
 const forms = {
   string: { 0xd9: 1, 0xda: 2, 0xdb: 4 },

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hchacha20 } from './hchacha20.ts';
-import { keyAlgorithms, keyFrom } from './key.ts';
+import { keyAlgorithms, keyFrom, successorOf } from './key.ts';
+import { parseCiphertext } from './parse-ciphertext.ts';
 import { NotAuthentic, seal, unseal } from './seal.ts';
 
 const none = Buffer.alloc(0);
@@ -66,6 +67,15 @@ describe.each(keyAlgorithms)('seal with %s', (algorithm) => {
         expect(() => unseal(key, sealed, Buffer.from([...context, 0]))).toThrow(NotAuthentic);
       }),
     );
+  });
+
+  it('names the key where it is a later version, whatever the length', () => {
+    const later = successorOf(key, 'k', new Date(0));
+    for (const length of [0, 1, 239, 240, 300, 70_000]) {
+      const sealed = seal(later, Buffer.alloc(length, 1), none);
+      expect(parseCiphertext(sealed)?.keyId).toBe(later.id);
+      expect(unseal(later, sealed, none)).toHaveLength(length);
+    }
   });
 
   it('shows a change of any byte', () => {

@@ -3,6 +3,7 @@ import type { CipherGCMTypes } from 'node:crypto';
 import { ivBytes, nonceBytes, tagBytes, writeCiphertext } from './ciphertext.ts';
 import { hchacha20 } from './hchacha20.ts';
 import type { Key, KeyAlgorithm } from './key.ts';
+import { writeMessagePackCiphertext } from './message-pack-ciphertext.ts';
 import { parseCiphertext } from './parse-ciphertext.ts';
 
 /** Key, context or bytes are not those that something was sealed with; which of them cannot be told. */
@@ -22,7 +23,10 @@ export function seal(key: Key, plaintext: Buffer, context: Buffer, random = rand
   const encryption = createCipheriv(cipher, messageKey, nonce, { authTagLength: tagBytes });
   encryption.setAAD(context, { plaintextLength: plaintext.length });
   const sealed = Buffer.concat([encryption.update(plaintext), encryption.final(), encryption.getAuthTag()]);
-  return writeCiphertext({ iv, nonce, sealed });
+  // A first version seals as the later releases do. What another version sealed must name it.
+  return key.rotation === undefined
+    ? writeCiphertext({ iv, nonce, sealed })
+    : writeMessagePackCiphertext({ algorithm: key.algorithm, keyId: key.id, iv, nonce, sealed });
 }
 
 /** Errors with `NotAuthentic`. */

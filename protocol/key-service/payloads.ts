@@ -24,6 +24,7 @@ export const importRequest = z.union([
     .transform(({ key, cipher }) => ({ generation: 2 as const, bytes: key, algorithm: cipher })),
 ]);
 
+export const rotateAnswer = z.object({ version: z.string(), versions: z.number() });
 export const hmacAnswer = z.object({ hmac: bytes });
 
 export const generateAnswer = z.object({ plaintext: bytes, ciphertext: bytes, version: z.string().optional() });
@@ -37,6 +38,8 @@ export const describeKeyAnswer = z.object({
   algorithm: z.string().optional(),
   created_at: z.string().optional(),
   created_by: z.string().optional(),
+  /** IDs of all versions, oldest first, where there are several. */
+  versions: z.array(z.string()).optional(),
 });
 
 export const versionAnswer = z.object({ version: z.string(), commit: z.string().optional() });

@@ -28,6 +28,7 @@ export type Api =
   | 'api'
   | 'key-create'
   | 'key-import'
+  | 'key-rotate'
   | 'key-describe'
   | 'key-delete'
   | 'key-list'
@@ -64,6 +65,8 @@ export const routes: readonly Route[] = [
   route('api', ['GET'], '/v1/api', 'none', 0, { maySkipAuth: true }),
   route('key-create', post, '/v1/key/create', 'name', 0),
   route('key-import', post, '/v1/key/import', 'name', maxBody),
+  // Ours: other servers of the protocol answer 501.
+  route('key-rotate', post, '/v1/key/rotate', 'name', 0),
   route('key-describe', ['GET'], '/v1/key/describe', 'name', 0),
   route('key-delete', ['DELETE'], '/v1/key/delete', 'name', 0),
   route('key-list', ['GET'], '/v1/key/list', 'pattern', 0),
