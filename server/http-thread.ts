@@ -8,6 +8,7 @@ import { hasKeys } from '../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { ServerProcess } from './admin/services.ts';
+import { openAuditFeed } from './open-audit-feed.ts';
 import { createAdminHandler } from './admin/create-admin-handler.ts';
 import { RequestEvents } from './access/request-events.ts';
 import { readTally } from './access/person-check-tally.ts';
@@ -35,6 +36,7 @@ import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import { createStsHandler } from './sts/create-sts-handler.ts';
 import { RequestTraces } from './trace-requests.ts';
+import { createSignInTrial } from './sts/try-sign-in.ts';
 import { stsActions } from './sts-actions.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 
@@ -82,6 +84,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
   const nextRequestId = requestIds(randomBytes);
   const events = new RequestEvents();
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, tell, log });
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
   const freezer = new Freezer();
   const listener = createRequestListener({
@@ -161,6 +164,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           stopped.abort();
           freezer.set(false);
           await connections.drain(message.drainMs);
+          audit?.flush();
           tls?.close();
           traffic.close();
           await services.close();
@@ -255,13 +259,14 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       configurationHistory: services.people.configurations,
       given: settings.given,
       personCheck: services.people.personCheck,
+      signInTrial: createSignInTrial({ providers: services.providers, identities: services.access.identities }),
       ...(services.directory === undefined ? {} : { directory: services.directory }),
       root: { user: settings.root.user },
       objects: services.objects,
+      buckets: services.objects,
       server: {
         deploymentId: known.deploymentId,
         version: packageJson.version,
-      buckets: services.objects,
         region: settings.region,
         endpoint: known.endpoint,
         dataFolder: stores.place,

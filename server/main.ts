@@ -11,6 +11,7 @@ import { hasKeys } from '../platform/settings/server-settings.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
+import { openAudit } from './open-audit.ts';
 import { claimPort } from './claim-port.ts';
 import { requestCounterMemory } from './metrics/request-counters.ts';
 import { hashingPlaces, startWhenNeeded } from './hashing-threads.ts';
@@ -28,6 +29,9 @@ import type { LiveMemory, ThreadOptions } from './thread-messages.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
+
+/** Milliseconds that audit entries get after them. */
+const auditMs = 5_000;
 
 async function main(): Promise<void> {
   sizeThreadPool(process.env, availableParallelism());
@@ -80,6 +84,7 @@ async function run({
     process.exit(1);
   };
   const threads = httpThreads(settings);
+  const audit = await openAudit(settings, log);
   const options = {
     settings,
     stores: storesOfThreads(places, folders, threads),
@@ -87,6 +92,8 @@ async function run({
     ...(tls === undefined ? {} : { tls }),
     terminal: process.stdout.isTTY,
     startedAt: Date.now(),
+    live,
+    ...(audit === undefined ? {} : { audit: { memory: audit.memory } }),
   };
   const memory = requestCounterMemory(threads);
   const background = new Thread({ ...options, role: 'background', first: false, counters: { memory, thread: 0 } }, die);
@@ -100,9 +107,11 @@ async function run({
     return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, die);
   });
   const all = [background, ...http];
+  for (const thread of all) thread.on('audit', ({ lines }) => audit?.take(lines));
   let served = false;
   const goodbyeMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
-  const ask = onShutdown({ log, timeoutMs: goodbyeMs + drainMs + 10_000 }, async () => {
+  const hangup = settings.audit.file === undefined ? {} : { onHangup: () => audit?.reopen() };
+  const ask = onShutdown({ log, timeoutMs: goodbyeMs + drainMs + auditMs + 10_000, ...hangup }, async () => {
     for (const thread of all) thread.tell({ kind: 'leave' });
     // Nobody was told yet that this server is there: nobody needs to hear that it goes.
     if (served) await sleep(settings.shutdownDelayMs);
@@ -111,6 +120,7 @@ async function run({
       await sleep(settings.shutdownRefusalMs);
     }
     await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
+    await audit?.close(auditMs);
     await Promise.all(folders.map((folder) => folder.close()));
   });
   const reached = background.next('reached');
@@ -143,6 +153,7 @@ async function run({
 
   background.tell({ kind: 'reach', endpoint: endpointOf(listening[0]) });
   const { deploymentId } = await reached;
+  audit?.belongsTo(deploymentId);
   await Promise.all(all.map((thread) => thread.ask({ kind: 'prepare', deploymentId }, 'prepared')));
   await Promise.all(all.map((thread) => thread.ask({ kind: 'serve' }, 'serving')));
   for (const thread of all) thread.tell({ kind: 'announce' });
@@ -208,7 +219,7 @@ function isExpected(error: unknown): error is Error {
     error instanceof StoreAddressError ||
     error instanceof ListenError ||
     error instanceof TlsFilesError ||
-    (error instanceof Error && error.name === 'DataFolderError')
+    (error instanceof Error && (error.name === 'DataFolderError' || error.name === 'AuditTargetError'))
   );
 }
 

@@ -1,14 +1,14 @@
+import { shownName } from '../protocol/settings/setting.ts';
 import { settings } from '../protocol/settings/table.ts';
 
 /** Every setting with its default and meaning, for `--help`. */
 export function settingsHelp(): string {
   const lines = settings.flatMap((row) => {
-    const name = row.scope === 'per-provider' ? `${row.name}_<ID>` : row.name;
     const more = [
       'default' in row && row.default !== undefined ? `default ${row.default}` : [],
       row.secret ? `secret: also ${row.name}_FILE` : [],
     ].flat();
-    return [`  ${name}`, `      ${row.help}${more.length === 0 ? '' : ` (${more.join('; ')})`}`];
+    return [`  ${shownName(row)}`, `      ${row.help}${more.length === 0 ? '' : ` (${more.join('; ')})`}`];
   });
   return [
     '',

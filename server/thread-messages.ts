@@ -23,6 +23,8 @@ export interface ThreadOptions {
   readonly counters: { readonly memory: SharedArrayBuffer; readonly thread: number };
   /** What was written last, for who looks on. */
   readonly live: LiveMemory;
+  /** Where it is counted what becomes of audit entries; absent where they go nowhere. */
+  readonly audit?: { readonly memory: SharedArrayBuffer };
   /** Where large bodies are hashed. */
   readonly hashing?: HashingPlace;
 }
@@ -80,6 +82,8 @@ export type FromThread =
   | { readonly kind: 'service'; readonly action: ServiceAction }
   /** One more who wants to see requests, or one less. */
   | { readonly kind: 'tracing'; readonly watchers: 1 | -1 }
+  /** Entries of the audit log, each a JSON document. */
+  | { readonly kind: 'audit'; readonly lines: readonly string[] }
   /** The first large body came. */
   | { readonly kind: 'hashing-needed' }
   /** The process cannot go on; the message is for the person who runs it. */

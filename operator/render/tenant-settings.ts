@@ -78,6 +78,10 @@ function valueProblem(name: string, value: string): string | undefined {
   }
 }
 
+/** Settings of audit targets carry the suffix of theirs. */
 function rowOf(name: string): Setting | undefined {
-  return settings.find((candidate) => candidate.name === name);
+  return settings.find(
+    (candidate) =>
+      candidate.name === name || (candidate.scope === 'per-target' && name.startsWith(`${candidate.name}_`)),
+  );
 }

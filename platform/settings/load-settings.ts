@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { parseEnvFile } from './env-file.ts';
+import { readAuditSettings } from './audit-settings.ts';
 import { group } from './group.ts';
 import { readIdentitySources } from './identity-settings.ts';
-import { providerSuffixes, readProvider } from './openid-settings.ts';
+import { readProvider, suffixesOf } from './openid-settings.ts';
 import { SettingReader, SettingsError } from './setting-source.ts';
 import type { GivenSetting } from './setting-source.ts';
 import { hasKeys } from './server-settings.ts';
@@ -41,7 +43,7 @@ export function loadSettings({
   const keyService = readKeyService(reader);
   const secretKey = readSecretKey(reader);
   const tls = readTls(reader);
-  const openid = providerSuffixes(variables.keys())
+  const openid = suffixesOf('per-provider', variables.keys())
     .map((suffix) => readProvider(reader, suffix))
     .filter((provider) => provider !== undefined);
   const browserRedirect = server.optional('redirectUrl', 'BROWSER_REDIRECT_URL');
@@ -49,6 +51,7 @@ export function loadSettings({
   const stsDurationMs = server.number('STS_DURATION');
   const loaded: ServerSettings = {
     root,
+    ...server.optional('formerRootFile', 'ROOT_FORMER_FILE'),
     region: server.text('REGION') ?? 'us-east-1',
     regionEnforced: settings.some((row) => row.name === 'SVC_REGION' && reader.has(row)),
     address: server.text('ADDRESS') ?? '',
@@ -62,6 +65,7 @@ export function loadSettings({
       sessionMs: server.number('CONSOLE_SESSION_DURATION') ?? oneDay / 2,
     },
     ...(threads === undefined ? {} : { threads }),
+    audit: readAuditSettings(reader, suffixesOf('per-target', variables.keys())),
     metricsAuthorization: metricsAuthorization(server.text('PROMETHEUS_AUTH_TYPE')),
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
@@ -253,15 +257,17 @@ function givenSettings(reader: SettingReader): ServerSettings['given'] {
   return found;
 }
 
+function namesOf(rows: readonly Setting[]): string[] {
+  return rows.flatMap((row) => [row.name, ...row.aliases]);
+}
+
 /** `SVC_` variables that no setting has are most likely misspelt; `MINIO_` ones may mean a feature that is not here. */
 function unknownVariables(names: Iterable<string>): string[] {
-  const known = settings.flatMap((row) =>
-    [row, ...row.aliases].map((entry) => (typeof entry === 'string' ? entry : entry.name)),
-  );
-  const exact = new Set(known);
+  const exact = new Set(namesOf(settings));
+  const bases = namesOf(settings.filter(({ scope }) => scope !== 'server'));
   return [...names]
     .filter((name) => /^(?:SVC|MINIO)_/.test(name) && !name.endsWith('_CONFIG_ENV_FILE'))
     .filter((name) => !exact.has(name) && !exact.has(name.replace(/_FILE$/, '')))
-    .filter((name) => !known.some((base) => base.includes('_OPENID_') && name.startsWith(`${base}_`)))
+    .filter((name) => !bases.some((base) => name.startsWith(`${base}_`)))
     .map((name) => `${name} is no setting of Coffer and is ignored`);
 }

@@ -1,13 +1,15 @@
 import { settings } from '../../protocol/settings/table.ts';
+import type { Setting } from '../../protocol/settings/setting.ts';
 import type { SettingReader } from './setting-source.ts';
 import type { OpenIdProviderSettings } from './server-settings.ts';
 import { group } from './group.ts';
 
-const rows = settings.filter((row) => row.scope === 'per-provider');
-
-/** The `<ID>`s for which a variable exists, in the order of their names; `''` is the provider without a suffix. */
-export function providerSuffixes(names: Iterable<string>): string[] {
-  const bases = rows.flatMap((row) => [row.name, ...row.aliases]).sort((a, b) => b.length - a.length);
+/** The suffixes for which a variable exists, in the order of their names; `''` stands for none. */
+export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: Iterable<string>): string[] {
+  const bases = settings
+    .filter((row) => row.scope === scope)
+    .flatMap((row) => [row.name, ...row.aliases])
+    .sort((a, b) => b.length - a.length);
   const found = new Set<string>();
   for (const name of names) {
     const base = bases.find((candidate) => name === candidate || name.startsWith(`${candidate}_`));

@@ -1,3 +1,4 @@
+import type { AuditSettings } from './audit-settings.ts';
 import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
 import type { GivenSetting } from './setting-source.ts';
@@ -5,6 +6,8 @@ import type { GivenSetting } from './setting-source.ts';
 /** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
 export interface ServerSettings {
   readonly root: { readonly user: string; readonly password: string };
+  /** Root credentials of before a rotation, as a file that is read again. */
+  readonly formerRootFile?: string;
   readonly region: string;
   /** Whether SVC_REGION was given: then signatures for another region are refused. */
   readonly regionEnforced: boolean;
@@ -21,6 +24,7 @@ export interface ServerSettings {
     readonly sessionMs: number;
   };
   readonly threads?: number;
+  readonly audit: AuditSettings;
   /** Whether Prometheus needs a token. */
   readonly metricsAuthorization: 'jwt' | 'public';
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';

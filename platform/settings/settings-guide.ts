@@ -1,4 +1,5 @@
 import { settings } from '../../protocol/settings/table.ts';
+import { shownName } from '../../protocol/settings/setting.ts';
 import type { Setting, SettingType } from '../../protocol/settings/setting.ts';
 
 /** `docs/guides/settings.md`, from the table of settings. `npm run docs` writes it; a test fails when it is stale. */
@@ -16,6 +17,10 @@ export function settingsGuide(): string {
     'Each provider is a group of variables with the suffix `_<ID>`, for example `SVC_IDENTITY_OPENID_CONFIG_URL_PRIMARY_IAM`. One ' +
       'provider may go without a suffix. The operator renders the `IdentityProvider` `primary-iam` to the suffix `_PRIMARY_IAM`.',
     ...sections('per-provider'),
+    '## Audit webhooks',
+    'Each address that audit entries go to is a group of variables with the suffix `_<ID>`, for example ' +
+      '`SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM`; one may go without a suffix. See [audit.md](audit.md).',
+    ...sections('per-target'),
     '',
   ].join('\n\n');
 }
@@ -34,7 +39,7 @@ function section(row: Setting): string {
       : `in \`admin idp openid\`: ${row.configKeys.map(code).join(', ')}`,
     row.aliases.length === 0 ? [] : `also ${row.aliases.map(code).join(', ')}`,
   ];
-  return `**\`${row.name}${row.scope === 'per-provider' ? '_<ID>' : ''}\`**: ${row.help}\n${facts.flat().join('; ')}.`;
+  return `**\`${shownName(row)}\`**: ${row.help}\n${facts.flat().join('; ')}.`;
 }
 
 const code = (text: string) => `\`${text}\``;

@@ -13,12 +13,20 @@ export interface Setting<T extends SettingType = SettingType> {
   readonly secret: boolean;
   /** Whether a change takes effect only with a restart. */
   readonly restart: boolean;
-  /** `per-provider` settings carry the suffix `_<ID>`; without one they belong to the provider `_`. */
-  readonly scope: 'server' | 'per-provider';
+  /**
+   * `per-provider` and `per-target` settings carry the suffix `_<ID>` of an identity provider or of a place that audit entries go to;
+   * without one they belong to the one called `_`.
+   */
+  readonly scope: 'server' | 'per-provider' | 'per-target';
   /** The key of `admin config` and `admin idp openid`, e.g. `client_id`; synonyms after it. */
   readonly configKeys?: readonly string[];
   /** One sentence: what it does, its unit, what happens without it. */
   readonly help: string;
+}
+
+/** The name as people read it, with what stands for a suffix. */
+export function shownName({ name, scope }: Pick<Setting, 'name' | 'scope'>): string {
+  return scope === 'server' ? name : `${name}_<ID>`;
 }
 
 export type SettingType =

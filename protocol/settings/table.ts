@@ -1,20 +1,9 @@
+import { auditRows } from './audit-rows.ts';
+import { serverRow as server } from './server-row.ts';
 import type { Setting, SettingType } from './setting.ts';
 
 const text: SettingType = { kind: 'text' };
 const onOff: SettingType = { kind: 'on-off' };
-
-function server(name: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
-  return {
-    name,
-    aliases: [name.replace(/^SVC_/, 'MINIO_')],
-    type,
-    secret: false,
-    restart: true,
-    scope: 'server',
-    help,
-    ...more,
-  };
-}
 
 /** A setting of the key service: `MINIO_KMS_KES_*` is what MinIO's deployments call it. */
 function keyService(part: string, type: SettingType, help: string, more: Partial<Setting> = {}): Setting {
@@ -60,6 +49,11 @@ export const settings = [
       secret: true,
       aliases: ['MINIO_ROOT_PASSWORD', 'MINIO_SECRET_KEY'],
     },
+  ),
+  server(
+    'SVC_ROOT_FORMER_FILE',
+    { kind: 'path' },
+    'File with the user and the password of the root user before a rotation, a line each: good beside those of now until the file is emptied. Re-read, at most once a second.',
   ),
   server(
     'SVC_REGION',
@@ -327,6 +321,8 @@ export const settings = [
     },
   ),
   identity('PLUGIN', 'COMMENT', text, 'For people; not used.'),
+
+  ...auditRows,
 
   openid('ENABLE', onOff, 'Whether the provider is used.', { default: 'on' }),
   openid(

@@ -29,6 +29,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/identity-providers': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
   'server/metrics': ['server/access', 'platform', 'protocol'],
+  // Who did what, and where that is written.
+  'server/audit': ['server/access', 'server/identities', 'platform', 'protocol'],
   'server/sts': ['server/access', 'server/identities', 'server/encryption', 'platform', 'protocol'],
   'server/admin': [
     'server/maintenance',
@@ -75,6 +77,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'admin',
       'console',
       'metrics',
+      'audit',
       'access',
       'identities',
       'identity-providers',

@@ -1,0 +1,70 @@
+import { group } from './group.ts';
+import type { SettingReader } from './setting-source.ts';
+
+/** Where audit entries go. */
+export interface AuditSettings {
+  readonly file?: string;
+  readonly webhooks: readonly AuditWebhookSettings[];
+}
+
+export interface AuditWebhookSettings {
+  /** The `<ID>` of the variables, e.g. `SIEM`; `_` where they carry none. */
+  readonly id: string;
+  readonly endpoint: string;
+  /** As the header Authorization has it. */
+  readonly authToken?: string;
+  readonly clientCertificate?: { readonly certFile: string; readonly keyFile: string };
+  readonly caFile?: string;
+  readonly batchSize: number;
+  /** Entries that wait at most. */
+  readonly queueSize: number;
+  readonly queueFolder?: string;
+  /** 0 for as long as it takes. */
+  readonly maxRetries: number;
+  readonly retryMs: number;
+  readonly timeoutMs: number;
+}
+
+/** Those that are switched on; what is wrong stands in the reader. `suffixes` are those of the variables that are there. */
+export function readAuditSettings(reader: SettingReader, suffixes: readonly string[]): AuditSettings {
+  const webhooks = suffixes.flatMap((suffix) => readWebhook(reader, suffix) ?? []);
+  const folders = webhooks.flatMap(({ queueFolder }) => queueFolder ?? []);
+  const shared = folders.find((folder, at) => folders.indexOf(folder) !== at);
+  if (shared !== undefined) {
+    reader.problems.push(
+      `SVC_AUDIT_WEBHOOK_QUEUE_DIR is ${shared} for several targets: each needs a folder of its own`,
+    );
+  }
+  return { ...group(reader, 'SVC_').optional('file', 'AUDIT_FILE'), webhooks };
+}
+
+const prefix = 'SVC_AUDIT_WEBHOOK_';
+
+function readWebhook(reader: SettingReader, suffix: string): AuditWebhookSettings | undefined {
+  const read = group(reader, prefix, suffix);
+  const id = suffix === '' ? '_' : suffix.slice(1);
+  if (!read.onOff('ENABLE')) return undefined;
+  const endpoint = read.text('ENDPOINT');
+  if (endpoint === undefined) {
+    reader.problems.push(`${prefix}ENDPOINT${suffix} is missing: audit entries of ${id} have nowhere to go`);
+    return undefined;
+  }
+  const [certFile, keyFile] = [read.text('CLIENT_CERT'), read.text('CLIENT_KEY')];
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    const both = `${prefix}CLIENT_CERT${suffix} and ${prefix}CLIENT_KEY${suffix}`;
+    reader.problems.push(`${both} belong together: set both, or neither`);
+  }
+  return {
+    id,
+    endpoint,
+    ...read.optional('authToken', 'AUTH_TOKEN'),
+    ...(certFile === undefined || keyFile === undefined ? {} : { clientCertificate: { certFile, keyFile } }),
+    ...read.optional('caFile', 'CA_FILE'),
+    batchSize: read.number('BATCH_SIZE') ?? 1,
+    queueSize: read.number('QUEUE_SIZE') ?? 10_000,
+    ...read.optional('queueFolder', 'QUEUE_DIR'),
+    maxRetries: read.number('MAX_RETRY') ?? 0,
+    retryMs: read.number('RETRY_INTERVAL') ?? 3_000,
+    timeoutMs: read.number('HTTP_TIMEOUT') ?? 5_000,
+  };
+}

@@ -1,0 +1,176 @@
+import { STATUS_CODES } from 'node:http';
+import { apiName } from '../access/api-name.ts';
+import type { Principal } from '../access/principal.ts';
+import type { FinishedRequest } from '../access/request-events.ts';
+import { displayNameOf, subjectOf } from '../access/subject-of.ts';
+import { parentName } from '../identities/subject.ts';
+import { claimsWithoutSecrets, headersWithoutSecrets, queryWithoutSecrets } from './without-secrets.ts';
+
+/** Who a request was from, or for. */
+export interface AuditIdentity {
+  readonly kind: Principal['kind'];
+  /** What a person recognises. */
+  readonly name?: string;
+  /** Of an OpenID provider, a directory or the like: its configuration. */
+  readonly provider?: string;
+  readonly source?: string;
+  /** The policies that the claims, the role or the certificate gave. */
+  readonly policies?: readonly string[];
+}
+
+/**
+ * What happened, in the form of MinIO's audit log, version 1, so that what reads that reads this; `identity`, `decisions` and
+ * `granted` are our own.
+ *
+ * @see https://min.io/docs/minio/linux/operations/monitoring/minio-logging.html
+ */
+export interface AuditEntry {
+  readonly version: '1';
+  readonly deploymentid: string;
+  readonly time: string;
+  readonly event: '';
+  readonly trigger: 'incoming' | 'console';
+  readonly api: {
+    readonly name: string;
+    readonly bucket?: string;
+    readonly object?: string;
+    readonly status: string;
+    readonly statusCode: number;
+    /** Bytes of HTTP, heads included. */
+    readonly rx: number;
+    readonly tx: number;
+    readonly timeToFirstByte?: string;
+    readonly timeToFirstByteInNS?: string;
+    readonly timeToResponse: string;
+    readonly timeToResponseInNS: string;
+  };
+  readonly remotehost: string;
+  readonly requestID: string;
+  readonly userAgent?: string;
+  readonly requestPath: string;
+  readonly requestHost?: string;
+  readonly requestClaims?: Readonly<Record<string, unknown>>;
+  readonly requestQuery?: Readonly<Record<string, string>>;
+  readonly requestHeader: Readonly<Record<string, string>>;
+  readonly responseHeader: Readonly<Record<string, string>>;
+  readonly tags?: Readonly<Record<string, unknown>>;
+  readonly accessKey?: string;
+  readonly parentUser?: string;
+  readonly error?: string;
+  readonly identity?: AuditIdentity;
+  /** For whom STS made credentials. */
+  readonly granted?: AuditIdentity & { readonly accessKey: string; readonly expiration?: string };
+  readonly decisions?: readonly AuditDecision[];
+}
+
+/** What was asked of the policies, and which of their statements decided. */
+export interface AuditDecision {
+  readonly action: string;
+  readonly resource: string;
+  readonly effect: 'allow' | 'deny';
+  readonly reason: string;
+}
+
+export interface AuditOrigin {
+  readonly deploymentId: string;
+  readonly rootUser: string;
+}
+
+/** The entry of a request. It holds no secret: bodies never come here, and headers, queries and claims are cleaned. */
+export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): AuditEntry {
+  const { request, principal, bucket, key, decisions, decisionsLeftOut, refusal } = finished;
+  const query = queryWithoutSecrets(request.rawQuery);
+  const tags = {
+    ...(principal === undefined ? claimedAccessKey(request) : {}),
+    ...(finished.outcome === 'answered' ? {} : { outcome: finished.outcome }),
+    ...(decisionsLeftOut === 0 ? {} : { decisionsLeftOut }),
+  };
+  return {
+    version: '1',
+    deploymentid: origin.deploymentId,
+    time: new Date(finished.startedAt).toISOString(),
+    event: '',
+    trigger: finished.room === 'console' ? 'console' : 'incoming',
+    api: {
+      name: finished.operation === undefined ? '' : apiName(finished.operation),
+      ...(bucket === undefined || bucket === '' ? {} : { bucket }),
+      ...(key === undefined || key === '' ? {} : { object: key }),
+      ...statusOf(finished),
+      rx: finished.received,
+      tx: finished.sent,
+      ...(finished.firstByteMs === undefined ? {} : nanoseconds('timeToFirstByte', finished.firstByteMs)),
+      ...nanoseconds('timeToResponse', finished.ms),
+    },
+    remotehost: request.remoteAddress,
+    requestID: request.requestId,
+    ...(request.headers['user-agent'] === undefined ? {} : { userAgent: request.headers['user-agent'] }),
+    requestPath: request.rawPath,
+    ...(request.headers.host === undefined ? {} : { requestHost: request.headers.host }),
+    ...claimsOf(principal),
+    ...(Object.keys(query).length === 0 ? {} : { requestQuery: query }),
+    requestHeader: headersWithoutSecrets(request.headers),
+    responseHeader: headersWithoutSecrets(finished.responseHeaders),
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
+    ...senderOf(principal, origin.rootUser),
+    ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),
+    ...(principal === undefined ? {} : { identity: identityOf(principal) }),
+    ...grantedTo(finished.granted),
+    ...(decisions.length === 0
+      ? {}
+      : {
+          decisions: decisions.map(({ action, resource, decision: { kind: effect, reason } }) => ({
+            action,
+            resource,
+            effect,
+            reason,
+          })),
+        }),
+  };
+}
+
+/** Where nothing was answered, by the number that proxies have for it. */
+function statusOf({ status, outcome }: FinishedRequest): Pick<AuditEntry['api'], 'status' | 'statusCode'> {
+  if (outcome === 'canceled') return { status: 'Client Closed Request', statusCode: 499 };
+  return { status: STATUS_CODES[status] ?? '', statusCode: status };
+}
+
+function nanoseconds<Name extends string>(name: Name, ms: number) {
+  const count = String(Math.round(ms * 1_000_000));
+  return { [name]: `${count}ns`, [`${name}InNS`]: count } as Record<Name | `${Name}InNS`, string>;
+}
+
+function senderOf(principal: Principal | undefined, rootUser: string): Pick<AuditEntry, 'accessKey' | 'parentUser'> {
+  if (principal === undefined || principal.kind === 'anonymous') return {};
+  if (principal.kind === 'root' || principal.kind === 'user') return { accessKey: principal.accessKey };
+  return { accessKey: principal.accessKey, parentUser: parentName(principal.subject, rootUser) };
+}
+
+/** What somebody says they are whose signature was not right, or was not looked at. */
+function claimedAccessKey({ headers, rawQuery }: FinishedRequest['request']): { readonly claimedAccessKey?: string } {
+  const text = `${headers.authorization ?? ''}&${rawQuery}`;
+  const claimed = /Credential=([\w.+=@-]{3,128}?)(?:\/|%2F)/i.exec(text)?.[1];
+  return claimed === undefined ? {} : { claimedAccessKey: claimed };
+}
+
+function identityOf(principal: Principal): AuditIdentity {
+  if (principal.kind === 'anonymous') return { kind: 'anonymous' };
+  const subject = subjectOf(principal);
+  const person =
+    subject?.kind === 'federated'
+      ? { provider: subject.provider, source: subject.source, policies: subject.policies }
+      : undefined;
+  return { kind: principal.kind, name: displayNameOf(principal), ...person };
+}
+
+function grantedTo(principal: Principal | undefined): Pick<AuditEntry, 'granted'> {
+  if (principal === undefined || principal.kind === 'anonymous') return {};
+  const expiration = principal.kind === 'temporary' ? { expiration: principal.expiration.toISOString() } : undefined;
+  return { granted: { ...identityOf(principal), accessKey: principal.accessKey, ...expiration } };
+}
+
+/** The claims that policies may use. Those that name a secret stay out, whoever put them there. */
+function claimsOf(principal: Principal | undefined): Pick<AuditEntry, 'requestClaims'> {
+  const subject = principal && subjectOf(principal);
+  if (subject?.kind !== 'federated') return {};
+  return { requestClaims: { ...claimsWithoutSecrets(subject.claims), parent: subject.parent } };
+}

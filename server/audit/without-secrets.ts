@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { redactText } from '../../platform/redact-secrets.ts';
+
+/** What stands in the place of a secret, as MinIO's own log has it. */
+export const redacted = '*REDACTED*';
+
+/** Names whose values are secrets: signatures, tokens, passwords, keys of clients (SSE-C), cookies; and the digest of such a key. */
+const secretName =
+  /authorization|signature|token|password|passwd|secret|cookie|customer-key|api-?key|client-?assertion|private/i;
+
+/** They say where a listing goes on. */
+const harmless = new Set(['continuation-token', 'next-continuation-token']);
+
+/** Of what a provider sends browsers back with. */
+const secretParameters = new Set(['code', 'state']);
+
+/** Headers as MinIO's audit log has them: names in their usual case, one value each, secrets taken out. */
+export function headersWithoutSecrets(headers: IncomingHttpHeaders | OutgoingHttpHeaders): Record<string, string> {
+  const clean: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name === 'host') continue;
+    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    clean[usualCase(name)] = secretName.test(name) ? redacted : withoutParameters(name, redactText(text));
+  }
+  return clean;
+}
+
+/** Parameters of a query; of one that repeats, all values. What cannot be decoded stands as it came. */
+export function queryWithoutSecrets(rawQuery: string): Record<string, string> {
+  const clean: Record<string, string> = {};
+  if (rawQuery === '') return clean;
+  for (const [name, value] of new URLSearchParams(rawQuery)) {
+    const secret = !harmless.has(name) && (secretName.test(name) || secretParameters.has(name.toLowerCase()));
+    const text = secret ? redacted : redactText(value);
+    clean[name] = clean[name] === undefined || secret ? text : `${clean[name]},${text}`;
+  }
+  return clean;
+}
+
+/** Claims by their names alone: their values are what policies compare. */
+export function claimsWithoutSecrets(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(claims).map(([name, value]) => [name, secretName.test(name) ? redacted : value]),
+  );
+}
+
+/** Addresses hold what was asked for, and at a sign-in what proves who asked. */
+function withoutParameters(name: string, text: string): string {
+  if (name !== 'location' && name !== 'referer') return text;
+  const question = text.indexOf('?');
+  return question < 0 ? text : `${text.slice(0, question)}?${redacted}`;
+}
+
+/** `x-amz-date` is X-Amz-Date. */
+function usualCase(name: string): string {
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
+}

@@ -1,0 +1,26 @@
+import type { Logger } from '../platform/logger.ts';
+import type { RequestEvents } from './access/request-events.ts';
+import type { AuditFeed } from './audit/audit-feed.ts';
+import type { Tell, ThreadOptions } from './thread-messages.ts';
+
+/** Has what happens in this thread written to the audit log; undefined, and nothing loaded, where there is none. */
+export async function openAuditFeed(
+  { audit, settings }: ThreadOptions,
+  events: RequestEvents,
+  { deploymentId, tell, log }: { readonly deploymentId: () => string; readonly tell: Tell; readonly log: Logger },
+): Promise<AuditFeed | undefined> {
+  if (audit === undefined) return undefined;
+  const [{ AuditFeed }, { AuditTally }, { auditTargets }] = await Promise.all([
+    import('./audit/audit-feed.ts'),
+    import('./audit/audit-tally.ts'),
+    import('./audit/audit-targets.ts'),
+  ]);
+  const feed = new AuditFeed({
+    origin: () => ({ deploymentId: deploymentId(), rootUser: settings.root.user }),
+    tally: new AuditTally(audit.memory, auditTargets(settings.audit)),
+    send: (lines) => tell({ kind: 'audit', lines }),
+    log,
+  });
+  events.subscribe((finished) => feed.take(finished));
+  return feed;
+}

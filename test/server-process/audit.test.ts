@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../server/audit/audit-entry.ts';
+import { adminCall } from '../harness/admin-call.ts';
+import { refusal, s3Client } from '../harness/s3-client.ts';
+import { startServer, untilReady } from '../harness/start-server.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+
+const generous = { timeout: 60_000 };
+
+/** Takes entries as a collector does; away for as long as `status` is not 200. */
+class Collector {
+  status = 200;
+  readonly entries: AuditEntry[] = [];
+  readonly tokens = new Set<string | undefined>();
+  texts = '';
+  #server: Server | undefined;
+
+  async listen(): Promise<string> {
+    this.#server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8');
+      request.on('data', (piece: string) => {
+        body += piece;
+      });
+      request.on('end', () => {
+        this.tokens.add(request.headers.authorization);
+        if (this.status === 200) this.#take(body);
+        response.writeHead(this.status).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/audit`;
+  }
+
+  #take(body: string): void {
+    this.texts += body;
+    for (const line of body.trim().split('\n')) this.entries.push(JSON.parse(line) as AuditEntry);
+  }
+
+  named(name: string): AuditEntry[] {
+    return this.entries.filter(({ api }) => api.name === name);
+  }
+
+  async close(): Promise<void> {
+    this.#server?.closeAllConnections();
+    await new Promise((resolve) => {
+      this.#server?.close(resolve);
+    });
+  }
+}
+
+let folder: string;
+let collector: Collector;
+let endpoint: string;
+const servers: RunningServer[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-audit-'));
+  collector = new Collector();
+  endpoint = await collector.listen();
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await collector.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(env: Record<string, string>, data?: string): Promise<RunningServer> {
+  const server = await startServer({
+    env: { SVC_THREADS: '2', ...env },
+    ...(data === undefined ? {} : { folder: data }),
+  });
+  servers.push(server);
+  await untilReady(server);
+  return server;
+}
+
+const rootKeys = (server: RunningServer) => ({ accessKey: server.accessKey, secretKey: server.secretKey });
+
+describe('the audit log of a running server', () => {
+  it('tells a web service by the settings of MinIO who did what, and why they could, and no secret', async () => {
+    const server = await start({
+      MINIO_AUDIT_WEBHOOK_ENABLE_SIEM: 'on',
+      MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM: endpoint,
+      MINIO_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM: 'Splunk collector-token',
+    });
+    const root = s3Client(server);
+    await root.send(new CreateBucketCommand({ Bucket: 'photos' }));
+    await root.send(new PutObjectCommand({ Bucket: 'photos', Key: 'a.jpg', Body: 'content' }));
+    const user = 'add-user?accessKey=bob';
+    await adminCall(server.s3, rootKeys(server), 'PUT', user, { secretKey: 'bobs-own-password', status: 'enabled' });
+    const bob = s3Client(server, { credentials: { accessKeyId: 'bob', secretAccessKey: 'bobs-own-password' } });
+    expect((await refusal(bob.send(new GetObjectCommand({ Bucket: 'photos', Key: 'a.jpg' })))).code).toBe(
+      'AccessDenied',
+    );
+    const sts = new STSClient({
+      endpoint: server.s3,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'bob', secretAccessKey: 'bobs-own-password' },
+    });
+    const { Credentials: made } = await sts.send(
+      new AssumeRoleCommand({ RoleArn: 'arn:x:y', RoleSessionName: 'session' }),
+    );
+    const temporary = s3Client(server, {
+      credentials: {
+        accessKeyId: made?.AccessKeyId ?? '',
+        secretAccessKey: made?.SecretAccessKey ?? '',
+        sessionToken: made?.SessionToken ?? '',
+      },
+    });
+    const presigned = await getSignedUrl(temporary, new GetObjectCommand({ Bucket: 'photos', Key: 'a.jpg' }));
+    expect((await fetch(presigned)).status).toBe(403);
+    await fetch(`${server.s3}/minio/health/live`);
+    await server.stop();
+
+    expect(collector.named('PutObject')).toMatchObject([
+      {
+        version: '1',
+        api: { bucket: 'photos', object: 'a.jpg', statusCode: 200 },
+        accessKey: 'root',
+        identity: { kind: 'root' },
+        requestHeader: { Authorization: '*REDACTED*' },
+      },
+    ]);
+    expect(collector.named('CreateUser')).toMatchObject([
+      {
+        requestPath: '/minio/admin/v3/add-user',
+        requestQuery: { accessKey: 'bob' },
+      },
+    ]);
+    expect(collector.named('CreateUser')[0]?.decisions?.[0]).toMatchObject({
+      action: 'admin:CreateUser',
+      effect: 'allow',
+    });
+    const [denied, byUrl] = collector.named('GetObject');
+    expect(denied).toMatchObject({
+      api: { statusCode: 403 },
+      accessKey: 'bob',
+      error: expect.stringMatching(/^AccessDenied: /) as unknown,
+      decisions: [{ action: 's3:GetObject', resource: 'photos/a.jpg', effect: 'deny' }],
+    });
+    expect(denied?.decisions?.[0]?.reason).toMatch(/^bob: /);
+    expect(collector.named('AssumeRole')).toMatchObject([
+      { accessKey: 'bob', granted: { kind: 'temporary', accessKey: made?.AccessKeyId } },
+    ]);
+    expect(byUrl).toMatchObject({
+      accessKey: made?.AccessKeyId,
+      parentUser: 'bob',
+      requestQuery: { 'X-Amz-Signature': '*REDACTED*', 'X-Amz-Security-Token': '*REDACTED*' },
+    });
+    expect(collector.entries.filter(({ requestPath }) => requestPath.includes('health'))).toEqual([]);
+    expect([...collector.tokens]).toEqual(['Splunk collector-token']);
+    const signature = new URL(presigned).searchParams.get('X-Amz-Signature') ?? '-';
+    for (const secret of ['bobs-own-password', 'root-password', made?.SecretAccessKey, made?.SessionToken, signature]) {
+      expect(collector.texts).not.toContain(secret);
+    }
+    expect(collector.texts).not.toMatch(/Signature=[0-9a-f]/);
+  });
+
+  it('keeps entries in a folder while the service is away, over a restart of the server', async () => {
+    collector.status = 503;
+    const data = join(folder, 'data');
+    const env = {
+      SVC_AUDIT_WEBHOOK_ENDPOINT: endpoint,
+      SVC_AUDIT_WEBHOOK_QUEUE_DIR: join(folder, 'queue'),
+      SVC_AUDIT_WEBHOOK_RETRY_INTERVAL: '1s',
+    };
+    const first = await start(env, data);
+    await s3Client(first).send(new CreateBucketCommand({ Bucket: 'kept' }));
+    await first.untilLogged('"event":"audit-away"');
+    await first.kill();
+    expect(await readdir(join(folder, 'queue'))).not.toEqual([]);
+    collector.status = 200;
+    await start(env, data);
+    await expect.poll(() => collector.named('PutBucket').length, generous).toBe(1);
+    await expect.poll(() => readdir(join(folder, 'queue')), generous).toEqual([]);
+  });
+
+  it('is a file that begins anew on SIGHUP, once it was moved', async () => {
+    const path = join(folder, 'audit.log');
+    const server = await start({ SVC_AUDIT_FILE: path });
+    const s3 = s3Client(server);
+    await s3.send(new CreateBucketCommand({ Bucket: 'first' }));
+    await expect.poll(() => readFile(path, 'utf8'), generous).toContain('"bucket":"first"');
+    await rename(path, `${path}.1`);
+    process.kill(server.pid, 'SIGHUP');
+    await expect.poll(() => readFile(path, 'utf8').catch(() => 'absent'), generous).toBe('');
+    await s3.send(new CreateBucketCommand({ Bucket: 'second' }));
+    await server.stop();
+    expect(await readFile(path, 'utf8')).toContain('"bucket":"second"');
+  });
+
+  it('keeps a server from starting where it cannot be written', async () => {
+    const starting = start({ SVC_AUDIT_FILE: join(folder, 'none', 'audit.log') });
+    await expect(starting).rejects.toThrow(/SVC_AUDIT_FILE: .*audit\.log cannot be written: ENOENT/);
+  });
+});
