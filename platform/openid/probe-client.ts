@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { clientAuthentication } from './client-authentication.ts';
 import type { ProviderMetadata } from './discovery.ts';
 import { explainFailure } from './explain-failure.ts';
 import { parseJsonObject } from './json-object.ts';
@@ -37,7 +38,7 @@ export async function probeClient(
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
   const fetch = options.fetch ?? createProviderFetch(options);
-  const { headers, form } = authenticated(metadata.tokenEndpointAuthMethods, client);
+  const { headers, form } = clientAuthentication(metadata.tokenEndpointAuthMethods, client);
   form.set('grant_type', 'authorization_code');
   form.set('code', `probe-${randomBytes(12).toString('hex')}`);
   form.set('redirect_uri', options.redirectUri ?? 'http://127.0.0.1/oauth_callback');
@@ -48,24 +49,6 @@ export async function probeClient(
     throw explainFailure('Unreachable', 'the token endpoint', metadata.tokenEndpoint, error);
   }
   return judge(metadata.tokenEndpoint, client.clientId, response.status, await response.text());
-}
-
-function authenticated(methods: readonly string[], client: ClientCredentials) {
-  const form = new URLSearchParams();
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (methods.includes('client_secret_basic') || !methods.includes('client_secret_post')) {
-    const pair = `${formEncode(client.clientId)}:${formEncode(client.clientSecret)}`;
-    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
-  } else {
-    form.set('client_id', client.clientId);
-    form.set('client_secret', client.clientSecret);
-  }
-  return { headers, form };
-}
-
-/** Basic credentials of OAuth are form-encoded first. @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1 */
-function formEncode(text: string): string {
-  return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
 function judge(endpoint: string, clientId: string, status: number, body: string): ProbeResult {

@@ -23,6 +23,7 @@ import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-s
 import { idpConfigRoutes } from './idp-config-routes.ts';
 import { ldapRoutes } from './ldap-routes.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
+import { openIdTestRoutes } from './openid-test-routes.ts';
 import { personCheckRoutes } from './person-check-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
@@ -67,6 +68,7 @@ const routes: readonly Route[] = [
   ...idpConfigRoutes,
   ...configRoutes,
   ...personCheckRoutes,
+  ...openIdTestRoutes,
   ...userRoutes,
   ...groupRoutes,
   ...policyRoutes,

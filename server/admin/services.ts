@@ -5,6 +5,7 @@ import type { Authenticate } from '../access/authenticate.ts';
 import type { AccessRoom } from '../access/access.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import type { PersonCheck } from '../access/person-check.ts';
+import type { SignInTrial } from '../access/sign-in-trial.ts';
 import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
 import type { Identities } from '../identities/identities.ts';
 import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
@@ -18,7 +19,7 @@ import type { ImportingBuckets } from './import-buckets.ts';
 /** What the admin API needs of the other rooms. */
 export interface AdminServices {
   readonly authenticate: Authenticate;
-  readonly access: Pick<AccessRoom, 'credentials' | 'authorize' | 'explain'>;
+  readonly access: Pick<AccessRoom, 'credentials' | 'authorize' | 'explain'> & Partial<Pick<AccessRoom, 'formerRoot'>>;
   readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
   readonly root: { readonly user: string };
@@ -41,6 +42,8 @@ export interface AdminServices {
   readonly directory?: Pick<LdapDirectory, 'find'>;
   /** Whether people still exist at their provider. */
   readonly personCheck?: PersonCheck;
+  /** Absent where nobody signs in by OpenID. */
+  readonly signInTrial?: SignInTrial;
   /** What is done with the stores as a whole. */
   readonly maintenance?: Maintenance;
   /** What the process does beside serving. */

@@ -91,15 +91,16 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
   };
 }
 
-type Ready = Extract<ProviderStatus, { kind: 'ready' }>;
+export type Ready = Extract<ProviderStatus, { kind: 'ready' }>;
 
-function readyStatus({ id, status }: OpenIdProvider): Ready {
+export function readyStatus({ id, status }: OpenIdProvider): Ready {
   if (status.kind === 'ready') return status;
   const why = status.problem === undefined ? 'it is still being read' : status.problem.message;
   throw new StsError('IDPCommunicationError', `The OpenID provider ${id} cannot be used now: ${why}`);
 }
 
-function expectations({ settings }: OpenIdProvider, { metadata, keys }: Ready) {
+/** What a token of this provider must be. */
+export function expectations({ settings }: OpenIdProvider, { metadata, keys }: Ready) {
   const algorithms = metadata.document['id_token_signing_alg_values_supported'];
   return {
     issuer: metadata.issuer,
@@ -110,11 +111,12 @@ function expectations({ settings }: OpenIdProvider, { metadata, keys }: Ready) {
   };
 }
 
-async function allClaims(
+/** Those of the token, and where it is set those of the userinfo endpoint. */
+export async function allClaims(
   provider: OpenIdProvider,
   { metadata }: Ready,
   token: VerifiedToken,
-  request: WebIdentityRequest,
+  request: Pick<WebIdentityRequest, 'token' | 'accessToken'>,
 ): Promise<Record<string, unknown>> {
   if (!provider.settings.claimUserinfo) return token.claims;
   if (metadata.userinfoEndpoint === undefined) {

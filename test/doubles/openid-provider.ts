@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { JWTPayload } from 'jose';
+import { DeviceLogins, deviceGrant } from './openid/device-logins.ts';
 import { authorize } from './openid/login-page.ts';
 import { newClient, newUser } from './openid/realm.ts';
 import type { Fault, FaultPoint, Realm, RealmClient, RealmUser } from './openid/realm.ts';
@@ -40,6 +41,7 @@ export class OpenIdProviderDouble {
   readonly #codes = new Map<string, IssuedCode>();
   readonly #refreshTokens = new Map<string, IssuedCode>();
   readonly #bearers = new Map<string, Grant>();
+  readonly #deviceLogins = new DeviceLogins();
 
   private constructor(server: Server, issuer: string, realm: Realm, keys: ProviderKeys) {
     this.#server = server;
@@ -106,6 +108,16 @@ export class OpenIdProviderDouble {
     this.#bearers.clear();
   }
 
+  /** As a person does at the page for codes; false where no device shows this code. */
+  enterCode(userCode: string, username: string): boolean {
+    return this.#deviceLogins.enter(userCode, this.user(username));
+  }
+
+  /** Those that devices show now. */
+  userCodes(): string[] {
+    return this.#deviceLogins.userCodes();
+  }
+
   heal(): void {
     this.realm.faults.clear();
     this.realm.discovery = {};
@@ -159,6 +171,7 @@ export class OpenIdProviderDouble {
     }
     const form = request.method === 'POST' ? new URLSearchParams(await readText(request)) : undefined;
     if (path === `${oidc}/token`) return this.#unless('token', response, () => this.#token(request, response, form));
+    if (path === `${oidc}/auth/device`) return this.#beginDeviceLogin(request, response, form);
     if (path === `${oidc}/auth`) return this.#login(url, response, form);
     if (path === `${oidc}/userinfo`) return this.#unless('userinfo', response, () => this.#userinfo(request, response));
     if (path === `${oidc}/logout`) return sendHtml(response, 200, '<!doctype html><p id="message">Signed out.</p>');
@@ -197,6 +210,7 @@ export class OpenIdProviderDouble {
       issuer: this.issuer,
       authorization_endpoint: `${oidc}/auth`,
       token_endpoint: `${oidc}/token`,
+      device_authorization_endpoint: `${oidc}/auth/device`,
       userinfo_endpoint: `${oidc}/userinfo`,
       end_session_endpoint: `${oidc}/logout`,
       jwks_uri: `${oidc}/certs`,
@@ -210,12 +224,23 @@ export class OpenIdProviderDouble {
     });
   }
 
+  #beginDeviceLogin(request: IncomingMessage, response: ServerResponse, form = new URLSearchParams()): void {
+    try {
+      sendJson(response, 200, this.#deviceLogins.begin(this.realm, this.issuer, request.headers, form));
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      sendJson(response, error.status, { error: error.error, error_description: error.message });
+    }
+  }
+
   async #token(request: IncomingMessage, response: ServerResponse, form: URLSearchParams | undefined): Promise<void> {
     try {
       if (form === undefined || !/^application\/x-www-form-urlencoded\b/.test(request.headers['content-type'] ?? '')) {
         throw new OAuthError(400, 'invalid_request', 'The token endpoint takes a POSTed form');
       }
-      const grant = grantFor(this.realm, this.#codes, this.#refreshTokens, request.headers, form);
+      const grant =
+        deviceGrant(this.realm, this.#deviceLogins, request.headers, form) ??
+        grantFor(this.realm, this.#codes, this.#refreshTokens, request.headers, form);
       const accessToken = await this.#accessTokenFor(grant);
       this.#bearers.set(accessToken, grant);
       const idToken =

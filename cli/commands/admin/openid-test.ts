@@ -1,4 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminOf, pathPart, type AdminClient } from '../../admin/admin-client.ts';
+import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
+import { printable } from '../../terminal/format.ts';
+import { readAll } from '../../terminal/read-all.ts';
+import { secret } from '../../terminal/secret-argument.ts';
 
 export interface SignInOptions {
   readonly tokenFile?: string;
@@ -6,6 +13,108 @@ export interface SignInOptions {
   readonly device?: boolean;
 }
 
-export async function testOpenId(_context: Context, _args: readonly string[], _options: SignInOptions): Promise<void> {
-  throw new Error('not built yet');
+interface Step {
+  readonly step: string;
+  readonly outcome: 'ok' | 'failed' | 'unclear' | 'skipped';
+  readonly message: string;
+}
+
+interface Answer {
+  readonly steps?: readonly Step[];
+  /** Nobody has entered the code yet. */
+  readonly pending?: { readonly slower: boolean };
+  readonly device?: DeviceLogin;
+}
+
+/** Seconds. */
+interface DeviceLogin {
+  readonly userCode: string;
+  readonly verificationUri: string;
+  readonly verificationUriComplete?: string;
+  readonly deviceCode: string;
+  readonly interval: number;
+  readonly expiresIn: number;
+}
+
+const marks: Readonly<Record<Step['outcome'], string>> = { ok: '✔', failed: '✘', unclear: '?', skipped: '-' };
+
+/** Walks the way of a sign-in on the server, and shows each step. Exits with 1 where one failed. */
+export async function testOpenId(
+  context: Context,
+  [alias = '', name = '_']: readonly string[],
+  options: SignInOptions,
+): Promise<void> {
+  const ways = [options.tokenFile, options.user, options.device].filter((way) => way !== undefined);
+  if (ways.length > 1) throw new CliError('BadArgument', 'Give one of --token-file, --user and --device');
+  const admin = await adminOf(context, alias);
+  const proof = await proofOf(context, options);
+  const ask = (body: object) => question(admin, name, body);
+  const steps: Step[] = [...((await ask(proof)).steps ?? [])];
+  print(context, name, steps);
+  if (options.device === true && !hasFailed(steps)) {
+    const walked = await byDevice(context, ask);
+    print(context, name, walked);
+    steps.push(...walked);
+  }
+  if (hasFailed(steps)) {
+    throw new CliError('Reported', `The provider ${name} cannot be used as it is`);
+  }
+  if (ways.length === 0) {
+    context.output.hint(`\nSo far nobody signed in. Go on with a person: --device, --user NAME or --token-file FILE`);
+  }
+}
+
+async function question(admin: AdminClient, name: string, body: object): Promise<Answer> {
+  return admin.openedJson<Answer>({
+    method: 'POST',
+    api: 'coffer',
+    call: `openid-test/${pathPart(name)}`,
+    body,
+    sealed: true,
+  });
+}
+
+async function proofOf(context: Context, { tokenFile, user }: SignInOptions): Promise<object> {
+  if (user !== undefined) return { user, password: await secret(context, `password of ${user}`, undefined) };
+  if (tokenFile === undefined) return {};
+  const token = tokenFile === '-' ? await readAll(context.io) : await readFile(tokenFile, 'utf8');
+  if (token.trim() === '') throw new CliError('BadArgument', `There is no token in \`${tokenFile}\``);
+  return { token: token.trim() };
+}
+
+/** Shows the code, and asks until the person has entered it, or it ends. */
+async function byDevice(context: Context, ask: (body: object) => Promise<Answer>): Promise<readonly Step[]> {
+  const { device } = await ask({ device: true });
+  if (device === undefined) throw new CliError('Failed', 'The server began no login by a code');
+  const { userCode, verificationUri, verificationUriComplete = verificationUri, deviceCode, expiresIn } = device;
+  context.output.message(`\nOpen ${printable(verificationUriComplete)}\nand enter the code ${printable(userCode)}\n`, {
+    verificationUri,
+    verificationUriComplete,
+    userCode,
+    expiresIn,
+  });
+  const deadline = performance.now() + expiresIn * 1_000;
+  let interval = device.interval;
+  while (performance.now() < deadline) {
+    await sleep(interval * 1_000, undefined, { signal: context.signal });
+    const answer = await ask({ deviceCode });
+    if (answer.pending === undefined) return answer.steps ?? [];
+    // As RFC 8628 (3.5) wants it.
+    if (answer.pending.slower) interval += 5;
+  }
+  throw new CliError('Failed', `Nobody entered the code within ${expiresIn} seconds; begin again`);
+}
+
+function print(context: Context, provider: string, steps: readonly Step[]): void {
+  const lines = steps.map(
+    ({ step, outcome, message }) => `${marks[outcome]} ${printable(step).padEnd(12)} ${printable(message)}`,
+  );
+  context.output.list(
+    lines.join('\n'),
+    steps.map((step) => ({ provider, ...step })),
+  );
+}
+
+function hasFailed(steps: readonly Step[]): boolean {
+  return steps.some(({ outcome }) => outcome === 'failed');
 }

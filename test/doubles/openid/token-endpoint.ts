@@ -58,7 +58,7 @@ export function grantFor(
   }
 }
 
-function authenticateClient(realm: Realm, headers: IncomingHttpHeaders, form: URLSearchParams): RealmClient {
+export function authenticateClient(realm: Realm, headers: IncomingHttpHeaders, form: URLSearchParams): RealmClient {
   const basic = /^Basic (.+)$/.exec(headers.authorization ?? '')?.[1];
   if (basic !== undefined && form.has('client_secret')) {
     throw new OAuthError(400, 'invalid_request', 'The client authenticates in two ways at once');

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import type { SignInProof, SignInTrial } from '../access/sign-in-trial.ts';
+import { AdminError } from './admin-error.ts';
+import { cofferPath } from './admin-path.ts';
+import { refusing } from './configuration-refusal.ts';
+import { sealedJsonBody } from './json-body.ts';
+import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
+
+/** Coffer's own call: the way of a sign-in by an OpenID provider, step by step, with a person or as far as it goes without one. */
+export const openIdTestRoutes: readonly Route[] = refusing([
+  { method: 'POST', path: cofferPath('openid-test/([^/]+)'), action: 'admin:ConfigUpdate', serve: test },
+]);
+
+const text = z.string().min(1).max(20_000);
+
+const question = z.union([
+  z.strictObject({ token: text }),
+  z.strictObject({ user: text, password: text }),
+  z.strictObject({ deviceCode: text }),
+  /** Begins a login by a code. */
+  z.strictObject({ device: z.literal(true) }),
+  z.strictObject({}),
+]);
+
+async function test(call: AdminCall): Promise<AdminAnswer> {
+  const [name = '_'] = call.parts;
+  const asked = await sealedJsonBody(call, question);
+  const trial = trialOf(call);
+  if ('device' in asked) return sealed({ device: await beginDevice(trial, name) });
+  const proof = proofOf(asked);
+  // While somebody is at their browser, the rest was told before.
+  if (proof?.kind === 'device') return sealed(answerOf(await trial.walk(name, proof)));
+  const before = await withoutPerson(call, name);
+  const broke = before.some(({ outcome }) => outcome === 'failed');
+  if (proof === undefined || broke) return sealed({ steps: before });
+  const walked = answerOf(await trial.walk(name, proof));
+  return sealed('steps' in walked ? { steps: [...before, ...walked.steps] } : walked);
+}
+
+async function withoutPerson({ services }: AdminCall, name: string) {
+  const kind = services.identityProviders?.find(({ subsystem }) => subsystem === 'identity_openid');
+  if (kind?.test === undefined) throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
+  if ((await kind.get(name)) === undefined) {
+    const known = (await kind.list()).map((one) => one.name).join(', ') || 'none';
+    throw new AdminError(
+      'XMinioAdminConfigIDPCfgNameDoesNotExist',
+      `There is no OpenID configuration ${JSON.stringify(name.slice(0, 64))}; configured: ${known}.`,
+    );
+  }
+  return kind.test(name);
+}
+
+function trialOf({ services }: AdminCall): SignInTrial {
+  if (services.signInTrial !== undefined) return services.signInTrial;
+  throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
+}
+
+async function beginDevice(trial: SignInTrial, name: string) {
+  try {
+    return await trial.beginDevice(name);
+  } catch (error) {
+    if (!(error instanceof OpenIdProblem)) throw error;
+    throw new AdminError('XCofferRefused', error.message, { cause: error });
+  }
+}
+
+function proofOf(asked: z.infer<typeof question>): SignInProof | undefined {
+  if ('token' in asked) return { kind: 'token', token: asked.token.trim() };
+  if ('user' in asked) return { kind: 'password', ...asked };
+  return 'deviceCode' in asked ? { kind: 'device', ...asked } : undefined;
+}
+
+function answerOf(walk: Awaited<ReturnType<SignInTrial['walk']>>) {
+  return walk.kind === 'walked' ? { steps: walk.steps } : { pending: { slower: walk.slower } };
+}

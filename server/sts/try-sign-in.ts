@@ -1,0 +1,180 @@
+import { claimAt } from '../../platform/openid/claim-at.ts';
+import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import {
+  beginDeviceLogin,
+  deviceToken,
+  passwordToken,
+  type TokenClient,
+} from '../../platform/openid/token-for-person.ts';
+import { verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
+import { openIdPerson } from '../access/openid-person.ts';
+import type { OpenIdProvider, OpenIdProviders } from '../access/openid-providers.ts';
+import { askProvider, isChecked } from '../access/person-state.ts';
+import type { SignInProof, SignInStep, SignInTrial, SignInWalk } from '../access/sign-in-trial.ts';
+import { allClaims, expectations, readyStatus, type Ready } from './assume-role-with-web-identity.ts';
+import { grantedRights, type RightsSource } from './granted-policies.ts';
+import { StsError } from './sts-error.ts';
+
+export interface SignInTrialServices {
+  readonly providers: Pick<OpenIdProviders, 'byId' | 'list' | 'started'>;
+  readonly identities: RightsSource;
+  readonly clock?: () => Date;
+}
+
+/** The way of `AssumeRoleWithWebIdentity`, by the same functions, told step by step and without credentials at its end. */
+export function createSignInTrial(services: SignInTrialServices): SignInTrial {
+  const { identities } = services;
+
+  async function usable(name: string): Promise<{ provider: OpenIdProvider; ready: Ready }> {
+    await services.providers.started;
+    const provider = services.providers.byId(name);
+    if (provider !== undefined) return { provider, ready: readyStatus(provider) };
+    const known = services.providers.list.map(({ id }) => id).join(', ') || 'none';
+    throw new StsError(
+      'InvalidParameterValue',
+      `The provider ${name} is switched off, or not there. In use: ${known}.`,
+    );
+  }
+
+  async function walkWith(walk: Walk, name: string, proof: SignInProof): Promise<'pending' | 'slower' | undefined> {
+    const found = await walk.step('Provider', () => usable(name), sayReady);
+    if (found === undefined) return undefined;
+    const { provider, ready } = found;
+    const got = await walk.step(
+      'Token',
+      () => tokenBy(proof, provider, ready),
+      (token) => (token.kind === 'pending' ? undefined : `${wayOf(proof)}.`),
+    );
+    if (got === undefined) return undefined;
+    if (got.kind === 'pending') return got.slower ? 'slower' : 'pending';
+    const { clock } = services;
+    const expected = { ...expectations(provider, ready), ...(clock === undefined ? {} : { clock }) };
+    const token = await walk.step('Checks', () => verifyToken(got.token, expected), sayChecked);
+    if (token === undefined) return undefined;
+    const bearer = { token: got.token };
+    const claims = await walk.step(
+      'Claims',
+      () => allClaims(provider, ready, token, bearer),
+      (all) => `${provider.settings.claimUserinfo ? 'With those of userinfo: ' : ''}${namesOf(all)}.`,
+    );
+    if (claims === undefined) return undefined;
+    const { rolePolicy, claimName } = provider.settings;
+    const source = rolePolicy.length > 0 ? 'the role policy' : `the claim "${claimName}"`;
+    const value = rolePolicy.length > 0 ? rolePolicy : claimAt(claims, claimName);
+    await walk.step(
+      'Policies',
+      () => grantedRights(claims, provider.settings, identities),
+      ({ policies, targets }) => {
+        const attached = targets.length === 0 ? '' : ` And what is attached to ${targets.length} of its claims.`;
+        return `From ${source}, which is ${JSON.stringify(value ?? null).slice(0, 500)}: ${policies.join(', ') || 'none'}.${attached}`;
+      },
+    );
+    if (isChecked(provider)) {
+      const { subjectId, displayName } = openIdPerson(claims, token.subject, provider.settings);
+      await walk.step('Admin check', () => stillThere(provider, subjectId, displayName), sayActive);
+    }
+    return undefined;
+  }
+
+  return {
+    async walk(name, proof): Promise<SignInWalk> {
+      const walk = new Walk();
+      const pending = await walkWith(walk, name, proof);
+      if (pending !== undefined) return { kind: 'pending', slower: pending === 'slower' };
+      return { kind: 'walked', steps: walk.steps };
+    },
+    async beginDevice(name) {
+      const { provider, ready } = await usable(name).catch(asOpenIdProblem);
+      return beginDeviceLogin(ready.metadata, clientOf(provider));
+    },
+  };
+}
+
+function asOpenIdProblem(error: unknown): never {
+  throw error instanceof StsError ? new OpenIdProblem('Unreachable', error.message, { cause: error }) : error;
+}
+
+/** What was walked so far. */
+class Walk {
+  readonly steps: SignInStep[] = [];
+
+  /** Undefined where it failed: what needs it cannot be tried. */
+  async step<T>(step: string, work: () => Promise<T>, say: (result: T) => string | undefined): Promise<T | undefined> {
+    try {
+      const result = await work();
+      const message = say(result);
+      if (message !== undefined) this.steps.push({ step, outcome: 'ok', message });
+      return result;
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      this.steps.push({ step, outcome: 'failed', message: error.message });
+      return undefined;
+    }
+  }
+}
+
+function isProblem(error: unknown): error is Error {
+  return error instanceof StsError || error instanceof IdentityProblem || error instanceof OpenIdProblem;
+}
+
+async function tokenBy(proof: SignInProof, provider: OpenIdProvider, { metadata }: Ready) {
+  switch (proof.kind) {
+    case 'token':
+      return { kind: 'token', token: proof.token } as const;
+    case 'password':
+      return { kind: 'token', token: await passwordToken(metadata, clientOf(provider), proof) } as const;
+    case 'device':
+      return deviceToken(metadata, clientOf(provider), proof.deviceCode);
+    default:
+      return proof satisfies never;
+  }
+}
+
+function clientOf({ settings, fetch }: OpenIdProvider): TokenClient {
+  const { clientId, clientSecret, scopes } = settings;
+  const asked = scopes.length === 0 ? ['openid'] : scopes;
+  return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }), scopes: asked, fetch };
+}
+
+async function stillThere(provider: OpenIdProvider, subjectId: string, name: string): Promise<string> {
+  const { kind } = await askProvider(provider, subjectId);
+  if (kind === 'active') return name;
+  const what = kind === 'disabled' ? 'is disabled there' : 'is not there any more';
+  throw new IdentityProblem('PersonDisabled', `${name} ${what}: nobody of that name gets credentials.`);
+}
+
+function wayOf(proof: SignInProof): string {
+  switch (proof.kind) {
+    case 'token':
+      return 'The one that was given';
+    case 'password':
+      return `The provider gave one for the name and password of ${proof.user}`;
+    case 'device':
+      return 'The provider gave one for the code';
+    default:
+      return proof satisfies never;
+  }
+}
+
+function sayReady({ provider, ready }: { readonly provider: OpenIdProvider; readonly ready: Ready }): string {
+  const warnings = ready.metadata.warnings.map((warning) => ` ${warning}`).join('');
+  return `${provider.id} is in use, with the issuer ${ready.metadata.issuer}.${warnings}`;
+}
+
+function sayChecked({ subject, expiration }: VerifiedToken): string {
+  return `Signature, issuer, audience and times are right; sub is ${JSON.stringify(subject.slice(0, 256))}, good until ${expiration.toISOString()}.`;
+}
+
+function sayActive(name: string): string {
+  return `The provider says that ${name} is enabled.`;
+}
+
+/** Their names alone: values may be private. */
+function namesOf(claims: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(claims).toSorted();
+  return names
+    .slice(0, 100)
+    .map((name) => name.slice(0, 128))
+    .join(', ');
+}
