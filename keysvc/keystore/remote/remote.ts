@@ -25,8 +25,10 @@ export interface RemoteRequest {
   readonly body?: string;
   /** Whose answer is awaited, for the error when none comes: `Azure Key Vault https://…`. */
   readonly of: string;
-  /** Tried once: for probes. */
+  /** Tried once: for probes, and for what must not come late. */
   readonly once?: boolean;
+  /** Milliseconds for an attempt, where fewer than all others have. */
+  readonly withinMs?: number;
 }
 
 export interface RemoteAnswer {
@@ -85,7 +87,7 @@ export class Remote {
   }
 
   async #attempt(
-    { url, method, headers, body }: RemoteRequest,
+    { url, method, headers, body, withinMs }: RemoteRequest,
     repeated: boolean,
   ): Promise<{ answer: RemoteAnswer } | { failure: unknown }> {
     try {
@@ -93,6 +95,7 @@ export class Remote {
         method,
         headers: { accept: 'application/json', ...headers },
         ...(body === undefined ? {} : { body }),
+        ...(withinMs === undefined ? {} : { signal: AbortSignal.timeout(withinMs) }),
       });
       return { answer: { status: answer.status, headers: answer.headers, text: await answer.text(), repeated } };
     } catch (failure) {

@@ -8,20 +8,20 @@ export interface Token {
 
 const longestMarginMs = 300_000;
 
-interface Held {
-  readonly token: Token;
+interface Held<T extends Token> {
+  readonly token: T;
   readonly since: number;
 }
 
 /** The token of a login, renewed before it ends. Any number of callers share one login. */
-export class TokenSource {
-  readonly #acquire: (previous: Token | undefined) => Promise<Token>;
+export class TokenSource<T extends Token = Token> {
+  readonly #acquire: (previous: T | undefined) => Promise<T>;
   readonly #clock: Clock;
-  #held: Held | undefined;
-  #acquiring: Promise<Token> | undefined;
+  #held: Held<T> | undefined;
+  #acquiring: Promise<T> | undefined;
 
   /** `acquire` gets the token to be replaced, where there is one that is still taken. */
-  constructor(acquire: (previous: Token | undefined) => Promise<Token>, clock: Clock) {
+  constructor(acquire: (previous: T | undefined) => Promise<T>, clock: Clock) {
     this.#acquire = acquire;
     this.#clock = clock;
   }
@@ -55,6 +55,6 @@ export class TokenSource {
 }
 
 /** A fifth of its life before the end, five minutes at most. */
-function marginOf({ token, since }: Held): number {
+function marginOf({ token, since }: Held<Token>): number {
   return Math.min(longestMarginMs, (token.expiresAt - since) / 5);
 }

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { KeyStoreError } from '../keystore.ts';
+import type { WriteOutcome } from '../remote/confirm-created.ts';
+import { readJson, tryJson } from '../remote/json-answer.ts';
+import type { RemoteAnswer } from '../remote/remote.ts';
+import { joinPath, listFolder } from './kv-engine.ts';
+import type { KvEngine } from './kv-engine.ts';
+import type { VaultCall, VaultClient } from './vault-client.ts';
+import { vaultSays } from './vault-errors.ts';
+
+const secret = z.object({
+  data: z.object({ data: z.record(z.string(), z.unknown()), metadata: z.object({ version: z.number() }) }),
+});
+const deletedSecret = z.object({
+  data: z.object({ metadata: z.object({ deletion_time: z.string(), destroyed: z.boolean() }) }),
+});
+
+/**
+ * Version 2 keeps versions, and writes the first only where there is none. A key is the first version: whoever wrote another has
+ * changed what nobody may change, and is told so.
+ *
+ * @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2
+ */
+export class KvV2 implements KvEngine {
+  readonly #client: VaultClient;
+  readonly #engine: string;
+  readonly #prefix: string;
+
+  constructor(client: VaultClient, engine: string, prefix: string) {
+    this.#client = client;
+    this.#engine = engine;
+    this.#prefix = prefix;
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    const latest = await this.#readVersion(name, undefined);
+    if (latest === undefined || latest.version === 1) return latest?.value;
+    const first = await this.#readVersion(name, 1);
+    if (first?.value.equals(latest.value) === true) return first.value;
+    throw new KeyStoreError(
+      'corrupted',
+      `the key "${name}" in the vault ${this.#client.name} was written over: "${this.#data(name)}" is at version ${latest.version}, ` +
+        'and what was sealed needs version 1. Bring it back by "vault kv rollback -version=1"',
+    );
+  }
+
+  async write(name: string, record: Buffer): Promise<WriteOutcome> {
+    const call = {
+      method: 'POST',
+      path: this.#data(name),
+      body: { options: { cas: 0 }, data: { [name]: record.toString('utf8') } },
+      capability: 'create',
+      key: name,
+    } as const;
+    const answer = await this.#client.expect(call, 200, 400);
+    if (answer.status === 200) return 'written';
+    if (!vaultSays(answer).includes('check-and-set')) throw this.#client.error(call, answer);
+    const current = await this.#client.expect(this.#readCall(name, undefined), 200, 404);
+    if (current.status === 404) throw this.#undeletable(name, current);
+    return answer.repeated ? 'in-doubt' : 'taken';
+  }
+
+  async remove(name: string): Promise<boolean> {
+    const path = joinPath(this.#engine, 'metadata', this.#prefix, name);
+    const look = await this.#client.expect({ method: 'GET', path, capability: 'read', key: name }, 200, 404);
+    if (look.status === 404) return false;
+    // All versions at once: a deletion of the latest alone would leave the name taken.
+    await this.#client.expect({ method: 'DELETE', path, capability: 'delete', key: name }, 204);
+    return true;
+  }
+
+  list(): Promise<readonly string[]> {
+    return listFolder(this.#client, joinPath(this.#engine, 'metadata', this.#prefix));
+  }
+
+  async #readVersion(
+    name: string,
+    version: number | undefined,
+  ): Promise<{ value: Buffer; version: number } | undefined> {
+    const answer = await this.#client.expect(this.#readCall(name, version), 200, 404);
+    if (answer.status === 404) return undefined;
+    const { data, metadata } = readJson(answer.text, secret, `the vault ${this.#client.name}`).data;
+    return { value: valueOf(data, name, this.#client), version: metadata.version };
+  }
+
+  #readCall(name: string, version: number | undefined): VaultCall {
+    const query = version === undefined ? {} : { query: `version=${version}` };
+    return { method: 'GET', path: this.#data(name), ...query, capability: 'read', key: name };
+  }
+
+  /** The name is taken, and nothing is to be read there. */
+  #undeletable(name: string, answer: RemoteAnswer): KeyStoreError {
+    const where = `the vault ${this.#client.name} holds a deleted key "${name}"`;
+    const metadata = tryJson(answer.text, deletedSecret)?.data.metadata;
+    return new KeyStoreError(
+      'refused',
+      metadata?.destroyed === false
+        ? `${where} that can be recovered, so its name cannot be used: bring it back by "vault kv undelete -versions=1", ` +
+            `or remove it for good by "keysvc key rm ${name}"`
+        : `${where}, whose bytes are destroyed: remove what is left of it by "keysvc key rm ${name}" to use its name again`,
+    );
+  }
+
+  #data(name: string): string {
+    return joinPath(this.#engine, 'data', this.#prefix, name);
+  }
+}
+
+/** A key is one field of its secret, named like it. */
+export function valueOf(data: Readonly<Record<string, unknown>>, name: string, client: VaultClient): Buffer {
+  const value = data[name];
+  if (typeof value === 'string') return Buffer.from(value, 'utf8');
+  throw new KeyStoreError(
+    'corrupted',
+    `the secret of the key "${name}" in the vault ${client.name} has no field of that name`,
+  );
+}
