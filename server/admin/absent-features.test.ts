@@ -35,6 +35,7 @@ describe('what Coffer does not have', () => {
 
   it.each([
     ['top/locks?count=10', []],
+    ['get-bucket-quota?bucket=b', { quota: 0 }],
     ['site-replication/info', { enabled: false }],
   ])('is said to be none: %s', async (call, value) => {
     expect(await admin.call('root', 'GET', call)).toMatchObject({ status: 200, value });

@@ -8,6 +8,15 @@ const empty: readonly Route[] = [
   { method: 'GET', path: adminPath('top/locks'), action: 'admin:TopLocksInfo', serve: () => Promise.resolve(json([])) },
   {
     method: 'GET',
+    path: adminPath('get-bucket-quota'),
+    action: 'admin:GetBucketQuota',
+    async serve(call) {
+      await call.services.buckets?.headBucket(call.required('bucket'));
+      return json({ quota: 0, size: 0, rate: 0, requests: 0 });
+    },
+  },
+  {
+    method: 'GET',
     path: adminPath('site-replication/info'),
     action: 'admin:SiteReplicationInfo',
     serve: () => Promise.resolve(json({ enabled: false, name: '', sites: null, serviceAccountAccessKey: '' })),

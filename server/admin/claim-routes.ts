@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AttachmentTarget } from '../identities/attachment-target.ts';
 import { cofferPath } from './admin-path.ts';
 import { sealedJsonBody } from './json-body.ts';
+import { changeAssociation, mayAttach, mayListAttached, policyList } from './policy-association.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 
 /** Policies of everyone whose token has a claim, such as the service accounts of a namespace. Coffer's own calls. */
@@ -9,13 +9,13 @@ export const claimRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: cofferPath('claim-policy/(attach|detach)'),
-    action: ['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'],
+    action: mayAttach,
     serve: change,
   },
   {
     method: 'GET',
     path: cofferPath('claim-policy'),
-    action: ['admin:ListUserPolicies', 'admin:ListUsers', 'admin:ListGroups'],
+    action: mayListAttached,
     serve: list,
   },
 ];
@@ -31,17 +31,12 @@ const attachment = z.object({
   claim: text,
   /** `*` and `?` are wild. */
   value,
-  policies: z.array(z.string()).min(1),
+  policies: policyList,
 });
 
 async function change(call: AdminCall): Promise<AdminAnswer> {
-  const { identities } = call.services;
   const { policies, ...named } = await sealedJsonBody(call, attachment);
-  const target: AttachmentTarget = { kind: 'claim', ...named };
-  const attaching = call.parts[0] === 'attach';
-  const changed = await (attaching ? identities.attach(target, policies) : identities.detach(target, policies));
-  const updatedAt = new Date(changed.updatedAt).toISOString();
-  return sealed({ [attaching ? 'policiesAttached' : 'policiesDetached']: changed.changed, updatedAt });
+  return sealed(await changeAssociation(call, { kind: 'claim', ...named }, policies));
 }
 
 async function list({ services }: AdminCall): Promise<AdminAnswer> {

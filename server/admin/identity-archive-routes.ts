@@ -3,6 +3,7 @@ import { AdminError } from './admin-error.ts';
 import { exportIdentities } from './export-identities.ts';
 import { importIdentities } from './import-identities.ts';
 import type { ImportReport } from './import-report.ts';
+import { nowOf } from './now.ts';
 import { boundaryOf, callerSubject } from './own-account.ts';
 import { readIdentityArchive } from './read-identity-archive.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
@@ -23,7 +24,7 @@ export const identityArchiveRoutes: readonly Route[] = [
 ];
 
 async function exported({ services }: AdminCall): Promise<AdminAnswer> {
-  const now = (services.clock ?? (() => new Date()))();
+  const now = nowOf(services);
   const bytes = await exportIdentities(services.identities, services.root.user, now);
   return { kind: 'bytes', bytes, contentType: 'application/zip' };
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { normalizeDn } from '../access/ldap/distinguished-name.ts';
 import type { LdapDirectory, LdapPerson } from '../access/ldap/ldap-directory.ts';
 import { LdapProblem } from '../access/ldap/ldap-problem.ts';
@@ -8,6 +7,15 @@ import { adminPath } from './admin-path.ts';
 import { AdminError } from './admin-error.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { ldapPolicyEntities } from './ldap-policy-entities.ts';
+import { nowOf } from './now.ts';
+import {
+  association,
+  changeAssociation,
+  isAttaching,
+  mayAttach,
+  mayListAttached,
+  userOrGroup,
+} from './policy-association.ts';
 import { callerSubject, requireUnlessOwn } from './own-account.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 import { createAccount } from './service-account-routes.ts';
@@ -18,20 +26,20 @@ export const ldapRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: adminPath('idp/ldap/policy/(attach|detach)'),
-    action: ['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'],
+    action: mayAttach,
     serve: changePolicies,
   },
   {
     method: 'GET',
     path: adminPath('idp/ldap/policy-entities'),
-    action: ['admin:ListUserPolicies', 'admin:ListUsers', 'admin:ListGroups'],
+    action: mayListAttached,
     serve: async ({ services, query }) =>
       sealed(
         await ldapPolicyEntities(services.identities, {
           users: query.getAll('user').map(dnOf),
           groups: query.getAll('group').map(dnOf),
           policies: query.getAll('policy'),
-          now: (services.clock ?? (() => new Date()))(),
+          now: nowOf(services),
         }),
       ),
   },
@@ -44,29 +52,14 @@ export const ldapRoutes: readonly Route[] = [
   },
 ];
 
-const association = z.object({
-  policies: z.array(z.string()).min(1),
-  user: z.string().optional(),
-  group: z.string().optional(),
-});
-
 async function changePolicies(call: AdminCall): Promise<AdminAnswer> {
-  const { identities } = call.services;
-  const { policies, user = '', group = '' } = await sealedJsonBody(call, association);
-  if ((user === '') === (group === '')) {
-    throw new AdminError('XCofferInvalidRequest', 'Name either a user or a group to attach policies to.');
-  }
-  const attaching = call.parts[0] === 'attach';
+  const { policies, ...named } = await sealedJsonBody(call, association);
+  const { kind, name } = userOrGroup(named);
   const target: AttachmentTarget =
-    user === ''
-      ? { kind: 'ldap-group', name: dnOf(group) }
-      : { kind: 'ldap-user', name: attaching ? (await known(call, user)).dn : await dnOfUser(call, user) };
-  if (attaching) {
-    const { changed, updatedAt } = await identities.attach(target, policies);
-    return sealed({ policiesAttached: changed, updatedAt: new Date(updatedAt).toISOString() });
-  }
-  const { changed, updatedAt } = await identities.detach(target, policies);
-  return sealed({ policiesDetached: changed, updatedAt: new Date(updatedAt).toISOString() });
+    kind === 'group'
+      ? { kind: 'ldap-group', name: dnOf(name) }
+      : { kind: 'ldap-user', name: isAttaching(call) ? (await known(call, name)).dn : await dnOfUser(call, name) };
+  return sealed(await changeAssociation(call, target, policies));
 }
 
 async function addServiceAccount(call: AdminCall): Promise<AdminAnswer> {
