@@ -1,11 +1,13 @@
 import type { Logger } from '../platform/logger.ts';
 import type { AskForStop } from '../platform/shutdown.ts';
 import { startAgain } from './start-again.ts';
+import type { ServiceAction } from './admin/services.ts';
+import type { ToThread } from './thread-messages.ts';
 import type { Thread } from './threads.ts';
 
 /** What administrators ask of the process as a whole, whichever thread they reached. */
 export function administer(
-  http: readonly Pick<Thread, 'on' | 'tell'>[],
+  http: readonly Pick<Thread, 'on' | 'tell' | 'ask'>[],
   { log, ask }: { readonly log: Logger; readonly ask: AskForStop },
 ): void {
   let watchers = 0;
@@ -16,18 +18,22 @@ export function administer(
     });
     asked.on('service', ({ action }) => {
       log.warn({ action }, `an administrator asks this server to ${action}`);
-      switch (action) {
-        case 'restart':
-          return ask('an administrator asks for a restart', () => startAgain(log));
-        case 'stop':
-          return ask('an administrator asks for it');
-        case 'freeze':
-        case 'unfreeze':
-          for (const thread of http) thread.tell({ kind: 'freeze', on: action === 'freeze' });
-          return undefined;
-        default:
-          return action satisfies never;
-      }
+      void begin(action).then(() => {
+        asked.tell({ kind: 'acted' });
+        finish(action);
+      });
     });
+  }
+
+  /** Who asked is answered when no thread goes on as before: who looks whether the server is ready again must not see that it is still. */
+  async function begin(action: ServiceAction): Promise<void> {
+    const message: ToThread =
+      action === 'restart' || action === 'stop' ? { kind: 'leave' } : { kind: 'freeze', on: action === 'freeze' };
+    await Promise.all(http.map((thread) => thread.ask(message, 'changed')));
+  }
+
+  function finish(action: ServiceAction): void {
+    if (action === 'restart') ask('an administrator asks for a restart', () => startAgain(log));
+    if (action === 'stop') ask('an administrator asks for it');
   }
 }

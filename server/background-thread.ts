@@ -121,6 +121,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
         case 'announce':
         case 'trace':
         case 'freeze':
+        case 'acted':
         case 'refuse':
           return undefined;
         case 'leave':

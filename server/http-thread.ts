@@ -111,9 +111,13 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const traffic = new TrafficMeter(server, counters);
   const own: Pick<KnownSinceStart, 'process' | 'stopping'> = {
     process: {
-      act: (action) => tell({ kind: 'service', action }),
+      act(action) {
+        tell({ kind: 'service', action });
+        return acted.promise;
+      },
       log: openLineRing(options.live.log),
       trace: (signal) => traces.follow(signal, (watchers) => tell({ kind: 'tracing', watchers })),
+  let acted = Promise.withResolvers<void>();
     },
     stopping: stopped.signal,
   };
@@ -157,9 +161,13 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
           connections.startClosing();
           return undefined;
+          return tell({ kind: 'changed' });
+        case 'acted':
+          acted.resolve();
+          acted = Promise.withResolvers();
         case 'refuse':
           readiness = { kind: 'refusing' };
-          return undefined;
+          return tell({ kind: 'changed' });
         case 'stop':
           stopped.abort();
           freezer.set(false);

@@ -20,7 +20,11 @@ export interface ThreadOptions {
   readonly terminal: boolean;
   readonly startedAt: number;
   /** Where the HTTP threads count requests, and the part of this one. */
-  readonly counters: { readonly memory: SharedArrayBuffer; readonly thread: number };
+  readonly counters: {
+    readonly memory: SharedArrayBuffer;
+    readonly buckets: SharedArrayBuffer;
+    readonly thread: number;
+  };
   /** What was written last, for who looks on. */
   readonly live: LiveMemory;
   /** Where it is counted what becomes of audit entries; absent where they go nowhere. */
@@ -64,6 +68,8 @@ export type ToThread =
   /** Whether somebody wants to see requests. */
   | { readonly kind: 'trace'; readonly on: boolean }
   | { readonly kind: 'freeze'; readonly on: boolean }
+  /** What an administrator asked for by this thread has begun on all. */
+  | { readonly kind: 'acted' }
   | { readonly kind: 'leave' }
   | { readonly kind: 'refuse' }
   | { readonly kind: 'stop'; readonly drainMs: number };
@@ -78,6 +84,8 @@ export type FromThread =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'stopped' }
+  /** Answers `leave` and `freeze` of an HTTP thread. */
+  | { readonly kind: 'changed' }
   /** An administrator asks for it. */
   | { readonly kind: 'service'; readonly action: ServiceAction }
   /** One more who wants to see requests, or one less. */

@@ -18,15 +18,15 @@ export const serviceRoutes: readonly Route[] = [
     path: adminPath('service'),
     // What is no action is refused after that: whoever may restart learns what there is.
     action: ({ query }) => rights[asAction(query) ?? 'restart'],
-    serve: (call) => Promise.resolve(serve(call)),
+    serve,
   },
 ];
 
-function serve({ services, query }: AdminCall): AdminAnswer {
+async function serve({ services, query }: AdminCall): Promise<AdminAnswer> {
   const action = actionOf(query);
   const dryRun = query.get('dry-run') === 'true';
   if (services.process === undefined) throw new AdminError('XCofferRefused', 'This server has no process to act on.');
-  if (!dryRun) services.process.act(action);
+  if (!dryRun) await services.process.act(action);
   // Clients of before 2024 read no answer.
   if (query.get('type') !== '2') return nothing;
   const others = (services.others?.() ?? []).map(({ endpoint }) => ({

@@ -57,8 +57,8 @@ export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 
 /** This server as the process that it is, all its threads together. */
 export interface ServerProcess {
-  /** Begins it, once what is being answered is answered. */
-  act(action: ServiceAction): void;
+  /** Resolves when it has begun on every thread; what is being answered is answered still. */
+  act(action: ServiceAction): Promise<void>;
   /** The lines of the log that were written last. */
   readonly log: LineRing;
   /** Requests that are over, as lines of JSON, from now on until the signal. */

@@ -153,11 +153,11 @@ describe('service', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 200));
   });
 
-  it('restarts in the same process, and is ready again', async () => {
+  it('restarts in the same process, and is ready again', { timeout: 120_000 }, async () => {
     const before = server.log.filter((line) => line.includes('"event":"ready"')).length;
     expect((await service('action=restart')).status).toBe(200);
     await expect
-      .poll(() => server.log.filter((line) => line.includes('"event":"ready"')).length, { timeout: 25_000 })
+      .poll(() => server.log.filter((line) => line.includes('"event":"ready"')).length, { timeout: 100_000 })
       .toBe(before + 1);
     expect(server.log.join('\n')).toContain('"reason":"an administrator asks for a restart"');
     process.kill(server.pid, 0);

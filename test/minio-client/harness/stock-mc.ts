@@ -23,7 +23,8 @@ export class StockMc {
   /** Whatever comes of it. */
   async try(...args: readonly string[]): Promise<McReply> {
     const options = ['--config-dir', join(this.#folder, 'mc'), '--disable-pager', '--json'];
-    const { code, stdout, stderr } = await runCommand(this.#program, [...options, ...args]);
+    // Exports are put where it runs.
+    const { code, stdout, stderr } = await runCommand(this.#program, [...options, ...args], { cwd: this.#folder });
     return {
       code,
       lines: documents(stdout).map((document) => JSON.parse(document) as Readonly<Record<string, unknown>>),

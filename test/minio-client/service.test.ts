@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
+import { startMinio } from '../harness/start-minio.ts';
+import type { RunningMinio } from '../harness/start-minio.ts';
+import { startServer, untilReady } from '../harness/start-server.ts';
+import type { RunningServer } from '../harness/start-server.ts';
+import { tool } from '../harness/tools.ts';
+import { StockMc } from './harness/stock-mc.ts';
+
+const rootUser = 'minio-root';
+const rootPassword = 'minio-password';
+const patience = 240_000;
+
+let folder: string;
+let mc: StockMc;
+let coffer: RunningServer;
+let minio: RunningMinio;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-service-'));
+  mc = new StockMc(folder);
+  // Its own port, which it has again after a restart: later options win.
+  const args = ['--address', `127.0.0.1:${await freePort()}`];
+  [coffer, minio] = await Promise.all([
+    startServer({ args, env: { SVC_ROOT_USER: rootUser, SVC_ROOT_PASSWORD: rootPassword, SVC_THREADS: '2' } }),
+    startMinio(),
+  ]);
+  await untilReady(coffer);
+  await mc.alias('coffer', coffer.s3, rootUser, rootPassword);
+  await mc.alias('minio', minio.url, minio.accessKey, minio.secretKey);
+}, 120_000);
+
+afterAll(async () => {
+  await coffer?.stop();
+  await minio?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a command of `mc` that goes on for ever until it prints a line that fits, stirring now and then. */
+async function untilPrinted(
+  args: readonly string[],
+  fits: (line: Readonly<Record<string, unknown>>) => boolean,
+  stir: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<Readonly<Record<string, unknown>>> {
+  const options = ['--config-dir', join(folder, 'mc'), '--json', ...args];
+  const child: ChildProcess = spawn(tool('bin/mc', 'mc'), options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
+  if (child.stdout === null) throw new Error('it has an output');
+  let document = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    document += line;
+    // Some are on many lines, of which only the last begins with a bracket.
+    if (line !== '}' && !(line.startsWith('{') && line.endsWith('}'))) return;
+    const value = JSON.parse(document) as Readonly<Record<string, unknown>>;
+    document = '';
+    if (fits(value)) found.resolve(value);
+  });
+  child.on('exit', (code) => found.reject(new Error(`mc ended with ${code}`)));
+  let over = false;
+  const stirring = (async () => {
+    for (; !over; await sleep(200)) await stir();
+  })();
+  try {
+    return await found.promise;
+  } finally {
+    over = true;
+    child.kill('SIGKILL');
+    await stirring;
+  }
+}
+
+describe('stock mc', { timeout: patience }, () => {
+  it.each(['coffer', 'minio'])('traces requests of %s', async (alias) => {
+    const url = alias === 'coffer' ? coffer.s3 : minio.url;
+    const stir = () => fetch(`${url}/no-such-bucket/key`);
+    const isIt = ({ path }: Readonly<Record<string, unknown>>) => path === '/no-such-bucket/key';
+    const line = await untilPrinted(['admin', 'trace', alias], isIt, stir);
+    expect(line).toMatchObject({ status: 'success', api: 's3.GetObject', statusCode: 403, type: 'S3' });
+    const verbose = await untilPrinted(['admin', 'trace', '-v', '--errors', alias], () => true, stir);
+    expect(verbose).toMatchObject({
+      request: { method: 'GET', path: '/no-such-bucket/key' },
+      response: { statusCode: 403 },
+    });
+  });
+
+  it('shows the log', async () => {
+    const isReady = ({ message }: Readonly<Record<string, unknown>>) => message === 'ready';
+    expect(await untilPrinted(['admin', 'logs', 'coffer'], isReady)).toMatchObject({
+      status: 'success',
+      level: 'INFO',
+    });
+  });
+
+  it.each(['cluster', 'node', 'bucket'])('reads the metrics %s', async (kind) => {
+    const { text, code } = await mc.try('admin', 'prometheus', 'metrics', 'coffer', kind);
+    expect(code, text).toBe(0);
+  });
+
+  it('moves what is set for buckets, both ways', async () => {
+    const policy = {
+      Version: '2012-10-17',
+      Statement: [
+        { Effect: 'Allow', Principal: { AWS: ['*'] }, Action: ['s3:GetObject'], Resource: ['arn:aws:s3:::moved/*'] },
+      ],
+    };
+    await writeFile(join(folder, 'anonymous.json'), JSON.stringify(policy));
+    for (const [from, to] of [
+      ['coffer', 'minio'],
+      ['minio', 'coffer'],
+    ] as const) {
+      await mc.run('mb', `${from}/moved`);
+      await mc.run('anonymous', 'set-json', join(folder, 'anonymous.json'), `${from}/moved`);
+      await mc.run('tag', 'set', `${from}/moved`, 'team=a');
+      await mc.run('admin', 'cluster', 'bucket', 'export', from);
+      const file = join(folder, `${from}-bucket-metadata.zip`);
+      expect((await readFile(file)).length).toBeGreaterThan(100);
+      const reply = await mc.try('admin', 'cluster', 'bucket', 'import', to, file);
+      expect(reply.code, reply.text).toBe(0);
+      expect(JSON.stringify(await mc.run('anonymous', 'get-json', `${to}/moved`))).toContain('s3:GetObject');
+      expect(JSON.stringify(await mc.run('tag', 'list', `${to}/moved`))).toContain('"team":"a"');
+      await mc.run('rb', '--force', `${from}/moved`);
+      await mc.run('rb', '--force', `${to}/moved`);
+    }
+  });
+
+  it.each(['coffer', 'minio'])('freezes and thaws %s', async (alias) => {
+    expect(await mc.run('admin', 'service', 'freeze', alias)).toEqual([{ status: 'success', serverURL: alias }]);
+    expect(await mc.run('admin', 'service', 'unfreeze', alias)).toEqual([{ status: 'success', serverURL: alias }]);
+    expect(await mc.run('ls', alias)).toEqual([]);
+  });
+
+  it.each([
+    'admin heal ALIAS',
+    'admin rebalance start ALIAS',
+    'admin decommission status ALIAS',
+    'admin replicate add ALIAS ALIAS',
+    'admin scanner status ALIAS',
+    'admin tier ls ALIAS',
+    'quota set ALIAS/b --size 1GiB',
+  ])('is told by Coffer what it does not have: mc %s', async (command) => {
+    const { code, text } = await mc.try(...command.replaceAll('ALIAS', 'coffer').split(' '));
+    expect(code, text).not.toBe(0);
+    expect(text).not.toContain('InternalError');
+  });
+
+  it('restarts the server, and waits until it is there again', async () => {
+    await mc.run('admin', 'service', 'restart', '--wait', 'coffer');
+    expect(await mc.run('ls', 'coffer')).toEqual([]);
+  });
+
+  it('stops the server', async () => {
+    await mc.run('admin', 'service', 'stop', 'coffer');
+    await coffer.untilLogged('"msg":"stopped"');
+  });
+});
