@@ -19,12 +19,14 @@ import type { Readiness } from './http/health.ts';
 import { createRequestListener } from './http/request-listener.ts';
 import { requestIds } from './http/request-ids.ts';
 import { createS3Server } from './http/s3-server.ts';
+import { createKeyLifecycle } from './maintenance/key-lifecycle.ts';
 import { createMaintenance } from './maintenance/maintenance.ts';
 import { seatsAt } from './objects/hashing/hashing.ts';
 import { quarantined } from './objects/quarantine.ts';
 import { readScrubState } from './maintenance/scrub-state.ts';
 import { createMetricsHandler } from './metrics/metrics-handler.ts';
 import type { Integrity, MetricSources } from './metrics/metric-sources.ts';
+import { BucketCounters } from './metrics/bucket-counters.ts';
 import { RequestCounters } from './metrics/request-counters.ts';
 import { RequestMeasure } from './metrics/request-measure.ts';
 import { TrafficMeter } from './metrics/traffic-meter.ts';
@@ -56,8 +58,11 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   let endpoint = '';
   let deploymentId = '';
 
-  const { memory, thread } = options.counters;
+  const { memory, buckets, thread } = options.counters;
   const counters = new RequestCounters(memory, thread, operationNames);
+  const bucketCounters = new BucketCounters(buckets, thread, operationNames);
+  const events = new RequestEvents();
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, tell, log });
   const metrics = createMetricsHandler({
     authorization: options.settings.metricsAuthorization,
     access: services.access,
@@ -66,6 +71,8 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
         traffic.look();
         return counters.sums();
       },
+      byBucket: () => bucketCounters.sums(),
+      ...(audit === undefined ? {} : { audit: () => audit.sums() }),
       ready: () => readinessNow().kind === 'ready',
       server: () => endpoint,
       replicas: () => replicas,
@@ -83,8 +90,6 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const { clientCertificates: certificates } = options.settings;
   const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
   const nextRequestId = requestIds(randomBytes);
-  const events = new RequestEvents();
-  const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, tell, log });
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
   const freezer = new Freezer();
   const listener = createRequestListener({
@@ -93,7 +98,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     clientCertificates: certificates !== undefined,
     nextRequestId,
     log,
-    measure: () => new RequestMeasure(counters),
+    measure: () => new RequestMeasure(counters, bucketCounters),
     events,
   });
   const tls =
@@ -109,6 +114,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     clientCertificates: certificates !== undefined,
   });
   const traffic = new TrafficMeter(server, counters);
+  let acted = Promise.withResolvers<void>();
   const own: Pick<KnownSinceStart, 'process' | 'stopping'> = {
     process: {
       act(action) {
@@ -117,7 +123,6 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
       },
       log: openLineRing(options.live.log),
       trace: (signal) => traces.follow(signal, (watchers) => tell({ kind: 'tracing', watchers })),
-  let acted = Promise.withResolvers<void>();
     },
     stopping: stopped.signal,
   };
@@ -156,18 +161,18 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return undefined;
         case 'freeze':
           freezer.set(message.on);
-          return undefined;
-        case 'leave':
-          if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
-          connections.startClosing();
-          return undefined;
           return tell({ kind: 'changed' });
         case 'acted':
           acted.resolve();
           acted = Promise.withResolvers();
+          return undefined;
+        case 'leave':
+          if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
+          connections.startClosing();
+          return tell({ kind: 'changed' });
         case 'refuse':
           readiness = { kind: 'refusing' };
-          return tell({ kind: 'changed' });
+          return undefined;
         case 'stop':
           stopped.abort();
           freezer.set(false);
@@ -208,12 +213,10 @@ const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
 function metricSources(
   { settings, stores: { place }, startedAt }: ThreadOptions,
   { objects, blobs, keys, stores, sealed }: Services,
-  own: Pick<MetricSources, 'sums' | 'ready' | 'server' | 'replicas'>,
+  own: Pick<MetricSources, 'sums' | 'byBucket' | 'audit' | 'ready' | 'server' | 'replicas'>,
 ): MetricSources {
   return {
-    sums: own.sums,
-    ready: own.ready,
-    replicas: own.replicas,
+    ...own,
     recordsReachable: () => stores.outage() === undefined,
     // Pods listen on every address: their names tell them apart.
     server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
@@ -286,6 +289,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       space: () => services.blobs.space(),
       maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
       ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
+      keyLifecycle: createKeyLifecycle(services.records),
     }),
   };
 }

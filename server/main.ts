@@ -13,6 +13,7 @@ import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
 import { openAudit } from './open-audit.ts';
 import { claimPort } from './claim-port.ts';
+import { bucketCounterMemory } from './metrics/bucket-counters.ts';
 import { requestCounterMemory } from './metrics/request-counters.ts';
 import { hashingPlaces, startWhenNeeded } from './hashing-threads.ts';
 import { parseArguments } from './command-line.ts';
@@ -95,15 +96,18 @@ async function run({
     live,
     ...(audit === undefined ? {} : { audit: { memory: audit.memory } }),
   };
-  const memory = requestCounterMemory(threads);
-  const background = new Thread({ ...options, role: 'background', first: false, counters: { memory, thread: 0 } }, die);
+  const memory = { memory: requestCounterMemory(threads), buckets: bucketCounterMemory(threads) };
+  const background = new Thread(
+    { ...options, role: 'background', first: false, counters: { ...memory, thread: 0 } },
+    die,
+  );
   const hashing = hashingPlaces(threads);
   const http = hashing.map((place, thread) => {
-    const counters = { memory, thread };
+    const counters = { ...memory, thread };
     return new Thread({ ...options, role: 'http', first: thread === 0, counters, hashing: place }, die);
   });
   startWhenNeeded(http, hashing, (place) => {
-    const counters = { memory, thread: 0 };
+    const counters = { ...memory, thread: 0 };
     return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, die);
   });
   const all = [background, ...http];

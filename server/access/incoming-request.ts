@@ -21,7 +21,7 @@ export interface IncomingRequest {
   /** What the client presented; set where the server asks for certificates. */
   readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
   /** Told which operation the request asks for, once that is known: what is told is counted. */
-  readonly measure?: { isFor(operation: string): void } | undefined;
+  readonly measure?: { isFor(operation: string, bucket?: string): void } | undefined;
   /** Told what the rooms find out about the request; set where somebody listens. */
   readonly watch?: RequestWatch | undefined;
 }

@@ -59,6 +59,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     try {
       const answer = await answerOf(message, request);
       await sendAnswer(message, response, answer, { requestId: request.requestId, measure });
+      measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
       if (watch !== undefined)
         tell(request, response, { measure, watch }, response.writableEnded ? 'answered' : 'canceled');
@@ -156,6 +157,19 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
 interface Observers {
   readonly measure: RequestMeasure | undefined;
   readonly watch: WatchedRequest | undefined;
+}
+
+/** Bytes of the request's body; 0 where it says nothing of them. */
+function declaredSize({ headers }: IncomingMessage): number {
+  const declared = headers['content-length'];
+  return declared === undefined ? 0 : Number(declared) || 0;
+}
+
+/** Bytes of the answer's body, as far as they were known when it began. */
+function sizeOf({ method }: IncomingMessage, { body }: Answer): number {
+  if (method === 'HEAD') return 0;
+  if (body.kind === 'bytes') return body.bytes.length;
+  return body.kind === 'pieces' ? body.size : 0;
 }
 
 /** Whether the client did, before its request was whole. One without a body has ended, for Node, before it is complete. */

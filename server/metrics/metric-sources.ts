@@ -1,5 +1,6 @@
 import type { ProcessFacts } from './process-facts.ts';
 import { processFacts } from './process-facts.ts';
+import type { BucketSums } from './bucket-counters.ts';
 import type { RequestSums } from './request-counters.ts';
 
 /** Milliseconds that an answer waits for what others must tell. Prometheus itself waits ten seconds for all of it. */
@@ -8,6 +9,9 @@ const patience = 3_000;
 /** Where the values come from at the moment of a scrape. */
 export interface MetricSources {
   readonly sums: () => RequestSums;
+  readonly byBucket: () => readonly BucketSums[];
+  /** Where audit entries go; absent where they go nowhere. */
+  readonly audit?: () => readonly AuditSums[];
   readonly ready: () => boolean;
   /** The servers that share the records, and whether this one does the background work. */
   readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
@@ -25,6 +29,14 @@ export interface MetricSources {
   readonly dataFolder: string;
   /** `HOST:PORT` by which dashboards tell servers apart. */
   readonly server: () => string;
+}
+
+/** What became of audit entries for one target. */
+export interface AuditSums {
+  readonly target: string;
+  readonly sent: number;
+  readonly lost: number;
+  readonly waiting: number;
 }
 
 /** What identity providers were asked about people, by all servers together. */
@@ -52,6 +64,9 @@ export interface Integrity {
 /** The values. What could not be found out in time is absent, so that nobody takes a 0 for a fact. */
 export interface MetricValues {
   readonly requests: RequestSums;
+  /** Read where they are asked for alone: they are many. */
+  readonly byBucket: () => readonly BucketSums[];
+  readonly audit: readonly AuditSums[];
   readonly healthy: boolean;
   readonly leads: boolean;
   readonly replicas: number;
@@ -86,6 +101,8 @@ export async function readSources(sources: MetricSources, now: number): Promise<
   ]);
   return {
     requests: sources.sums(),
+    byBucket: sources.byBucket,
+    audit: sources.audit?.() ?? [],
     healthy,
     leads,
     replicas: live.length,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricValues } from './metric-sources.ts';
 import { metricsText } from './metrics-text.ts';
+import { BucketCounters, bucketCounterMemory } from './bucket-counters.ts';
 import { RequestCounters, requestCounterMemory } from './request-counters.ts';
 
 const counters = new RequestCounters(requestCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject']);
@@ -15,8 +16,20 @@ for (const [operation, outcome, seconds] of [
 }
 counters.moved(100, 200);
 
+const byBucket = new BucketCounters(bucketCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject']);
+for (const outcome of [200, 404]) {
+  byBucket.ended('photos', 'GetObject', byBucket.began('photos', 'GetObject'), {
+    outcome,
+    firstByteSeconds: 0.003,
+    received: 5,
+    sent: 7,
+  });
+}
+
 const values: MetricValues = {
   requests: counters.sums(),
+  byBucket: () => byBucket.sums(),
+  audit: [],
   healthy: true,
   leads: true,
   replicas: 3,
@@ -125,7 +138,38 @@ describe('the text of the metrics', () => {
       [false, false, true],
     ]);
   });
-  it('has nothing by bucket', async () => {
-    expect(await lines('bucket')).toEqual([]);
+  it('has requests and traffic by bucket, under the names of MinIO', async () => {
+    const found = await lines('bucket');
+    expect(found).toEqual(
+      expect.arrayContaining([
+        'minio_bucket_requests_total{api="getobject",bucket="photos",server="coffer-0:9000"} 2',
+        'minio_bucket_requests_4xx_errors_total{api="getobject",bucket="photos",server="coffer-0:9000"} 1',
+        'minio_bucket_requests_5xx_errors_total{api="getobject",bucket="photos",server="coffer-0:9000"} 0',
+        'minio_bucket_requests_canceled_total{api="getobject",bucket="photos",server="coffer-0:9000"} 0',
+        'minio_bucket_requests_inflight_total{api="getobject",bucket="photos",server="coffer-0:9000"} 0',
+        'minio_bucket_requests_ttfb_seconds_distribution{api="getobject",bucket="photos",le="0.005",server="coffer-0:9000"} 2',
+        'minio_bucket_requests_ttfb_seconds_distribution{api="getobject",bucket="photos",le="+Inf",server="coffer-0:9000"} 2',
+        'minio_bucket_traffic_received_bytes{bucket="photos",server="coffer-0:9000"} 10',
+        'minio_bucket_traffic_sent_bytes{bucket="photos",server="coffer-0:9000"} 14',
+      ]),
+    );
+    expect(found.filter((line) => !line.startsWith('minio_bucket_'))).toEqual([]);
+  });
+  it('has what became of audit entries, for each place that they go to', async () => {
+    const audit = [{ target: 'webhook:SIEM', sent: 5, lost: 1, waiting: 2 }];
+    const expected = [
+      'minio_audit_total_messages{target_id="webhook:SIEM",server="coffer-0:9000"} 5',
+      'minio_audit_failed_messages{target_id="webhook:SIEM",server="coffer-0:9000"} 1',
+      'minio_audit_target_queue_length{target_id="webhook:SIEM",server="coffer-0:9000"} 2',
+    ];
+    expect(await lines('cluster', { audit })).toEqual(expect.arrayContaining(expected));
+    expect(await lines('node', { audit })).toEqual(expect.arrayContaining(expected));
+    expect([...(await names('node'))].filter((name) => name.includes('audit'))).toEqual([]);
+  });
+  it('has how many servers there are', async () => {
+    expect(await lines('cluster')).toContain('minio_cluster_nodes_online_total{server="coffer-0:9000"} 3');
+    expect(await lines('cluster', { replicas: 0 })).toContain(
+      'minio_cluster_nodes_online_total{server="coffer-0:9000"} 1',
+    );
   });
 });

@@ -2,10 +2,11 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 import { apiLabel } from './api-label.ts';
 import type { MetricValues } from './metric-sources.ts';
-import { firstByteBounds } from './request-counters.ts';
+import { boundLabel, cumulative } from './cumulative.ts';
 import type { OperationSums } from './request-counters.ts';
+import { addBuckets } from './bucket-text.ts';
 
-/** What MinIO divides its metrics into. Nothing is counted by bucket here. */
+/** What MinIO divides its metrics into. */
 export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
 export type MetricGroup = (typeof metricGroups)[number];
 
@@ -24,7 +25,9 @@ export async function metricsText(values: MetricValues, group: MetricGroup): Pro
   const registry = new Registry();
   registry.setDefaultLabels({ server: values.server });
   if (group === 'cluster' || group === 'node') addRequests(registry, values);
-  if (group !== 'bucket') addNode(registry, values);
+  if (group === 'bucket') addBuckets(registry, values.byBucket());
+  else addNode(registry, values);
+  if (group === 'cluster' || group === 'node') addAudit(registry, values);
   if (group === 'cluster') addCluster(registry, values);
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
@@ -76,7 +79,7 @@ function addFirstBytes(registry: Registry, operations: readonly OperationSums[])
   });
   for (const sums of operations) {
     for (const { le, count } of cumulative(sums)) {
-      gauge.set({ api: apiLabel(sums.operation), le: typeof le === 'number' ? le.toFixed(3) : le }, count);
+      gauge.set({ api: apiLabel(sums.operation), le: boundLabel(le) }, count);
     }
   }
   registry.registerMetric(new CountedHistogram('minio_s3_ttfb_seconds_distribution', help, operations));
@@ -110,17 +113,6 @@ class CountedHistogram extends Gauge<'api' | 'le'> {
   }
 }
 
-/** Requests up to each bound; all of them at the last. */
-function cumulative({
-  firstBytes,
-}: OperationSums): readonly { readonly le: number | '+Inf'; readonly count: number }[] {
-  let count = 0;
-  return firstBytes.map((more, index) => {
-    count += more;
-    return { le: firstByteBounds[index] ?? '+Inf', count };
-  });
-}
-
 type Row = readonly [name: string, help: string, value: number | undefined, labels?: Readonly<Record<string, string>>];
 
 function addNode(registry: Registry, values: MetricValues): void {
@@ -148,6 +140,24 @@ function addNode(registry: Registry, values: MetricValues): void {
   ]);
 }
 
+/** Of each place that audit entries go to. */
+function addAudit(registry: Registry, { audit }: MetricValues): void {
+  const registers = [registry];
+  const labelNames = ['target_id'];
+  const sent = { name: 'minio_audit_total_messages', help: 'Audit entries that were delivered since the start' };
+  const lost = { name: 'minio_audit_failed_messages', help: 'Audit entries that were given up since the start' };
+  const waiting = { name: 'minio_audit_target_queue_length', help: 'Audit entries that wait to be delivered' };
+  if (audit.length === 0) return;
+  const counters = [new Counter({ ...sent, labelNames, registers }), new Counter({ ...lost, labelNames, registers })];
+  const gauge = new Gauge({ ...waiting, labelNames, registers });
+  for (const sums of audit) {
+    const labels = { target_id: sums.target };
+    counters[0]?.inc(labels, sums.sent);
+    counters[1]?.inc(labels, sums.lost);
+    gauge.set(labels, sums.waiting);
+  }
+}
+
 function addCluster(registry: Registry, values: MetricValues): void {
   const { healthy, space, buckets, keyServiceOnline, replicas, integrity, people } = values;
   const scrub = integrity?.scrub;
@@ -163,6 +173,7 @@ function addCluster(registry: Registry, values: MetricValues): void {
     ['minio_cluster_capacity_usable_total_bytes', 'Size of the file system of the objects', space?.total],
     ['minio_cluster_capacity_usable_free_bytes', 'Free bytes of the file system of the objects', space?.free],
     ['minio_cluster_bucket_total', 'Buckets', buckets],
+    ['minio_cluster_nodes_online_total', 'Servers that are there, this one too', Math.max(1, replicas)],
     ['coffer_objects_quarantined', 'Objects that are damaged and not served', integrity?.quarantined],
     [
       'coffer_scrub_started_seconds',

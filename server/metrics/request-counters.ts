@@ -122,7 +122,8 @@ export class RequestCounters {
   }
 }
 
-function bucketOf(seconds: number): number {
+/** The place of what took so long among the bounds, and one after them. */
+export function bucketOf(seconds: number): number {
   let bucket = 0;
   while (bucket < firstByteBounds.length && seconds > (firstByteBounds[bucket] ?? 0)) bucket++;
   return bucket;

@@ -1,3 +1,4 @@
+import type { BucketCounters } from './bucket-counters.ts';
 import type { RequestCounters } from './request-counters.ts';
 
 /** How a request ended: with a status, or because its client went away. */
@@ -17,18 +18,37 @@ const authCodes: ReadonlySet<string> = new Set([
 /** Counts one request. It counts nothing until the request is known to be for an S3 operation: probes and the admin API are none. */
 export class RequestMeasure {
   readonly #counters: RequestCounters;
+  readonly #buckets: BucketCounters | undefined;
   readonly #began = performance.now();
   #place: number | undefined;
+  #operation = '';
+  #bucket = '';
+  /** Of the bucket, where it had one as the request began. */
+  #bucketPlace: number | undefined;
+  #received = 0;
+  #sent = 0;
   #firstByteSeconds: number | undefined;
 
-  constructor(counters: RequestCounters) {
+  constructor(counters: RequestCounters, buckets?: BucketCounters) {
     this.#counters = counters;
+    this.#buckets = buckets;
   }
 
-  /** To be called once, by who finds the operation. */
-  isFor(operation: string): void {
+  /** To be called once, by who finds the operation. The bucket is empty where the request is for none. */
+  isFor(operation: string, bucket = ''): void {
     this.#place = this.#counters.placeOf(operation);
-    if (this.#place !== undefined) this.#counters.began(this.#place);
+    if (this.#place === undefined) return;
+    this.#counters.began(this.#place);
+    if (bucket === '') return;
+    this.#operation = operation;
+    this.#bucket = bucket;
+    this.#bucketPlace = this.#buckets?.began(bucket, operation);
+  }
+
+  /** Bytes of the bodies, as far as they are known beforehand. */
+  moved(received: number, sent: number): void {
+    this.#received = received;
+    this.#sent = sent;
   }
 
   /** The first byte of the answer goes out. */
@@ -52,5 +72,12 @@ export class RequestMeasure {
     if (this.#place === undefined) return;
     this.#counters.ended(this.#place, outcome, this.#firstByteSeconds);
     this.#place = undefined;
+    if (this.#bucket === '') return;
+    this.#buckets?.ended(this.#bucket, this.#operation, this.#bucketPlace, {
+      outcome,
+      firstByteSeconds: this.#firstByteSeconds,
+      received: this.#received,
+      sent: this.#sent,
+    });
   }
 }

@@ -30,7 +30,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
     const isCopy = request.headers['x-amz-copy-source'] !== undefined;
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
-    request.measure?.isFor(operation.name);
+    request.measure?.isFor(operation.name, bucket);
     request.watch?.isFor(operation.name, { bucket, key });
     const auth = await services.authenticate(request);
     request.watch?.isFrom(auth.principal);

@@ -50,6 +50,13 @@ describe('the metrics of a running server', () => {
       expect(found.get('minio_cluster_health_status')).toBe(1);
     }
   });
+  it('tell buckets apart, of all threads', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, () => values('bucket')));
+    for (const found of all) {
+      expect(found.get('minio_bucket_requests_total{api="putobject",bucket="measured"}')).toBe(20);
+      expect(found.get('minio_bucket_traffic_received_bytes{bucket="measured"}')).toBeGreaterThanOrEqual(20 * 7);
+    }
+  });
   it('count traffic, also while it goes', async () => {
     await expect.poll(async () => (await values()).get('minio_s3_traffic_received_bytes')).toBeGreaterThan(20 * 7);
     expect((await values()).get('minio_s3_traffic_sent_bytes')).toBeGreaterThan(0);
