@@ -81,6 +81,7 @@ export async function openServices(
     access: createAccess({
       records: sealed,
       root: settings.root,
+      ...(settings.formerRootFile === undefined ? {} : { formerRootFile: settings.formerRootFile }),
       identities,
       bucketPolicy: bucketPolicies(records),
       clock,
@@ -176,7 +177,6 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
     createKey: (name) => client.createKey(name),
     importKey: (name, bytes) => client.importKey(name, bytes),
     listKeys: (prefix) => client.listKeys(prefix),
-    describeKey: (name) => client.describeKey(name),
     deleteKey: (name) => client.deleteKey(name),
   };
   return { keys, administration, close: () => client.close() };

@@ -6,6 +6,7 @@ import { authorize, explainDecision } from './authorize.ts';
 import type { BucketPolicySource, ExplainedDecision } from './authorize.ts';
 import type { CredentialSource } from './authenticate.ts';
 import type { Access, AccessRequest, StoredCredentials } from './principal.ts';
+import { createFormerRoot } from './former-root.ts';
 import { rootCredentials, sessionTokenKey } from './root-credentials.ts';
 import type { RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials } from './temporary-credentials.ts';
@@ -14,6 +15,8 @@ import type { TemporaryCredentialsStore } from './temporary-credentials.ts';
 export interface AccessOptions {
   readonly records: SealedRecordStore;
   readonly root: RootCredentials;
+  /** File with the root credentials of before a rotation. */
+  readonly formerRootFile?: string;
   readonly identities: Identities;
   /** The policy of a bucket; undefined where it has none, or there is no such bucket. */
   readonly bucketPolicy: BucketPolicySource;
@@ -21,7 +24,7 @@ export interface AccessOptions {
 }
 
 /** Everything this room offers: what the other rooms need of it, and the credentials that the STS room makes. */
-export interface AccessRoom extends Access, Required<CredentialSource> {
+export interface AccessRoom extends Required<Access>, Required<CredentialSource> {
   readonly identities: Identities;
   readonly temporary: TemporaryCredentialsStore;
   /** As `authorize`, with what each statement of each policy said. For administrators only. */
@@ -49,6 +52,7 @@ export function createAccess(options: AccessOptions): AccessRoom {
       // What somebody owns is worth as much as they are: it ends with them, and rests while they are disabled.
       return found !== undefined && (await isActive(identities, found)) ? found : undefined;
     },
+    formerRoot: createFormerRoot(options.formerRootFile, clock),
     issuedButExpired: (accessKey, sessionToken) => temporary.issuedButExpired(accessKey, sessionToken),
     authorize: (request) => authorize(request, identities, bucketPolicy),
     explain: (request) => explainDecision(request, identities, bucketPolicy),

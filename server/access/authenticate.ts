@@ -16,6 +16,9 @@ export interface CredentialSource {
 
   /** Whether a session token was issued here and is merely too old, so that the client learns to fetch new credentials. */
   issuedButExpired?(accessKey: string, sessionToken: string): Promise<boolean>;
+
+  /** Root credentials of before a rotation: good where those of now are not what a request was signed with. */
+  formerRoot?(accessKey: string): Promise<StoredCredentials | undefined>;
 }
 
 export interface AuthenticatorOptions {
@@ -56,11 +59,31 @@ export function createSenderCheck({ credentials: source, ...options }: Authentic
   return async (request, rules) => {
     const claim = parseAuthorization(request, known);
     if (claim === undefined) return undefined;
-    const credentials = (await source.credentials(claim.accessKey)) ?? (await refuseUnknown(source, claim));
-    const signature = verifySignature(request, claim, credentials.secretKey, { now: clock(), ...rules, signingKeys });
-    checkSessionToken(claim, credentials);
-    return { principal: credentials.principal, signature };
+    const found = await source.credentials(claim.accessKey);
+    const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await refuseUnknown(source, claim));
+    const by = ({ secretKey }: StoredCredentials) =>
+      verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys });
+    const sender = await verified(source, credentials, by);
+    checkSessionToken(claim, sender.credentials);
+    return { principal: sender.credentials.principal, signature: sender.signature };
   };
+}
+
+/** By the credentials, or where they are root's by those of before a rotation that is under way. */
+async function verified(
+  source: CredentialSource,
+  credentials: StoredCredentials,
+  by: (credentials: StoredCredentials) => VerifiedSignature,
+): Promise<{ readonly credentials: StoredCredentials; readonly signature: VerifiedSignature }> {
+  try {
+    return { credentials, signature: by(credentials) };
+  } catch (error) {
+    const rotates =
+      credentials.principal.kind === 'root' && error instanceof S3Error && error.code === 'SignatureDoesNotMatch';
+    const former = rotates ? await source.formerRoot?.(credentials.accessKey) : undefined;
+    if (former === undefined) throw error;
+    return { credentials: former, signature: by(former) };
+  }
 }
 
 /** Admin clients know no region, and GetBucketLocation is how S3 clients learn it. */

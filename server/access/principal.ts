@@ -4,7 +4,8 @@ import type { Subject } from '../identities/subject.ts';
 /** Who sends a request, once its signature is verified. */
 export type Principal =
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'root'; readonly accessKey: string }
+  /** `former`: by the credentials of before a rotation. */
+  | { readonly kind: 'root'; readonly accessKey: string; readonly former?: true }
   | { readonly kind: 'user'; readonly accessKey: string; readonly subject: Subject }
   | TemporaryPrincipal
   | ServiceAccountPrincipal;
@@ -56,6 +57,9 @@ export interface StoredCredentials {
 export interface Access {
   /** The credentials of an access key; undefined when there are none, or they expired. */
   credentials(accessKey: string): Promise<StoredCredentials | undefined>;
+
+  /** Those of before a rotation of the root credentials, while they are still good. */
+  formerRoot?(accessKey: string): Promise<StoredCredentials | undefined>;
 
   authorize(request: AccessRequest): Promise<Decision>;
 }

@@ -49,8 +49,12 @@ export function createCall(
 }
 
 /** What the caller encrypts under, and is answered under. */
-export async function secretOf(services: AdminServices, { accessKey }: AuthenticatedPrincipal): Promise<string> {
-  const credentials = await services.access.credentials(accessKey);
+export async function secretOf(services: AdminServices, principal: AuthenticatedPrincipal): Promise<string> {
+  const { access } = services;
+  const signedByFormer = principal.kind === 'root' && principal.former === true;
+  const credentials = await (signedByFormer
+    ? access.formerRoot?.(principal.accessKey)
+    : access.credentials(principal.accessKey));
   // They were removed while the call was under way.
   if (credentials === undefined) throw new S3Error('InvalidAccessKeyId');
   return credentials.secretKey;

@@ -22,17 +22,22 @@ export async function scrapeProblem(
   if (token === undefined) return `The metrics are read with a bearer token, and the request has none. ${howTo}`;
   const subject = subjectOf(token);
   if (subject === undefined) return `The bearer token is no JWT with a subject. ${howTo}`;
-  const credentials = await access.credentials(subject);
-  const isOurs =
-    credentials !== undefined &&
-    credentials.sessionToken === undefined &&
-    (await isSignedBy(credentials.secretKey, token, now));
-  if (!isOurs) {
+  const credentials = await signerOf(token, subject, access, now);
+  if (credentials === undefined) {
     return `The bearer token is not signed by credentials of this server, or has expired: were the root credentials changed? ${howTo}`;
   }
   const { principal } = credentials;
   const decision = await access.authorize({ principal, action: 'admin:Prometheus', resource: '', context: {} });
   return decision.kind === 'allow' ? undefined : `The policies of ${subject} do not allow admin:Prometheus.`;
+}
+
+/** Of root also who signed before a rotation that is under way: Prometheus asks one server after the other. */
+async function signerOf(token: string, subject: string, access: Access, now: Date) {
+  for (const credentials of [await access.credentials(subject), await access.formerRoot?.(subject)]) {
+    if (credentials === undefined || credentials.sessionToken !== undefined) continue;
+    if (await isSignedBy(credentials.secretKey, token, now)) return credentials;
+  }
+  return undefined;
 }
 
 function subjectOf(token: string): string | undefined {
