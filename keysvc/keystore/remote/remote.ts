@@ -27,6 +27,8 @@ export interface RemoteRequest {
   readonly of: string;
   /** Tried once: for probes, and for what must not come late. */
   readonly once?: boolean;
+  /** Whether an answer is a failure of the moment, besides those that its status tells. */
+  readonly isTransient?: (answer: Pick<RemoteAnswer, 'status' | 'text'>) => boolean;
   /** Milliseconds for an attempt, where fewer than all others have. */
   readonly withinMs?: number;
 }
@@ -71,7 +73,10 @@ export class Remote {
     const began = this.clock.now();
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(request, attempt > 0);
-      const later = 'failure' in outcome || transientStatuses.has(outcome.answer.status);
+      const later =
+        'failure' in outcome ||
+        transientStatuses.has(outcome.answer.status) ||
+        request.isTransient?.(outcome.answer) === true;
       if (later && request.once !== true) {
         const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers, this.clock.now()) : undefined;
         const delay = asked ?? retryDelay(attempt, Math.random());
