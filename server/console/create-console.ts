@@ -25,6 +25,7 @@ import { singleSignOnRoutes } from './api/single-sign-on-routes.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { requireSignIn } from './api/visitor.ts';
+import { watchVisits } from './api/watch-visits.ts';
 import { webFiles } from './api/web-files.ts';
 import type { ConsoleServices } from './services.ts';
 
@@ -57,6 +58,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(securityHeaders);
+  if (services.events !== undefined) app.use(watchVisits(services.events));
   app.use(singleSignOnRoutes(services, sessions, sweep));
 
   const api = express.Router();

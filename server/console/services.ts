@@ -2,6 +2,7 @@ import type { AdminServices } from '../admin/services.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
 import type { PolicySource } from '../access/policy-source.ts';
 import type { Access } from '../access/principal.ts';
+import type { RequestEvents } from '../access/request-events.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
@@ -19,6 +20,8 @@ export interface ConsoleServices {
   readonly records: ConsoleRecords;
   readonly administration: Administration;
   readonly settings: ConsoleSettings;
+  /** Told of calls that are over; absent where nobody listens. */
+  readonly events?: RequestEvents;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
 }

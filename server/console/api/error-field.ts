@@ -4,6 +4,8 @@ import { IdentityError } from '../../identities/identity-error.ts';
 import type { IdentityErrorCode } from '../../identities/identity-error.ts';
 
 const fields: Partial<Readonly<Record<IdentityErrorCode, string>>> = {
+  'no-such-user': 'name',
+  'no-such-group': 'name',
   'access-key-in-use': 'name',
   'invalid-access-key': 'name',
   'invalid-secret-key': 'secretKey',

@@ -1,13 +1,26 @@
 import { Center, Loader } from '@mantine/core';
 import { Navigate, Route, Routes, useLocation } from 'react-router';
 import { useSession } from './api/session.ts';
+import { AccessKeysPage } from './access-keys/access-keys-page.tsx';
 import { AccountPage } from './account/account-page.tsx';
 import { BucketsPage } from './buckets/buckets-page.tsx';
+import { ExplainPage } from './explain/explain-page.tsx';
+import { GroupPage } from './groups/group-page.tsx';
+import { GroupsPage } from './groups/groups-page.tsx';
 import { ObjectsPage } from './objects/objects-page.tsx';
+import { NewPolicyPage } from './policies/new-policy-page.tsx';
+import { PoliciesPage } from './policies/policies-page.tsx';
+import { PolicyPage } from './policies/policy-page.tsx';
+import { NewProviderPage } from './providers/new-provider-page.tsx';
+import { ProviderPage } from './providers/provider-page.tsx';
+import { ProvidersPage } from './providers/providers-page.tsx';
 import { NotFoundPage } from './shell/not-found-page.tsx';
 import { Failure } from './shell/failure.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
+import { StatusPage } from './status/status-page.tsx';
+import { UserPage } from './users/user-page.tsx';
+import { UsersPage } from './users/users-page.tsx';
 
 export function App() {
   return (
@@ -46,6 +59,19 @@ function SignedIn() {
         <Route path="/" element={<Navigate replace to="/buckets" />} />
         <Route path="/buckets" element={<BucketsPage />} />
         <Route path="/buckets/:bucket" element={<ObjectsPage />} />
+        <Route path="/access-keys" element={<AccessKeysPage />} />
+        <Route path="/users" element={<UsersPage />} />
+        <Route path="/user" element={<UserPage />} />
+        <Route path="/groups" element={<GroupsPage />} />
+        <Route path="/group" element={<GroupPage />} />
+        <Route path="/policies" element={<PoliciesPage />} />
+        <Route path="/policies/new" element={<NewPolicyPage />} />
+        <Route path="/policy" element={<PolicyPage />} />
+        <Route path="/explain" element={<ExplainPage />} />
+        <Route path="/identity-providers" element={<ProvidersPage />} />
+        <Route path="/identity-providers/new" element={<NewProviderPage />} />
+        <Route path="/identity-provider" element={<ProviderPage />} />
+        <Route path="/status" element={<StatusPage />} />
         <Route path="/account" element={<AccountPage session={session.data} />} />
         <Route path="*" element={<NotFoundPage />} />
       </Routes>

@@ -1,21 +1,32 @@
-import { Alert, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import { IconAlertTriangle } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
-import type { PolicyInForce, SessionAnswer } from '../../../contract/answers.ts';
+import { IconKey } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { SessionAnswer } from '../../../contract/answers.ts';
+import { useRights } from '../api/rights.ts';
 import { CopyText } from '../shell/copy-text.tsx';
+import { Section } from '../shell/section.tsx';
 import { providerName } from '../text/provider-name.ts';
 import { formatTime, formatUntil } from '../text/time.ts';
+import { OwnSecretDialog } from './own-secret-dialog.tsx';
+import { PolicyInForceView } from './policy-in-force.tsx';
 import { Statements } from './statements.tsx';
 
 export function AccountPage({ session }: { readonly session: SessionAnswer }) {
   useDocumentTitle('Account · Coffer');
+  const { mayOwn } = useRights();
+  const [changing, setChanging] = useState(false);
   return (
     <Stack gap="xl" maw={860}>
       <div>
-        <Title order={1} mih={36}>
-          {session.name}
-        </Title>
+        <Group justify="space-between" mih={36} mb="xs">
+          <Title order={1}>{session.name}</Title>
+          {session.kind === 'user' && mayOwn('admin:CreateUser') && (
+            <Button variant="default" leftSection={<IconKey size={16} />} onClick={() => setChanging(true)}>
+              New secret key…
+            </Button>
+          )}
+        </Group>
         <dl className="facts">
           <dt>Signed in by</dt>
           <dd>
@@ -43,17 +54,15 @@ export function AccountPage({ session }: { readonly session: SessionAnswer }) {
           )}
         </dl>
       </div>
-      <section>
-        <Title order={2} mb={4}>
-          Policies in force
-        </Title>
+      <Section title="Policies in force">
         <Policies session={session} />
-      </section>
+      </Section>
       {session.sessionPolicy !== undefined && (
         <Section title="Session policy" words="Narrows the policies above: both must allow an action.">
           <Statements statements={session.sessionPolicy} />
         </Section>
       )}
+      {changing && <OwnSecretDialog onClose={() => setChanging(false)} />}
     </Stack>
   );
 }
@@ -69,56 +78,25 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
   if (session.policies.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        None, so nothing is allowed. Whoever manages access at your identity provider can give you some.
+        None, so nothing is allowed. Whoever manages access {from(session)} can give you some.
       </Text>
     );
   }
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        Named by your identity provider when you signed in. A denial wins over whatever allows the same.
+        {session.signedInBy.kind === 'provider'
+          ? 'Named by your identity provider when you signed in, or attached here to what it says of you.'
+          : 'Attached to you or to your groups.'}{' '}
+        A denial wins over whatever allows the same.
       </Text>
       {session.policies.map((policy) => (
-        <Policy key={policy.name} policy={policy} />
+        <PolicyInForceView key={policy.name} policy={policy} />
       ))}
     </Stack>
   );
 }
 
-function Policy({ policy }: { readonly policy: PolicyInForce }) {
-  return (
-    <section>
-      <Title order={3} fz="md" mb="xs" className="mono">
-        {policy.name}
-      </Title>
-      {policy.statements === undefined ? (
-        <Alert color="yellow" icon={<IconAlertTriangle size={18} />}>
-          No policy has this name here, so it allows nothing. Whoever manages access can create it, or correct the name
-          at the identity provider.
-        </Alert>
-      ) : (
-        <Statements statements={policy.statements} />
-      )}
-    </section>
-  );
-}
-
-interface SectionProps {
-  readonly title: string;
-  readonly words: string;
-  readonly children: ReactNode;
-}
-
-function Section({ title, words, children }: SectionProps) {
-  return (
-    <section>
-      <Title order={2} mb={4}>
-        {title}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {words}
-      </Text>
-      {children}
-    </section>
-  );
+function from({ signedInBy }: SessionAnswer): string {
+  return signedInBy.kind === 'provider' ? 'here or at your identity provider' : 'here';
 }

@@ -6,10 +6,13 @@ export class ApiError extends Error {
   /** HTTP status; 0 when the server could not be reached. */
   readonly status: number;
   readonly code: string;
-  constructor(status: number, code: string, message: string) {
+  /** The field of the form that it is about, where it is about one. */
+  readonly field: string | undefined;
+  constructor(status: number, code: string, message: string, field?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.field = field;
   }
 }
 
@@ -51,8 +54,8 @@ export function unreachable(): ApiError {
 
 export function errorOf(status: number, text: string): ApiError {
   try {
-    const { code, message } = JSON.parse(text) as Partial<ErrorAnswer>;
-    if (typeof code === 'string' && typeof message === 'string') return new ApiError(status, code, message);
+    const { code, message, field } = JSON.parse(text) as Partial<ErrorAnswer>;
+    if (typeof code === 'string' && typeof message === 'string') return new ApiError(status, code, message, field);
   } catch {
     // A proxy in between answers in its own form.
   }

@@ -1,8 +1,8 @@
 import { ActionIcon, AppShell, Burger, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconLogout, IconPackages, IconUserCircle } from '@tabler/icons-react';
+import { IconLogout } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { Link, NavLink } from 'react-router';
+import { Link } from 'react-router';
 import type { SessionAnswer } from '../../../contract/answers.ts';
 import { useSignOut } from '../api/session.ts';
 import { providerName } from '../text/provider-name.ts';
@@ -10,6 +10,7 @@ import { UploadTray } from '../uploads/upload-tray.tsx';
 import { ColorSchemeButton } from './color-scheme-button.tsx';
 import { Logo } from './logo.tsx';
 import { notifyFailure } from './notify.ts';
+import { Rail } from './rail.tsx';
 
 interface ShellProps {
   readonly session: SessionAnswer;
@@ -43,15 +44,8 @@ export function Shell({ session, children }: ShellProps) {
           <Brand />
           <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="sm" aria-label="Close the menu" />
         </Group>
-        <Stack gap={2} onClick={close} flex={1}>
-          <NavLink to="/buckets" className="rail-link">
-            <IconPackages size={18} stroke={1.6} aria-hidden />
-            <span>Buckets</span>
-          </NavLink>
-          <NavLink to="/account" className="rail-link">
-            <IconUserCircle size={18} stroke={1.6} aria-hidden />
-            <span>Account</span>
-          </NavLink>
+        <Stack gap={2} onClick={close} flex={1} style={{ overflowY: 'auto' }}>
+          <Rail />
         </Stack>
         <Person session={session} />
       </AppShell.Navbar>

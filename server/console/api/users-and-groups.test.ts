@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ErrorAnswer, SessionAnswer } from '../contract/answers.ts';
+import type { GroupList, GroupRow, SecretAnswer, UserAnswer, UserList } from '../contract/identity-answers.ts';
+import { TestBrowser, TestConsole } from '../testing.ts';
+
+let console: TestConsole;
+let root: TestBrowser;
+
+beforeEach(async () => {
+  console = await TestConsole.start();
+  root = new TestBrowser(console.url);
+  await root.signIn();
+});
+afterEach(() => console.close());
+
+const json = async <Answer>(response: Response) => (await response.json()) as Answer;
+const error = async (response: Response) => ({ status: response.status, ...(await json<ErrorAnswer>(response)) });
+const create = (user: object) => root.send('POST', '/api/users', { json: user });
+const userOf = async (name: string) =>
+  json<UserAnswer>(await root.send('GET', `/api/user?${new URLSearchParams({ name })}`));
+const groupOf = async (name: string) =>
+  json<GroupRow>(await root.send('GET', `/api/group?${new URLSearchParams({ name })}`));
+
+/** A user of this store, signed in. */
+async function signedIn(name: string, policies: readonly string[] = []): Promise<TestBrowser> {
+  await create({ name, secretKey: `${name}-secret`, policies });
+  const browser = new TestBrowser(console.url);
+  await browser.signIn({ accessKey: name, secretKey: `${name}-secret` });
+  return browser;
+}
+
+describe('users', () => {
+  it('are created with policies and groups, and have those of their groups too', async () => {
+    await root.send('POST', '/api/groups', { json: { name: 'staff', policies: ['writeonly'] } });
+    const made = await create({ name: 'ann', policies: ['readonly'], groups: ['staff'] });
+    expect(made.status).toBe(201);
+    expect((await json<SecretAnswer>(made)).secretKey).toHaveLength(40);
+    const ann = await userOf('ann');
+    expect(ann).toMatchObject({ name: 'ann', status: 'enabled', policies: ['readonly'], groups: ['staff'] });
+    expect(ann.inForce.map(({ name }) => name)).toEqual(['readonly', 'writeonly']);
+  });
+
+  it('never have a secret key shown that they were given', async () => {
+    const text = await (await create({ name: 'ann', secretKey: 'ann-secret' })).text();
+    expect(text).not.toContain('ann-secret');
+    expect(JSON.stringify(await userOf('ann'))).not.toContain('ann-secret');
+  });
+
+  it('are not replaced by another of the same name', async () => {
+    await create({ name: 'ann', secretKey: 'ann-secret' });
+    const again = await error(await create({ name: 'ann', secretKey: 'other-secret' }));
+    expect(again).toMatchObject({ status: 409, field: 'name', message: expect.stringContaining('another user') });
+    const browser = new TestBrowser(console.url);
+    expect((await browser.signIn({ accessKey: 'ann', secretKey: 'ann-secret' })).status).toBe(200);
+  });
+
+  it.each([
+    [{ name: 'a b', secretKey: 'long-enough' }, 'name', 'XMinioAdminInvalidAccessKey'],
+    [{ name: 'ann', secretKey: 'short' }, 'secretKey', 'XMinioAdminInvalidSecretKey'],
+    [{ name: '' }, 'name', 'BadRequest'],
+  ])('are refused with the field that is wrong: %j', async (user, field, code) => {
+    expect(await error(await create(user))).toMatchObject({ status: 400, field, code });
+  });
+
+  it('are not created without the policy that was meant for them', async () => {
+    expect((await create({ name: 'ann', policies: ['mistyped'] })).status).toBe(404);
+    expect((await create({ name: 'ann', groups: ['mistyped'] })).status).toBe(404);
+    expect((await json<UserList>(await root.send('GET', '/api/users'))).users).toEqual([]);
+  });
+
+  it('are searched by the server', async () => {
+    for (const name of ['ann', 'anton', 'bob']) await create({ name });
+    const { users } = await json<UserList>(await root.send('GET', '/api/users?contains=AN'));
+    expect(users.map(({ name }) => name)).toEqual(['ann', 'anton']);
+  });
+
+  it('lose what they may do the moment that they are disabled', async () => {
+    const ann = await signedIn('ann', ['readwrite']);
+    expect((await ann.send('GET', '/api/buckets')).status).toBe(200);
+    await root.send('PUT', '/api/user/status?name=ann', { json: { status: 'disabled' } });
+    expect((await ann.send('GET', '/api/buckets')).status).toBe(401);
+  });
+
+  it('have their policies and groups set to exactly what is wanted', async () => {
+    for (const name of ['one', 'two']) await root.send('POST', '/api/groups', { json: { name } });
+    await create({ name: 'ann', policies: ['readonly'], groups: ['one'] });
+    await root.send('PUT', '/api/user/policies?name=ann', { json: { policies: ['writeonly'] } });
+    await root.send('PUT', '/api/user/groups?name=ann', { json: { groups: ['two'] } });
+    expect(await userOf('ann')).toMatchObject({ policies: ['writeonly'], groups: ['two'] });
+  });
+
+  it('get another secret key, made by the server or by an administrator, and their sessions end', async () => {
+    const ann = await signedIn('ann');
+    const { secretKey } = await json<SecretAnswer>(
+      await root.send('PUT', '/api/user/secret-key?name=ann', { json: {} }),
+    );
+    expect((await ann.send('GET', '/api/session')).status).toBe(401);
+    expect((await ann.signIn({ accessKey: 'ann', secretKey: secretKey ?? '' })).status).toBe(200);
+    expect((await root.send('PUT', '/api/user/secret-key?name=nobody', { json: {} })).status).toBe(404);
+  });
+
+  it('give themselves another secret key, when they know the one they have', async () => {
+    const ann = await signedIn('ann');
+    const replace = (currentSecretKey: string) =>
+      ann.send('PUT', '/api/own-secret-key', { json: { currentSecretKey, secretKey: 'another-secret' } });
+    expect(await error(await replace('guessed-wrong'))).toMatchObject({ status: 400, field: 'currentSecretKey' });
+    expect((await replace('ann-secret')).status).toBe(204);
+    expect((await ann.signIn({ accessKey: 'ann', secretKey: 'another-secret' })).status).toBe(200);
+  });
+
+  it('are slowed down when they guess their secret key', async () => {
+    const ann = await signedIn('ann');
+    const guess = () =>
+      ann.send('PUT', '/api/own-secret-key', { json: { currentSecretKey: 'x', secretKey: 'another-secret' } });
+    for (let count = 0; count < 10; count += 1) expect((await guess()).status).toBe(400);
+    expect((await guess()).status).toBe(429);
+  });
+
+  it('go with all that they own', async () => {
+    const ann = await signedIn('ann', ['readwrite']);
+    await ann.send('POST', '/api/access-keys', { json: { accessKey: 'of-ann', secretKey: 'of-ann-secret' } });
+    expect((await root.send('DELETE', '/api/user?name=ann')).status).toBe(204);
+    expect((await ann.send('GET', '/api/session')).status).toBe(401);
+    const program = new TestBrowser(console.url);
+    expect((await program.signIn({ accessKey: 'of-ann', secretKey: 'of-ann-secret' })).status).toBe(401);
+  });
+});
+
+describe('groups', () => {
+  it('are created, listed with their members, disabled, and deleted once they are empty', async () => {
+    await create({ name: 'ann', secretKey: 'ann-secret' });
+    const made = await root.send('POST', '/api/groups', {
+      json: { name: 'staff', members: ['ann'], policies: ['readwrite'] },
+    });
+    expect(made.status).toBe(201);
+    const { groups } = await json<GroupList>(await root.send('GET', '/api/groups'));
+    expect(groups).toMatchObject([{ name: 'staff', members: ['ann'], policies: ['readwrite'], status: 'enabled' }]);
+    await root.send('PUT', '/api/group/status?name=staff', { json: { status: 'disabled' } });
+    expect((await userOf('ann')).inForce).toEqual([]);
+    expect(await error(await root.send('DELETE', '/api/group?name=staff'))).toMatchObject({ status: 400 });
+    await root.send('PUT', '/api/group/members?name=staff', { json: { members: [] } });
+    expect((await root.send('DELETE', '/api/group?name=staff')).status).toBe(204);
+  });
+
+  it('may be called what a path could not hold', async () => {
+    for (const name of ['..', 'a/b', 'with space']) {
+      expect((await root.send('POST', '/api/groups', { json: { name } })).status).toBe(201);
+      expect((await groupOf(name)).name).toBe(name);
+    }
+  });
+
+  it('keep their members when one of the new ones is nobody', async () => {
+    await create({ name: 'ann' });
+    await root.send('POST', '/api/groups', { json: { name: 'staff', members: ['ann'] } });
+    const refused = await root.send('PUT', '/api/group/members?name=staff', { json: { members: ['nobody'] } });
+    expect(refused.status).toBe(404);
+    expect((await groupOf('staff')).members).toEqual(['ann']);
+  });
+
+  it('are not made twice', async () => {
+    await root.send('POST', '/api/groups', { json: { name: 'staff' } });
+    const again = await error(await root.send('POST', '/api/groups', { json: { name: 'staff' } }));
+    expect(again).toMatchObject({ status: 409, code: 'Exists', field: 'name' });
+  });
+});
+
+describe('people without the right', () => {
+  const calls: readonly (readonly [method: string, path: string, body?: object])[] = [
+    ['GET', '/api/users'],
+    ['POST', '/api/users', { name: 'eve2', secretKey: 'eve-secret' }],
+    ['GET', '/api/user?name=eve'],
+    ['DELETE', '/api/user?name=eve'],
+    ['PUT', '/api/user/status?name=eve', { status: 'disabled' }],
+    ['PUT', '/api/user/secret-key?name=eve', { secretKey: 'other-secret' }],
+    ['PUT', '/api/user/policies?name=eve', { policies: ['consoleAdmin'] }],
+    ['PUT', '/api/user/groups?name=eve', { groups: [] }],
+    ['GET', '/api/groups'],
+    ['POST', '/api/groups', { name: 'mine' }],
+    ['GET', '/api/group?name=staff'],
+    ['DELETE', '/api/group?name=staff'],
+    ['PUT', '/api/group/members?name=staff', { members: ['eve'] }],
+    ['PUT', '/api/group/status?name=staff', { status: 'disabled' }],
+    ['PUT', '/api/group/policies?name=staff', { policies: ['consoleAdmin'] }],
+    ['GET', '/api/policies'],
+    ['GET', '/api/policy?name=readonly'],
+    ['PUT', '/api/policy?name=mine', { document: '{"Version":"2012-10-17","Statement":[]}' }],
+    ['DELETE', '/api/policy?name=tidier'],
+    ['POST', '/api/policy/attach?name=consoleAdmin', { kind: 'user', name: 'eve' }],
+    ['POST', '/api/policy/detach?name=readwrite', { kind: 'user', name: 'eve' }],
+    ['GET', '/api/access-keys?of=all'],
+    ['POST', '/api/access-keys', { owner: 'root' }],
+    ['POST', '/api/explain', { who: { kind: 'name', name: 'root' }, action: 's3:GetObject' }],
+    ['GET', '/api/identity-providers'],
+    ['GET', '/api/identity-provider?type=openid&name=_'],
+    ['POST', '/api/identity-providers?type=openid', { name: 'X', values: {} }],
+    ['PUT', '/api/identity-provider?type=openid&name=_', { values: {} }],
+    ['PUT', '/api/identity-provider/enabled?type=openid&name=_', { enabled: false }],
+    ['DELETE', '/api/identity-provider?type=openid&name=_'],
+    ['POST', '/api/identity-provider/test?type=openid&name=_', {}],
+    ['GET', '/api/status'],
+  ];
+
+  it('are refused by every call of an administrator, and told which right it takes', async () => {
+    await root.send('POST', '/api/groups', { json: { name: 'staff' } });
+    const eve = await signedIn('eve', ['readwrite']);
+    for (const [method, path, body] of calls) {
+      const answer = await error(await eve.send(method, path, body === undefined ? {} : { json: body }));
+      expect({ method, path, ...answer }).toMatchObject({ status: 403, code: 'AccessDenied' });
+      expect(answer.message).toContain('admin:');
+    }
+  });
+
+  it('are shown no page that would refuse them', async () => {
+    const eve = await signedIn('eve', ['readwrite']);
+    const { may } = await json<SessionAnswer>(await eve.send('GET', '/api/session'));
+    expect(may.all).toEqual([]);
+    expect(may.own).toContain('admin:CreateServiceAccount');
+    const admin = await signedIn('adam', ['consoleAdmin']);
+    const rights = await json<SessionAnswer>(await admin.send('GET', '/api/session'));
+    expect(rights.may.all).toContain('admin:ListUsers');
+  });
+
+  it('change nothing from another site', async () => {
+    const evil = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, json: { name: 'ann' } };
+    expect(await error(await root.send('POST', '/api/users', evil))).toMatchObject({ code: 'CrossSiteRequest' });
+  });
+});

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import type { RequestEvents, RequestWatch } from '../../access/request-events.ts';
+import { WatchedRequest } from '../../access/watched-request.ts';
+import { isEncrypted } from './secure.ts';
+
+/** Tells who listens of each call of the API, and of each return from an identity provider. The web application's files are none. */
+export function watchVisits(events: RequestEvents): RequestHandler {
+  return (request, response, next) => {
+    if (events.heard && /^\/(?:api\/|oauth_callback)/.test(request.path)) watch(events, request, response);
+    next();
+  };
+}
+
+/** The watch of a request; undefined where nobody listens. */
+export function watchOf(response: Response): RequestWatch | undefined {
+  return watches(response).watch;
+}
+
+function watch(events: RequestEvents, request: Request, response: Response): void {
+  const watched = new WatchedRequest(request);
+  watched.enters('console');
+  watches(response).watch = watched;
+  // Routers change the path while they work.
+  const [rawPath = '', rawQuery = ''] = splitOnce(request.originalUrl);
+  const visit = {
+    requestId: randomBytes(8).toString('hex').toUpperCase(),
+    method: request.method,
+    rawPath,
+    rawQuery,
+    headers: request.headers,
+    remoteAddress: (request.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    secure: isEncrypted(request),
+  };
+  response.once('close', () => {
+    const outcome = response.writableFinished ? 'answered' : response.headersSent ? 'broken' : 'canceled';
+    const status = response.headersSent ? response.statusCode : 0;
+    events.tell(watched.finish(visit, response, { status, outcome }));
+  });
+}
+
+function watches(response: Response): { watch?: WatchedRequest } {
+  return response.locals;
+}
+
+function splitOnce(target: string): readonly string[] {
+  const question = target.indexOf('?');
+  return question < 0 ? [target] : [target.slice(0, question), target.slice(question + 1)];
+}

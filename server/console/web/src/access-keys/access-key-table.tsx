@@ -1,0 +1,184 @@
+import { ActionIcon, Badge, Group, Menu, Table, Text, Tooltip } from '@mantine/core';
+import {
+  IconDots,
+  IconInfoCircle,
+  IconKey,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useState } from 'react';
+import type { AccessKeyRow } from '../../../contract/access-key-answers.ts';
+import { useChangeAccessKey } from '../api/access-keys.ts';
+import { useRights } from '../api/rights.ts';
+import { notifyDone, notifyFailure } from '../shell/notify.ts';
+import { StatusBadge } from '../shell/status-badge.tsx';
+import { formatExactTime, formatTime } from '../text/time.ts';
+import { AccessKeyDetails } from './access-key-details.tsx';
+import { DeleteAccessKeyDialog } from './delete-access-key-dialog.tsx';
+import { EditAccessKeyDialog } from './edit-access-key-dialog.tsx';
+
+type Dialog = { readonly kind: 'details' | 'edit' | 'delete'; readonly key: AccessKeyRow };
+
+interface AccessKeyTableProps {
+  readonly keys: readonly AccessKeyRow[];
+  readonly showOwner: boolean;
+}
+
+export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  return (
+    <div className="rows">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Access key</Table.Th>
+            {showOwner && <Table.Th>Owner</Table.Th>}
+            <Table.Th w={190} className="wide-only">
+              Expires
+            </Table.Th>
+            <Table.Th w={180}>Status</Table.Th>
+            <Table.Th w={48} aria-label="Actions" />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {keys.map((key) => (
+            <Table.Tr key={key.accessKey}>
+              <Table.Td>
+                <button type="button" className="row-name" onClick={() => setDialog({ kind: 'details', key })}>
+                  <IconKey size={18} stroke={1.5} className="row-icon" aria-hidden />
+                  <span>{key.accessKey}</span>
+                </button>
+                {(key.name ?? key.description) !== undefined && (
+                  <Text size="xs" c="dimmed" pl={28}>
+                    {[key.name, key.description].filter((text) => text !== undefined).join(' · ')}
+                  </Text>
+                )}
+              </Table.Td>
+              {showOwner && (
+                <Table.Td>
+                  <Text size="sm">
+                    {key.owner.name}
+                    {key.owner.provider === undefined ? '' : ` (${key.owner.provider})`}
+                  </Text>
+                </Table.Td>
+              )}
+              <Table.Td className="wide-only">
+                <Expires expires={key.expires} />
+              </Table.Td>
+              <Table.Td>
+                <Badges accessKey={key} />
+              </Table.Td>
+              <Table.Td>
+                <KeyMenu accessKey={key} open={setDialog} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {dialog?.kind === 'details' && <AccessKeyDetails accessKey={dialog.key.accessKey} onClose={close} />}
+      {dialog?.kind === 'edit' && <EditAccessKeyDialog accessKey={dialog.key.accessKey} onClose={close} />}
+      {dialog?.kind === 'delete' && <DeleteAccessKeyDialog accessKey={dialog.key} onClose={close} />}
+    </div>
+  );
+}
+
+function Expires({ expires }: { readonly expires: string | undefined }) {
+  if (expires === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        never
+      </Text>
+    );
+  }
+  return (
+    <Text size="sm" c="dimmed" component="time" dateTime={expires} title={formatExactTime(expires)}>
+      {formatTime(expires)}
+    </Text>
+  );
+}
+
+function Badges({ accessKey: key }: { readonly accessKey: AccessKeyRow }) {
+  return (
+    <Group gap={6}>
+      <StatusBadge status={key.status} />
+      {key.kind === 'temporary' && (
+        <Tooltip label="Bought by a sign-in or from STS; it ends by itself.">
+          <Badge color="gray">{key.current ? 'this session' : 'temporary'}</Badge>
+        </Tooltip>
+      )}
+      {key.narrowed && (
+        <Tooltip label="A policy of its own narrows what it may do.">
+          <Badge color="gray">narrowed</Badge>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}
+
+function KeyMenu({
+  accessKey: key,
+  open,
+}: {
+  readonly accessKey: AccessKeyRow;
+  readonly open: (dialog: Dialog) => void;
+}) {
+  const { may, mayOwn } = useRights();
+  const change = useChangeAccessKey();
+  const next = key.status === 'enabled' ? 'disabled' : 'enabled';
+  const mayUpdate = key.own ? mayOwn('admin:UpdateServiceAccount') : may('admin:UpdateServiceAccount');
+  const mayRemove = key.own ? mayOwn('admin:RemoveServiceAccount') : may('admin:RemoveServiceAccount');
+
+  function toggle(): void {
+    change.mutate(
+      { key: key.accessKey, change: { status: next } },
+      {
+        onSuccess: () => notifyDone(`${key.accessKey} is ${next}.`),
+        onError: (error) => notifyFailure(`${key.accessKey} stays ${key.status}`, error),
+      },
+    );
+  }
+
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon className="row-actions" size="sm" aria-label={`Actions for ${key.accessKey}`}>
+          <IconDots size={17} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconInfoCircle size={15} />} onClick={() => open({ kind: 'details', key })}>
+          Details…
+        </Menu.Item>
+        {key.kind === 'service-account' && (
+          <>
+            <Menu.Item
+              disabled={!mayUpdate}
+              leftSection={<IconPencil size={15} />}
+              onClick={() => open({ kind: 'edit', key })}
+            >
+              Edit…
+            </Menu.Item>
+            <Menu.Item
+              disabled={!mayUpdate || key.status === 'expired'}
+              leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
+              onClick={toggle}
+            >
+              {next === 'disabled' ? 'Disable' : 'Enable'}
+            </Menu.Item>
+          </>
+        )}
+        <Menu.Item
+          color="red"
+          disabled={!mayRemove}
+          leftSection={<IconTrash size={15} />}
+          onClick={() => open({ kind: 'delete', key })}
+        >
+          {key.kind === 'temporary' ? 'End…' : 'Delete…'}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,43 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type {
+  AccessKeyAnswer,
+  AccessKeyChange,
+  AccessKeyList,
+  NewAccessKey,
+  NewAccessKeyAnswer,
+} from '../../../contract/access-key-answers.ts';
+import { call } from './call.ts';
+import { useChange } from './use-change.ts';
+
+const stale = ['access-keys', 'access-key', 'user'];
+
+export function useAccessKeys(of: 'own' | 'all', contains: string) {
+  return useQuery({
+    queryKey: ['access-keys', of, contains],
+    queryFn: ({ signal }) => call<AccessKeyList>('GET', '/access-keys', { query: { of, contains }, signal }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useAccessKey(key: string) {
+  return useQuery({
+    queryKey: ['access-key', key],
+    queryFn: () => call<AccessKeyAnswer>('GET', '/access-key', { query: { key } }),
+  });
+}
+
+export function useCreateAccessKey() {
+  return useChange((form: NewAccessKey) => call<NewAccessKeyAnswer>('POST', '/access-keys', { body: form }), stale);
+}
+
+export function useChangeAccessKey() {
+  return useChange(
+    ({ key, change }: { readonly key: string; readonly change: AccessKeyChange }) =>
+      call('PUT', '/access-key', { query: { key }, body: change }),
+    stale,
+  );
+}
+
+export function useDeleteAccessKey() {
+  return useChange((key: string) => call('DELETE', '/access-key', { query: { key } }), stale);
+}

@@ -1,0 +1,52 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { GroupList, GroupRow, NewGroup, Status } from '../../../contract/identity-answers.ts';
+import { call } from './call.ts';
+import { useChange } from './use-change.ts';
+
+const stale = ['groups', 'group', 'users', 'user', 'policy'];
+
+export function useGroups(contains: string, enabled = true) {
+  return useQuery({
+    queryKey: ['groups', contains],
+    queryFn: ({ signal }) => call<GroupList>('GET', '/groups', { query: { contains }, signal }),
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+}
+
+export function useGroup(name: string) {
+  return useQuery({
+    queryKey: ['group', name],
+    queryFn: () => call<GroupRow>('GET', '/group', { query: { name } }),
+  });
+}
+
+export function useCreateGroup() {
+  return useChange((group: NewGroup) => call<GroupRow>('POST', '/groups', { body: group }), stale);
+}
+
+export function useDeleteGroup() {
+  return useChange((name: string) => call('DELETE', '/group', { query: { name } }), stale);
+}
+
+export function useSetGroupStatus() {
+  return useChange(
+    ({ name, status }: { readonly name: string; readonly status: Status }) =>
+      call('PUT', '/group/status', { query: { name }, body: { status } }),
+    stale,
+  );
+}
+
+export function useSetGroupMembers(name: string) {
+  return useChange(
+    (members: readonly string[]) => call('PUT', '/group/members', { query: { name }, body: { members } }),
+    stale,
+  );
+}
+
+export function useSetGroupPolicies(name: string) {
+  return useChange(
+    (policies: readonly string[]) => call('PUT', '/group/policies', { query: { name }, body: { policies } }),
+    stale,
+  );
+}

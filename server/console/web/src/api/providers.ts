@@ -1,0 +1,71 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../../../contract/provider-answers.ts';
+import { call } from './call.ts';
+import { useChange } from './use-change.ts';
+
+const stale = ['identity-providers', 'identity-provider', 'sign-in-options'];
+
+/** Which configuration is meant. */
+export interface ProviderName {
+  readonly type: string;
+  readonly name: string;
+}
+
+type Values = Readonly<Record<string, string>>;
+
+export function useProviders() {
+  return useQuery({
+    queryKey: ['identity-providers'],
+    queryFn: () => call<ProviderKinds>('GET', '/identity-providers'),
+    // One that was away shows as soon as it is back.
+    refetchInterval: 5_000,
+  });
+}
+
+export function useProvider({ type, name }: ProviderName) {
+  return useQuery({
+    queryKey: ['identity-provider', type, name],
+    queryFn: () => call<ProviderAnswer>('GET', '/identity-provider', { query: { type, name } }),
+  });
+}
+
+export function useAddProvider(type: string) {
+  return useChange(
+    (form: { readonly name: string; readonly values: Values }) =>
+      call('POST', '/identity-providers', { query: { type }, body: form }),
+    stale,
+  );
+}
+
+export function useSaveProvider({ type, name }: ProviderName) {
+  return useChange(
+    (values: Values) => call('PUT', '/identity-provider', { query: { type, name }, body: { values } }),
+    stale,
+  );
+}
+
+export function useEnableProvider() {
+  return useChange(
+    ({ type, name, enabled }: ProviderName & { readonly enabled: boolean }) =>
+      call('PUT', '/identity-provider/enabled', { query: { type, name }, body: { enabled } }),
+    stale,
+  );
+}
+
+export function useRemoveProvider() {
+  return useChange(
+    ({ type, name }: ProviderName) => call('DELETE', '/identity-provider', { query: { type, name } }),
+    stale,
+  );
+}
+
+/** By what is saved, or by the values of a form. */
+export function useTestProvider({ type, name }: ProviderName) {
+  return useMutation({
+    mutationFn: (values: Values | undefined) =>
+      call<ProviderTest>('POST', '/identity-provider/test', {
+        query: { type, name },
+        body: values === undefined ? {} : { values },
+      }),
+  });
+}

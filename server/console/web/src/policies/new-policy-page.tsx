@@ -1,0 +1,63 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { SubmitEvent } from 'react';
+import { useNavigate } from 'react-router';
+import { useSavePolicy } from '../api/policies.ts';
+import { DetailHead } from '../shell/detail-head.tsx';
+import { fieldError, FormError } from '../shell/form-dialog.tsx';
+import { notifyDone } from '../shell/notify.ts';
+import { policyUrl } from '../shell/places.ts';
+import { exampleDocument, PolicyEditor } from './policy-editor.tsx';
+
+export function NewPolicyPage() {
+  const save = useSavePolicy();
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [document, setDocument] = useState(exampleDocument);
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    save.mutate(
+      { name: name.trim(), document, expects: null },
+      {
+        onSuccess: (policy) => {
+          notifyDone(`${policy.name} is saved.`);
+          void navigate(policyUrl(policy.name));
+        },
+      },
+    );
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw={860}>
+        <DetailHead parent={{ name: 'Policies', to: '/policies' }} name="New policy" />
+        <TextInput
+          label="Name"
+          description="Without commas. The name of a built-in policy takes its place."
+          required
+          withAsterisk={false}
+          autoFocus
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={128}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldError(save.error, 'name')}
+        />
+        <PolicyEditor value={document} onChange={setDocument} />
+        {/* The editor itself says what is wrong with the document. */}
+        <FormError error={save.error} fields={['name']} />
+        <Group gap="xs">
+          <Button type="submit" loading={save.isPending}>
+            Save policy
+          </Button>
+          <Button variant="default" onClick={() => void navigate('/policies')}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,73 @@
+import { Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useNavigate, useSearchParams } from 'react-router';
+import { useAddProvider, useProviders } from '../api/providers.ts';
+import { DetailHead } from '../shell/detail-head.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { fieldError } from '../shell/form-dialog.tsx';
+import { LoadingRows } from '../shell/list-page.tsx';
+import { notifyDone } from '../shell/notify.ts';
+import { providerUrl } from '../shell/places.ts';
+import { ProviderForm } from './provider-form.tsx';
+import { kindName } from './provider-names.ts';
+
+export function NewProviderPage() {
+  const [search] = useSearchParams();
+  const type = search.get('type') ?? 'openid';
+  const providers = useProviders();
+  const add = useAddProvider(type);
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const kind = providers.data?.kinds.find((one) => one.type === type);
+  if (providers.isPending) return <LoadingRows />;
+  if (providers.isError) return <Failure what="The form cannot be shown" error={providers.error} />;
+  if (kind === undefined)
+    return <Failure what="The form cannot be shown" error={new Error(`There is no type ${type}.`)} />;
+  // What there can be one of has no name.
+  const id = kind.multiple ? name.trim() : '_';
+  return (
+    <Stack gap="md" maw={720}>
+      <DetailHead
+        parent={{ name: 'Identity providers', to: '/identity-providers' }}
+        name={`New ${kindName(type)} provider`}
+      />
+      <ProviderForm
+        kind={kind}
+        id={{ type, name: id === '' ? '_' : id }}
+        known={{}}
+        submit="Add provider"
+        pending={add.isPending}
+        error={add.error}
+        fields={['name']}
+        onSubmit={(values) =>
+          add.mutate(
+            { name: id, values },
+            {
+              onSuccess: () => {
+                notifyDone(`${id} is added: people can sign in by it.`);
+                void navigate(providerUrl(type, id));
+              },
+            },
+          )
+        }
+        onCancel={() => void navigate('/identity-providers')}
+      >
+        {kind.multiple && (
+          <TextInput
+            label="Name"
+            description="Letters, digits, _ and -. It cannot be changed later."
+            required
+            withAsterisk={false}
+            autoFocus
+            spellCheck={false}
+            autoComplete="off"
+            maxLength={64}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fieldError(add.error, 'name')}
+          />
+        )}
+      </ProviderForm>
+    </Stack>
+  );
+}

@@ -1,0 +1,102 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { useState } from 'react';
+import type { ReactNode, SubmitEvent } from 'react';
+import type { ProviderKind } from '../../../contract/provider-answers.ts';
+import { useTestProvider } from '../api/providers.ts';
+import type { ProviderName } from '../api/providers.ts';
+import { FormError } from '../shell/form-dialog.tsx';
+import { problemsByKey } from '../text/problems-by-key.ts';
+import { KeyField } from './key-field.tsx';
+import { ProviderSteps } from './provider-steps.tsx';
+
+type Values = Readonly<Record<string, string>>;
+
+interface ProviderFormProps {
+  readonly kind: ProviderKind;
+  readonly id: ProviderName;
+  /** What is saved. */
+  readonly known: Values;
+  readonly submit: string;
+  readonly pending: boolean;
+  readonly error: Error | null;
+  /** Fields of `children` that show a refusal about them. */
+  readonly fields?: readonly string[];
+  readonly onSubmit: (values: Values) => void;
+  readonly onCancel: () => void;
+  readonly children?: ReactNode;
+}
+
+/** The keys that people set most, then the others; empty ones are left out, so that their default counts. */
+export function ProviderForm(props: ProviderFormProps) {
+  const { kind, id, known, submit, pending, error, fields = [], onSubmit, onCancel, children } = props;
+  const [values, setValues] = useState<Values>(known);
+  const [more, setMore] = useState(false);
+  const test = useTestProvider(id);
+  const problems = problemsByKey(
+    error,
+    kind.keys.map(({ key }) => key),
+  );
+  const first = kind.keys.filter(({ key, optional }) => !optional || usual.has(key));
+  const rest = kind.keys.filter((key) => !first.includes(key));
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+  const wrongAmongRest = rest.some(({ key }) => problems.byKey.has(key));
+
+  function send(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    onSubmit(given);
+  }
+
+  const field = (key: ProviderKind['keys'][number]) => (
+    <KeyField
+      key={key.key}
+      field={key}
+      value={values[key.key] ?? ''}
+      error={problems.byKey.get(key.key)}
+      onChange={(value) => setValues({ ...values, [key.key]: value })}
+    />
+  );
+  return (
+    <form onSubmit={send}>
+      <Stack gap="md">
+        {children}
+        {first.map(field)}
+        {more || wrongAmongRest ? (
+          rest.map(field)
+        ) : (
+          <Button variant="subtle" size="compact-sm" style={{ alignSelf: 'flex-start' }} onClick={() => setMore(true)}>
+            {rest.length} more settings
+          </Button>
+        )}
+        {problems.other !== undefined && <FormError error={problems.other} fields={fields} />}
+        {test.isError && <FormError error={test.error} />}
+        {test.isSuccess && <ProviderSteps steps={test.data.steps} />}
+        <Group gap="xs">
+          <Button type="submit" loading={pending}>
+            {submit}
+          </Button>
+          {kind.testable && (
+            <Button variant="default" loading={test.isPending} onClick={() => test.mutate(given)}>
+              Test
+            </Button>
+          )}
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+const usual = new Set([
+  'client_secret',
+  'display_name',
+  'scopes',
+  'claim_name',
+  'role_policy',
+  'vendor',
+  'lookup_bind_dn',
+  'lookup_bind_password',
+  'user_dn_search_base_dn',
+  'user_dn_search_filter',
+]);

@@ -1,0 +1,177 @@
+import { Alert, Button, Stack } from '@mantine/core';
+import { IconLock, IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useNavigate, useSearchParams } from 'react-router';
+import type { ProviderAnswer, ProviderKind } from '../../../contract/provider-answers.ts';
+import { useEnableProvider, useProvider, useProviders, useSaveProvider, useTestProvider } from '../api/providers.ts';
+import type { ProviderName } from '../api/providers.ts';
+import { DetailHead } from '../shell/detail-head.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { FormError } from '../shell/form-dialog.tsx';
+import { LoadingRows } from '../shell/list-page.tsx';
+import { notifyDone, notifyFailure } from '../shell/notify.ts';
+import { Section } from '../shell/section.tsx';
+import { ProviderForm } from './provider-form.tsx';
+import { shownName } from './provider-names.ts';
+import { ProviderSteps } from './provider-steps.tsx';
+import { State } from './providers-page.tsx';
+import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
+
+export function ProviderPage() {
+  const [search] = useSearchParams();
+  const id = { type: search.get('type') ?? 'openid', name: search.get('name') ?? '_' };
+  const providers = useProviders();
+  const provider = useProvider(id);
+  const kind = providers.data?.kinds.find((one) => one.type === id.type);
+  if (provider.isError) {
+    return <Failure what={`${id.name} cannot be shown`} error={provider.error} retry={provider.refetch} />;
+  }
+  if (providers.isError) return <Failure what={`${id.name} cannot be shown`} error={providers.error} />;
+  if (provider.isPending || kind === undefined) return <LoadingRows />;
+  // Its state changes by itself; the list looks for it.
+  const state = kind.configurations.find((one) => one.name === id.name)?.state ?? provider.data.state;
+  return <Details key={`${id.type} ${id.name}`} id={id} kind={kind} provider={{ ...provider.data, state }} />;
+}
+
+interface DetailsProps {
+  readonly id: ProviderName;
+  readonly kind: ProviderKind;
+  readonly provider: ProviderAnswer;
+}
+
+function Details({ id, kind, provider }: DetailsProps) {
+  const [editing, setEditing] = useState(false);
+  const parent = { name: 'Identity providers', to: '/identity-providers' };
+  const fixed = provider.origin === 'environment';
+  if (editing) {
+    return (
+      <Stack gap="md" maw={720}>
+        <DetailHead parent={parent} name={shownName(id.name)} />
+        <Edit id={id} kind={kind} provider={provider} onDone={() => setEditing(false)} />
+      </Stack>
+    );
+  }
+  return (
+    <Stack gap="lg" maw={860}>
+      <DetailHead
+        parent={parent}
+        name={shownName(id.name)}
+        actions={!fixed && <Actions id={id} provider={provider} onEdit={() => setEditing(true)} />}
+      />
+      {fixed && (
+        <Alert color="gray" icon={<IconLock size={18} />} title="Read only">
+          It is set by variables where the server is started: change it there, and restart the server.
+        </Alert>
+      )}
+      <State state={provider.state} />
+      {kind.testable && <Test id={id} />}
+      <Section title="Settings" words="What is not listed has its default.">
+        <dl className="facts">
+          {provider.roleArn !== undefined && <Fact name="role ARN" value={provider.roleArn} />}
+          {Object.entries(provider.values).map(([key, value]) => (
+            <Fact key={key} name={key} value={value} />
+          ))}
+        </dl>
+      </Section>
+    </Stack>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd className="mono">{value}</dd>
+    </>
+  );
+}
+
+function Test({ id }: { readonly id: ProviderName }) {
+  const test = useTestProvider(id);
+  return (
+    <Section
+      title="Test"
+      words="Goes the way of a sign-in as far as it goes without a person: certificates, discovery, keys, the client and its secret."
+    >
+      <Stack gap="sm" align="flex-start">
+        <Button variant="default" loading={test.isPending} onClick={() => test.mutate(undefined)}>
+          Test now
+        </Button>
+        {test.isError && <FormError error={test.error} />}
+        {test.isSuccess && <ProviderSteps steps={test.data.steps} />}
+      </Stack>
+    </Section>
+  );
+}
+
+interface ActionsProps {
+  readonly id: ProviderName;
+  readonly provider: ProviderAnswer;
+  readonly onEdit: () => void;
+}
+
+function Actions({ id, provider, onEdit }: ActionsProps) {
+  const enable = useEnableProvider();
+  const navigate = useNavigate();
+  const [removing, setRemoving] = useState(false);
+  const on = provider.enabled;
+
+  function toggle(): void {
+    enable.mutate(
+      { ...id, enabled: !on },
+      {
+        onSuccess: () => notifyDone(`${id.name} is switched ${on ? 'off' : 'on'}.`),
+        onError: (error) => notifyFailure(`${id.name} stays switched ${on ? 'on' : 'off'}`, error),
+      },
+    );
+  }
+
+  return (
+    <>
+      <Button leftSection={<IconPencil size={16} />} onClick={onEdit}>
+        Edit
+      </Button>
+      <Button
+        variant="default"
+        loading={enable.isPending}
+        leftSection={on ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
+        onClick={toggle}
+      >
+        {on ? 'Disable' : 'Enable'}
+      </Button>
+      <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setRemoving(true)}>
+        Remove…
+      </Button>
+      {removing && (
+        <RemoveProviderDialog
+          id={id}
+          onClose={() => setRemoving(false)}
+          onRemoved={() => void navigate('/identity-providers')}
+        />
+      )}
+    </>
+  );
+}
+
+function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: () => void }) {
+  const save = useSaveProvider(id);
+  return (
+    <ProviderForm
+      kind={kind}
+      id={id}
+      known={provider.values}
+      submit="Save"
+      pending={save.isPending}
+      error={save.error}
+      onSubmit={(values) =>
+        save.mutate(values, {
+          onSuccess: () => {
+            notifyDone(`${id.name} is saved, and in effect.`);
+            onDone();
+          },
+        })
+      }
+      onCancel={onDone}
+    />
+  );
+}

@@ -1,0 +1,70 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import type { ReactNode, SubmitEvent } from 'react';
+import { ApiError } from '../api/call.ts';
+
+interface FormDialogProps {
+  readonly title: string;
+  readonly submit: string;
+  readonly danger?: boolean;
+  readonly wide?: boolean;
+  readonly pending: boolean;
+  readonly error: Error | null;
+  /** Fields that show a refusal about them themselves, by `fieldError`. */
+  readonly fields?: readonly string[];
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** A form in a dialog: it stays open with what was typed until it worked. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, submit, danger = false, wide = false, pending, onSubmit, onClose, children } = props;
+
+  function send(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    // A dialog over a page with a form of its own: React passes events on by its tree.
+    event.stopPropagation();
+    onSubmit();
+  }
+
+  return (
+    <Modal opened onClose={onClose} title={title} size={wide ? 'lg' : 'md'} closeOnClickOutside={!pending}>
+      <form onSubmit={send}>
+        <Stack gap="md">
+          {children}
+          <FormError error={props.error} fields={props.fields ?? []} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={pending} {...(danger ? { color: 'red' } : {})}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface FormErrorProps {
+  readonly error: Error | null;
+  readonly fields?: readonly string[];
+}
+
+/** A refusal that no field shows. */
+export function FormError({ error, fields = [] }: FormErrorProps) {
+  if (error === null) return null;
+  if (error instanceof ApiError && error.field !== undefined && fields.includes(error.field)) return null;
+  return (
+    <Alert color="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
+      {error.message}
+    </Alert>
+  );
+}
+
+/** What to show under a field; undefined where the refusal is about something else. */
+export function fieldError(error: Error | null, ...names: readonly string[]): string | undefined {
+  if (!(error instanceof ApiError) || error.field === undefined) return undefined;
+  return names.includes(error.field) ? error.message : undefined;
+}

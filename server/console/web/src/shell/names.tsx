@@ -1,0 +1,34 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import { Link } from 'react-router';
+
+interface NamesProps {
+  readonly names: readonly string[];
+  /** Where a name leads; plain text where the person may not go there. */
+  readonly to?: ((name: string) => string) | undefined;
+}
+
+/** A short list of names in a row. */
+export function Names({ names, to }: NamesProps) {
+  if (names.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        none
+      </Text>
+    );
+  }
+  return (
+    <Group gap={8}>
+      {names.map((name) =>
+        to === undefined ? (
+          <Text key={name} size="sm" span>
+            {name}
+          </Text>
+        ) : (
+          <Anchor key={name} component={Link} to={to(name)} size="sm">
+            {name}
+          </Anchor>
+        ),
+      )}
+    </Group>
+  );
+}

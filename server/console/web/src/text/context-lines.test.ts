@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { parseContext } from './context-lines.ts';
+
+describe('parseContext', () => {
+  it('reads a key and a value from each line', () => {
+    const read = { kind: 'read', values: { 'aws:SourceIp': ['192.0.2.7'], 's3:prefix': ['a=b'] } };
+    expect(parseContext(' aws:SourceIp = 192.0.2.7\n\ns3:prefix=a=b\n')).toEqual(read);
+  });
+
+  it('gives a key that stands twice both values', () => {
+    expect(parseContext('k=1\nk=2')).toEqual({ kind: 'read', values: { k: ['1', '2'] } });
+  });
+
+  it('says which line is none', () => {
+    expect(parseContext('aws:SourceIp')).toMatchObject({ kind: 'wrong', message: /“aws:SourceIp”/ });
+    expect(parseContext('=x')).toMatchObject({ kind: 'wrong' });
+  });
+});

@@ -1,0 +1,90 @@
+import { PasswordInput, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { SecretAnswer } from '../../../contract/identity-answers.ts';
+import { useRights } from '../api/rights.ts';
+import { useCreateUser } from '../api/users.ts';
+import { GroupPicker } from '../groups/group-picker.tsx';
+import { PolicyPicker } from '../policies/policy-picker.tsx';
+import { fieldError, FormDialog } from '../shell/form-dialog.tsx';
+import { notifyDone } from '../shell/notify.ts';
+
+interface CreateUserDialogProps {
+  readonly onCreated: (user: SecretAnswer) => void;
+  readonly onClose: () => void;
+}
+
+export function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
+  const { may } = useRights();
+  const create = useCreateUser();
+  const [name, setName] = useState('');
+  const [own, setOwn] = useState(false);
+  const [secretKey, setSecretKey] = useState('');
+  const [policies, setPolicies] = useState<readonly string[]>([]);
+  const [groups, setGroups] = useState<readonly string[]>([]);
+
+  function submit(): void {
+    create.mutate(
+      { name: name.trim(), ...(own ? { secretKey } : {}), policies, groups },
+      {
+        onSuccess: (user) => {
+          notifyDone(`${user.name} is created.`);
+          onCreated(user);
+        },
+      },
+    );
+  }
+
+  return (
+    <FormDialog
+      title="Create a user"
+      submit="Create user"
+      pending={create.isPending}
+      error={create.error}
+      fields={['name', 'secretKey', 'policies']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="It is the access key too: 3 to 128 letters, digits and signs."
+        required
+        withAsterisk={false}
+        data-autofocus
+        autoCapitalize="none"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={128}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={fieldError(create.error, 'name')}
+      />
+      <Switch
+        label="Choose the secret key myself"
+        description="Otherwise the server makes one and shows it once."
+        checked={own}
+        onChange={(event) => setOwn(event.currentTarget.checked)}
+      />
+      {own && (
+        <PasswordInput
+          label="Secret key"
+          description="8 to 128 characters."
+          required
+          withAsterisk={false}
+          autoComplete="new-password"
+          value={secretKey}
+          onChange={(event) => setSecretKey(event.currentTarget.value)}
+          error={fieldError(create.error, 'secretKey')}
+        />
+      )}
+      {may('admin:AttachUserOrGroupPolicy') && (
+        <PolicyPicker
+          value={policies}
+          onChange={setPolicies}
+          error={fieldError(create.error, 'policies')}
+          description="Without any the user may do nothing."
+        />
+      )}
+      {may('admin:AddUserToGroup') && <GroupPicker value={groups} onChange={setGroups} />}
+    </FormDialog>
+  );
+}

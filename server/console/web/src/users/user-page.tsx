@@ -1,0 +1,162 @@
+import { Button, Menu, Stack, Text } from '@mantine/core';
+import { IconChevronDown, IconKey, IconPlayerPause, IconPlayerPlay, IconScale, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link, useNavigate, useSearchParams } from 'react-router';
+import type { UserAnswer } from '../../../contract/identity-answers.ts';
+import { PolicyInForceView } from '../account/policy-in-force.tsx';
+import { AccessKeyTable } from '../access-keys/access-key-table.tsx';
+import { CreateAccessKeyButton } from '../access-keys/create-access-key-button.tsx';
+import { useRights } from '../api/rights.ts';
+import { useSetUserStatus, useUser } from '../api/users.ts';
+import { DetailHead } from '../shell/detail-head.tsx';
+import { Failure } from '../shell/failure.tsx';
+import { LoadingRows } from '../shell/list-page.tsx';
+import { Names } from '../shell/names.tsx';
+import { notifyDone, notifyFailure } from '../shell/notify.ts';
+import { explainUrl, groupUrl, policyUrl } from '../shell/places.ts';
+import { Section } from '../shell/section.tsx';
+import { StatusBadge } from '../shell/status-badge.tsx';
+import { formatTime } from '../text/time.ts';
+import { DeleteUserDialog } from './delete-user-dialog.tsx';
+import { ReplaceSecretDialog } from './replace-secret-dialog.tsx';
+import { UserGroupsDialog } from './user-groups-dialog.tsx';
+import { UserPoliciesDialog } from './user-policies-dialog.tsx';
+
+type Dialog = 'policies' | 'groups' | 'secret' | 'delete';
+
+export function UserPage() {
+  const [search] = useSearchParams();
+  const name = search.get('name') ?? '';
+  const user = useUser(name);
+  if (user.isPending) return <LoadingRows />;
+  if (user.isError) return <Failure what={`${name} cannot be shown`} error={user.error} retry={user.refetch} />;
+  return <Details key={name} user={user.data} />;
+}
+
+function Details({ user }: { readonly user: UserAnswer }) {
+  const { may } = useRights();
+  const navigate = useNavigate();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  return (
+    <Stack gap="xl" maw={960}>
+      <DetailHead
+        parent={{ name: 'Users', to: '/users' }}
+        name={user.name}
+        badge={<StatusBadge status={user.status} />}
+        actions={<Actions user={user} open={setDialog} />}
+      />
+      <dl className="facts">
+        <dt>Attached policies</dt>
+        <dd>
+          <Names names={user.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
+        </dd>
+        <dt>Groups</dt>
+        <dd>
+          <Names names={user.groups} to={may('admin:GetGroup') ? groupUrl : undefined} />
+        </dd>
+        <dt>Changed</dt>
+        <dd>{formatTime(user.updatedAt)}</dd>
+      </dl>
+      <Section title="Policies in force" words="Those that are attached, and those of the user’s enabled groups.">
+        {user.inForce.length === 0 ? (
+          <Text size="sm">None, so nothing is allowed.</Text>
+        ) : (
+          <Stack gap="md">
+            {user.inForce.map((policy) => (
+              <PolicyInForceView key={policy.name} policy={policy} />
+            ))}
+          </Stack>
+        )}
+      </Section>
+      {user.accessKeys !== undefined && (
+        <Section
+          title="Access keys"
+          words="For the user’s programs: they may do what the user may, less what a policy of their own takes away."
+          action={may('admin:CreateServiceAccount') && <CreateAccessKeyButton owner={user.name} />}
+        >
+          {user.accessKeys.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              None.
+            </Text>
+          ) : (
+            <AccessKeyTable keys={user.accessKeys} showOwner={false} />
+          )}
+        </Section>
+      )}
+      {dialog === 'policies' && <UserPoliciesDialog user={user} onClose={close} />}
+      {dialog === 'groups' && <UserGroupsDialog user={user} onClose={close} />}
+      {dialog === 'secret' && <ReplaceSecretDialog name={user.name} onClose={close} />}
+      {dialog === 'delete' && (
+        <DeleteUserDialog name={user.name} onClose={close} onDeleted={() => void navigate('/users')} />
+      )}
+    </Stack>
+  );
+}
+
+function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (dialog: Dialog) => void }) {
+  const { may } = useRights();
+  const setStatus = useSetUserStatus();
+  const next = user.status === 'enabled' ? 'disabled' : 'enabled';
+
+  function toggle(): void {
+    setStatus.mutate(
+      { name: user.name, status: next },
+      {
+        onSuccess: () => notifyDone(`${user.name} is ${next}.`),
+        onError: (error) => notifyFailure(`${user.name} stays ${user.status}`, error),
+      },
+    );
+  }
+
+  return (
+    <>
+      {may('admin:ExplainPolicy') && (
+        <Button component={Link} to={explainUrl(user.name)} variant="default" leftSection={<IconScale size={16} />}>
+          Explain
+        </Button>
+      )}
+      {may('admin:AttachUserOrGroupPolicy') && (
+        <Button variant="default" onClick={() => open('policies')}>
+          Policies…
+        </Button>
+      )}
+      {may('admin:AddUserToGroup') && (
+        <Button variant="default" onClick={() => open('groups')}>
+          Groups…
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" rightSection={<IconChevronDown size={15} />}>
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            disabled={!may('admin:EnableUser')}
+            leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
+            onClick={toggle}
+          >
+            {next === 'disabled' ? 'Disable' : 'Enable'}
+          </Menu.Item>
+          <Menu.Item
+            disabled={!may('admin:CreateUser')}
+            leftSection={<IconKey size={15} />}
+            onClick={() => open('secret')}
+          >
+            New secret key…
+          </Menu.Item>
+          <Menu.Item
+            color="red"
+            disabled={!may('admin:DeleteUser')}
+            leftSection={<IconTrash size={15} />}
+            onClick={() => open('delete')}
+          >
+            Delete user…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
