@@ -42,7 +42,7 @@ export interface HttpDouble {
 /** The dates of its answers are the virtual clock's. */
 export async function startHttpDouble(
   clock: VirtualClock,
-  answer: (request: DoubleRequest) => DoubleAnswer,
+  answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>,
 ): Promise<HttpDouble> {
   const requests: DoubleRequest[] = [];
   const double = { faultOf: (() => undefined) as FaultOf };
@@ -58,7 +58,7 @@ export async function startHttpDouble(
       const fault = double.faultOf(request);
       if (fault === 'silence') return;
       if (fault === 'cut') return void incoming.socket.destroy();
-      const { status, headers, body } = typeof fault === 'object' ? fault : answer(request);
+      const { status, headers, body } = typeof fault === 'object' ? fault : await answer(request);
       if (fault === 'lost-answer') return void incoming.socket.destroy();
       response.writeHead(status, {
         date: new Date(clock.now()).toUTCString(),
