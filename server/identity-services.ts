@@ -3,6 +3,7 @@ import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import type { AccessRoom } from './access/access.ts';
 import { checkedIdentities, checkedTemporary } from './access/checked-credentials.ts';
 import { createCutOffs } from './access/cut-offs.ts';
+import type { LdapDirectory } from './access/ldap/ldap-directory.ts';
 import { createOpenIdProviders } from './access/openid-providers.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { createPersonCheck } from './access/person-check.ts';
@@ -28,6 +29,8 @@ export interface IdentityServicesOptions {
   readonly settings: ServerSettings;
   readonly sealed: SealedRecordStore;
   readonly access: AccessRoom;
+  /** Absent where no directory is configured. */
+  readonly directory?: LdapDirectory | undefined;
   /** 0 where nobody else changes these records. Milliseconds. */
   readonly staleMs: number;
   readonly logs: { readonly providers: Logger; readonly people: Logger };
@@ -42,6 +45,7 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
   const providers = createOpenIdProviders({ settings: settings.openid, region, stored, staleMs, log: logs.providers });
   const personCheck = createPersonCheck({
     providers,
+    directory: options.directory,
     temporary: access.temporary,
     identities: access.identities,
     cutOffs: createCutOffs(sealed),

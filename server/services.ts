@@ -75,6 +75,7 @@ export async function openServices(
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
   const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
   const policies = policiesOf(identities);
+  const directory = settings.ldap === undefined ? undefined : await openDirectory(settings.ldap);
   const { access, providers, ...people } = openIdentityServices({
     settings,
     sealed,
@@ -86,6 +87,7 @@ export async function openServices(
       bucketPolicy: bucketPolicies(records),
       clock,
     }),
+    directory,
     staleMs,
     logs,
     clock,
@@ -114,7 +116,7 @@ export async function openServices(
     }),
     providers,
     people,
-    ...(settings.ldap === undefined ? {} : { directory: await openDirectory(settings.ldap) }),
+    ...(directory === undefined ? {} : { directory }),
     assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
       providers,
       access,

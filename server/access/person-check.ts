@@ -1,19 +1,19 @@
-import type { PersonState } from '../../platform/openid/keycloak-admin.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import type { Identities } from '../identities/identities.ts';
 import type { FederatedSubject, Subject } from '../identities/subject.ts';
 import type { CutOffs } from './cut-offs.ts';
-import type { OpenIdProvider, OpenIdProviders } from './openid-providers.ts';
+import type { OpenIdProviders } from './openid-providers.ts';
 import { checkedPeople, type CheckedPerson } from './person-check-people.ts';
 import type { CheckTally } from './person-check-tally.ts';
-import { askProvider, isChecked } from './person-state.ts';
+import { type CheckablePerson, checkablePerson, type CheckedState, questionOf } from './person-source.ts';
+import type { LdapDirectory } from './ldap/ldap-directory.ts';
 import type { TemporaryCredentialsStore } from './temporary-credentials.ts';
 
 /**
- * Whether people who have credentials still exist, by the admin interface of their provider: when they get credentials, from time to
- * time, and when an administrator asks. Who is disabled or gone loses their temporary credentials, and their service accounts are
- * disabled, at once.
+ * Whether people who have credentials still exist, by the admin interface of their provider or by their directory: when they get
+ * credentials, from time to time, and when an administrator asks. Who is disabled or gone loses their temporary credentials, and their
+ * service accounts are disabled, at once. Who left a group of the directory loses those that were given for it.
  */
 export interface PersonCheck {
   /**
@@ -35,11 +35,13 @@ export interface CheckReport {
   readonly unreachable: readonly { readonly provider: string; readonly people: number; readonly reason: string }[];
 }
 
+type Loss = Exclude<CheckedState['kind'], 'active'>;
+
 export interface CutOffPerson {
   readonly provider: string;
   readonly name: string;
   readonly parent: string;
-  readonly reason: 'disabled' | 'gone';
+  readonly reason: Loss;
   readonly temporaryCredentials: number;
   /** Access keys. */
   readonly serviceAccounts: readonly string[];
@@ -47,6 +49,8 @@ export interface CutOffPerson {
 
 export interface PersonCheckOptions {
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
+  /** Absent where none is configured. */
+  readonly directory?: Pick<LdapDirectory, 'stateOf'> | undefined;
   readonly temporary: TemporaryCredentialsStore;
   readonly identities: Pick<Identities, 'serviceAccounts' | 'updateServiceAccount'>;
   readonly cutOffs: CutOffs;
@@ -71,41 +75,39 @@ const atOnce = 4;
 export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
   const { providers, cutOffs, tally, log } = options;
   const now = options.now ?? (() => performance.now());
-  const remembered = new Map<string, { readonly at: number; readonly state: Promise<PersonState> }>();
+  const remembered = new Map<string, { readonly at: number; readonly state: Promise<CheckedState> }>();
 
-  function recent(provider: OpenIdProvider, subject: FederatedSubject): Promise<PersonState> {
-    const known = remembered.get(subject.parent);
+  function recent(person: CheckablePerson): Promise<CheckedState> {
+    const known = remembered.get(person.question);
     if (known !== undefined && now() - known.at < rememberedMs) return known.state;
-    return fresh(provider, subject);
+    return fresh(person);
   }
 
-  function fresh(provider: OpenIdProvider, subject: FederatedSubject): Promise<PersonState> {
-    const state = askProvider(provider, subject.subjectId ?? '');
+  function fresh({ question, ask }: CheckablePerson): Promise<CheckedState> {
+    const state = ask();
     // Failures too: a provider that hangs is not asked again by each of many requests. But not that somebody is disabled: that is the
     // mark's to say, which another thread may have lifted since.
-    const forget = ({ kind }: PersonState) => kind !== 'active' && remembered.delete(subject.parent);
+    const forget = ({ kind }: CheckedState) => kind !== 'active' && remembered.delete(question);
     state.then(forget, () => undefined);
-    remembered.delete(subject.parent);
+    remembered.delete(question);
     for (const oldest of remembered.keys()) {
       if (remembered.size < mostRemembered) break;
       remembered.delete(oldest);
     }
-    remembered.set(subject.parent, { at: now(), state });
+    remembered.set(question, { at: now(), state });
     return state;
   }
 
-  async function cutOff(
-    provider: string,
-    { subject }: CheckedPerson,
-    reason: 'disabled' | 'gone',
-  ): Promise<CutOffPerson> {
+  async function cutOff({ provider, subject }: CheckablePerson, reason: Loss): Promise<CutOffPerson> {
     const { parent, displayName } = subject;
+    const alone = reason === 'left-group' ? questionOf(subject) : undefined;
     // First the mark, then what there is: credentials that are being made see the one or are among the other.
-    await cutOffs.mark(parent);
-    const temporaryCredentials = await options.temporary.revokeAllOf(parent);
+    if (alone === undefined) await cutOffs.mark(parent);
+    const temporaryCredentials =
+      alone === undefined ? await options.temporary.revokeAllOf(parent) : await revokeThose(parent, alone);
     const serviceAccounts: string[] = [];
-    for await (const { accessKey, status } of options.identities.serviceAccounts(parent)) {
-      if (status === 'disabled') continue;
+    for await (const { accessKey, status, subject: owner } of options.identities.serviceAccounts(parent)) {
+      if (status === 'disabled' || (alone !== undefined && !isThat(owner, alone))) continue;
       await options.identities.updateServiceAccount(accessKey, { status: 'disabled' });
       serviceAccounts.push(accessKey);
     }
@@ -114,32 +116,36 @@ export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
       tally.add({ cutOff: 1 });
       log.warn(
         { provider, person: displayName, parent, temporaryCredentials, serviceAccounts },
-        `${displayName} is ${reason} at the provider ${provider}: access was ended`,
+        `${displayName} ${whatIs(reason)} at the provider ${provider}: access was ended`,
       );
     }
     return lost;
   }
 
-  const checkable = (subject: Subject) => {
-    if (subject.kind !== 'federated' || subject.source !== 'openid') return undefined;
-    const provider = providers.byId(subject.provider);
-    return provider !== undefined && isChecked(provider) && subject.subjectId !== undefined
-      ? { provider, subject }
-      : undefined;
-  };
+  /** Of somebody's temporary credentials those that were given for the same groups. */
+  async function revokeThose(parent: string, question: string): Promise<number> {
+    let count = 0;
+    for await (const { accessKey, principal } of options.temporary.ofOwner(parent)) {
+      if (!isThat(principal.subject, question)) continue;
+      await options.temporary.revoke(accessKey);
+      count += 1;
+    }
+    return count;
+  }
 
   return {
     async admit(asked) {
-      const { provider, subject } = checkable(asked) ?? {};
-      if (provider === undefined || subject === undefined) return;
+      const person = checkablePerson(options, asked);
+      if (person === undefined) return;
+      const { provider, subject } = person;
       const wasCutOff = await cutOffs.has(subject.parent);
-      let state: PersonState;
+      let state: CheckedState;
       try {
-        state = await (wasCutOff ? fresh(provider, subject) : recent(provider, subject));
+        state = await (wasCutOff ? fresh(person) : recent(person));
       } catch (error) {
         if (!(error instanceof OpenIdProblem)) throw error;
         tally.add({ unreachable: 1 });
-        const fields = { provider: provider.id, code: error.code };
+        const fields = { provider, code: error.code };
         const whatFollows =
           options.unreachable === 'keep' && !wasCutOff ? 'gets credentials all the same' : 'gets none';
         log.warn(
@@ -151,14 +157,14 @@ export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
         return;
       }
       if (state.kind !== 'active') {
-        await cutOff(provider.id, { subject }, state.kind);
+        await cutOff(person, state.kind);
         throw disabled(subject, state.kind);
       }
       if (wasCutOff) await cutOffs.lift(subject.parent);
     },
 
     async confirm(asked) {
-      const { subject } = checkable(asked) ?? {};
+      const { subject } = checkablePerson(options, asked) ?? {};
       if (subject !== undefined && (await cutOffs.has(subject.parent))) throw disabled(subject, 'disabled');
     },
 
@@ -166,18 +172,19 @@ export function createPersonCheck(options: PersonCheckOptions): PersonCheck {
       await providers.started;
       const report = { checked: 0, active: 0, cutOff: [] as CutOffPerson[] };
       const unreachable = new Map<string, { provider: string; people: number; reason: string }>();
-      const one = async (person: CheckedPerson) => {
-        const { provider, subject } = checkable(person.subject) ?? {};
-        if (provider === undefined || subject === undefined) return;
+      const one = async ({ subject }: CheckedPerson) => {
+        const person = checkablePerson(options, subject);
+        if (person === undefined) return;
         report.checked += 1;
         try {
-          const state = await fresh(provider, subject);
+          const state = await fresh(person);
           if (state.kind === 'active') report.active += 1;
-          else report.cutOff.push(await cutOff(provider.id, { subject }, state.kind));
+          else report.cutOff.push(await cutOff(person, state.kind));
         } catch (error) {
           if (!(error instanceof OpenIdProblem)) throw error;
-          const key = `${provider.id} ${error.message}`;
-          const known = unreachable.get(key) ?? { provider: provider.id, people: 0, reason: error.message };
+          const { provider } = person;
+          const key = `${provider} ${error.message}`;
+          const known = unreachable.get(key) ?? { provider, people: 0, reason: error.message };
           unreachable.set(key, { ...known, people: known.people + 1 });
         }
       };
@@ -210,7 +217,23 @@ async function inParallel<T>(
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-function disabled({ displayName, provider }: FederatedSubject, how: 'disabled' | 'gone'): IdentityProblem {
-  const what = how === 'gone' ? 'does not exist any more' : 'is disabled';
-  return new IdentityProblem('PersonDisabled', `${displayName} ${what} at the provider ${provider}.`);
+function isThat(subject: Subject, question: string): boolean {
+  return subject.kind === 'federated' && questionOf(subject) === question;
+}
+
+function disabled({ displayName, provider }: FederatedSubject, how: Loss): IdentityProblem {
+  return new IdentityProblem('PersonDisabled', `${displayName} ${whatIs(how)} at the provider ${provider}.`);
+}
+
+function whatIs(how: Loss): string {
+  switch (how) {
+    case 'gone':
+      return 'does not exist any more';
+    case 'disabled':
+      return 'is disabled';
+    case 'left-group':
+      return 'left a group that the credentials were given for';
+    default:
+      return how satisfies never;
+  }
 }

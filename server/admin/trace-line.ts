@@ -14,7 +14,10 @@ export interface TraceLine {
   /** Nanoseconds. */
   readonly dur: number;
   readonly error?: string;
-  readonly http: { readonly response: { readonly statuscode: number } };
+  readonly http: {
+    readonly response: { readonly statuscode: number; readonly [field: string]: unknown };
+    readonly [field: string]: unknown;
+  };
 }
 
 /** A request that is over, as `mc admin trace` reads it: no body, and nothing that lets anybody in. */
