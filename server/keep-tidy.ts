@@ -5,6 +5,7 @@ import { LeaseLost } from './replicas/lease.ts';
 import type { Hold, Lease } from './replicas/lease.ts';
 import { repeated } from './replicas/repeated.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
+import { resealRound } from './maintenance/reseal.ts';
 import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from './store/record-store.ts';
@@ -14,7 +15,7 @@ import { StoreUnavailable } from './store/record-store.ts';
  * minute: what one round puts aside, as the parts of an aborted upload, is due before another round or right after it, by a
  * millisecond more or less.
  */
-const every = { removals: 30_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000 } as const;
+const every = { removals: 30_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000, keys: 5_000 } as const;
 
 /** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
 const patience = 1_000;
@@ -27,12 +28,12 @@ const clockSkew = 15 * 60_000;
 
 /** Removes what nothing refers to any more, round after round, while this server holds the lease, until it is stopped. */
 export function keepTidy(
-  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys'>,
+  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'objects'>,
   lease: Lease,
   log: Logger,
   { scrubBytesPerSecond }: Pick<ServerSettings, 'scrubBytesPerSecond'>,
 ): { stop(): Promise<void> } {
-  const { stores, blobs, access, keys } = services;
+  const { stores, blobs, access, keys, objects } = services;
   const stopping = new AbortController();
   const skew = stores.shared ? clockSkew : 0;
   const repeat = (intervalMs: number, what: string, work: Work) => repeatWork({ lease, log, intervalMs, what, work });
@@ -48,6 +49,20 @@ export function keepTidy(
     repeat(every.credentials, 'temporary credentials that expired', async () => ({
       removed: await access.temporary.sweep(),
     })),
+    // One round is all that an administrator asked for.
+    repeatWork({
+      lease,
+      log,
+      intervalMs: every.keys,
+      what: 'keys',
+      failed: 'could not change the keys of objects; the next round goes on',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        const signal = AbortSignal.any([hold.signal, stopping.signal]);
+        await resealRound({ records, keys, objects, log, signal });
+        return { removed: 0 };
+      },
+    }),
     // One round is a whole pass over all objects; the next is due a day after it began.
     ...(scrubBytesPerSecond === 0
       ? []

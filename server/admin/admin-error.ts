@@ -21,6 +21,8 @@ export const adminErrorCodes = {
   SlowDown: 503,
   XMinioKMSKeyExists: 409,
   XMinioKMSInvalidKeyName: 400,
+  XMinioKMSKeyNotFound: 404,
+  KMSNotSupported: 501,
   KMSNotConfigured: 501,
   KMSNotPermitted: 403,
   KMSUnavailable: 503,

@@ -52,7 +52,6 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
     },
     importKey: (name) => Promise.resolve(void known.push(name)),
     listKeys: (prefix) => Promise.resolve(known.filter((name) => name.startsWith(prefix))),
-    describeKey: (name) => Promise.resolve({ name }),
     deleteKey: (name) => Promise.resolve(void known.splice(known.indexOf(name), 1)),
   };
 }

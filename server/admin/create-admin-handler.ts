@@ -19,48 +19,24 @@ import { nowOf } from './now.ts';
 import { serviceRoutes } from './service-routes.ts';
 import { traceRoutes } from './trace-routes.ts';
 import { identityArchiveRoutes } from './identity-archive-routes.ts';
-import { createKey, keyServiceState, keyServiceStatus, keyStatus } from './key-service-calls.ts';
+import { keyRoutes } from './key-routes.ts';
+import { keyServiceState } from './key-service-calls.ts';
 import { idpConfigRoutes } from './idp-config-routes.ts';
 import { ldapRoutes } from './ldap-routes.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
 import { openIdTestRoutes } from './openid-test-routes.ts';
 import { personCheckRoutes } from './person-check-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
-import { type AdminAnswer, type AdminCall, json, nothing, type Route } from './route.ts';
+import { type AdminAnswer, type AdminCall, json, type Route } from './route.ts';
 import { infoMessage } from './server-info.ts';
 import { revokeTokensRoutes } from './revoke-tokens.ts';
 import { serviceAccountRoutes } from './service-account-routes.ts';
-import type { KeyAdministration } from './key-administration.ts';
 import type { AdminServices } from './services.ts';
 import { userRoutes } from './user-routes.ts';
 
-/** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
 const routes: readonly Route[] = [
   { method: 'GET', path: /^\/minio\/admin\/v[34]\/info$/, action: 'admin:ServerInfo', serve: serverInfo },
-  {
-    method: 'GET|POST',
-    path: /^\/minio\/(admin\/v[34]\/kms|kms\/v1)\/status$/,
-    action: 'admin:KMSKeyStatus',
-    serve: async ({ services }) => json(await keyServiceStatus(configured(services.keys))),
-  },
-  {
-    method: 'GET',
-    path: /^\/minio\/(admin\/v[34]\/kms|kms\/v1)\/key\/status$/,
-    action: 'admin:KMSKeyStatus',
-    async serve({ services, query }) {
-      const { source } = configured(services.keys);
-      return json(await keyStatus(source, query.get('key-id') || source.defaultKey));
-    },
-  },
-  {
-    method: 'POST',
-    path: /^\/minio\/(admin\/v[34]\/kms|kms\/v1)\/key\/create$/,
-    action: 'admin:KMSCreateKey',
-    async serve({ services, query }) {
-      await createKey(configured(services.keys), query.get('key-id') ?? '');
-      return nothing;
-    },
-  },
+  ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,
   ...traceRoutes,
@@ -177,11 +153,6 @@ async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
   const now = nowOf(services);
   const others = services.others?.() ?? [];
   return json(infoMessage({ server: services.server, others, buckets: buckets.length, space, keyService, now }));
-}
-
-function configured(keys: KeyAdministration | undefined): KeyAdministration {
-  if (keys !== undefined) return keys;
-  throw new AdminError('KMSNotConfigured', 'No key service is configured; set SVC_KMS_KEYSVC_ENDPOINT.');
 }
 
 function refusal(error: AdminError, request: IncomingRequest, { server }: AdminServices): Answer {

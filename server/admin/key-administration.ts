@@ -15,15 +15,6 @@ export interface KeyAdministration {
   importKey(name: string, bytes: Buffer): Promise<void>;
   /** Names that begin with the prefix, sorted. */
   listKeys(prefix: string): Promise<readonly string[]>;
-  /** When and by whom a key was made, where that is known. */
-  describeKey(name: string): Promise<KeyDescription>;
   /** For ever: whatever is encrypted with it is lost. */
   deleteKey(name: string): Promise<void>;
-}
-
-export interface KeyDescription {
-  readonly name: string;
-  /** ISO 8601. */
-  readonly createdAt?: string | undefined;
-  readonly createdBy?: string | undefined;
 }

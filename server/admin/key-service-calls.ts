@@ -3,7 +3,17 @@ import { KeySourceError } from '../encryption/key-source.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import { AdminError } from './admin-error.ts';
 import type { KeyAdministration } from './key-administration.ts';
+import type { AdminCall } from './route.ts';
 import type { KeyServiceState } from './server-info.ts';
+
+/** Rejects with an `AdminError` where there are no keys. */
+export function configured({ services }: Pick<AdminCall, 'services'>): KeyAdministration {
+  if (services.keys !== undefined) return services.keys;
+  throw new AdminError(
+    'KMSNotConfigured',
+    'No key service is configured; set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY.',
+  );
+}
 
 /** Whether the key service answers and has the default key. Never rejects: the state is the answer. */
 export async function keyServiceState(keys: KeyAdministration | undefined): Promise<KeyServiceState> {
@@ -43,33 +53,39 @@ export async function keyStatus(source: KeySource, name: string): Promise<Record
 }
 
 /** Rejects with an `AdminError`. */
-export async function createKey(keys: KeyAdministration, name: string): Promise<void> {
+export function checkKeyName(name: string): string {
   const problem = keyNameProblem(name);
-  if (problem !== undefined) {
-    throw new AdminError(
-      'XMinioKMSInvalidKeyName',
-      `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`,
-    );
-  }
+  if (problem === undefined) return name;
+  throw new AdminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
+}
+
+/** Makes a call of the key service for an administrator, who is told what the key service lacks. */
+export async function askKeyService<T>(what: KeyCall, name: string, call: () => Promise<T>): Promise<T> {
   try {
-    await keys.createKey(name);
+    return await call();
   } catch (error) {
-    throw asAdminError(error, name);
+    throw asAdminError(error, what, name);
   }
 }
 
-function asAdminError(error: unknown, name: string): unknown {
+export type KeyCall = 'create' | 'import' | 'list' | 'delete' | 'generate';
+
+function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const options = { cause: error };
   switch (code) {
     case 'key-exists':
       return new AdminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
+    case 'key-not-found':
+      return new AdminError('XMinioKMSKeyNotFound', `There is no key ${name} at the key service.`, options);
     case 'not-permitted':
       return new AdminError(
         'KMSNotPermitted',
-        `The key service does not let this server create the key ${name}; allow /v1/key/create/${name} in its policy.`,
+        `The key service does not let this server ${what} the key ${name}; allow /v1/key/${what}/${name} in its policy.`,
         options,
       );
+    case 'not-supported':
+      return new AdminError('KMSNotSupported', error instanceof Error ? error.message : '', options);
     case 'unavailable':
       return new AdminError('KMSUnavailable', 'The key service cannot be reached; try again.', options);
     default:

@@ -23,6 +23,5 @@ export function oneKey(source: KeySource): KeyAdministration {
     importKey: refuse,
     deleteKey: refuse,
     listKeys: (prefix) => Promise.resolve(source.defaultKey.startsWith(prefix) ? [source.defaultKey] : []),
-    describeKey: (name) => Promise.resolve({ name }),
   };
 }

@@ -10,6 +10,7 @@ import type { TemporaryCredentialsStore } from '../access/temporary-credentials.
 import type { Identities } from '../identities/identities.ts';
 import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
 import type { StoredConfigurations } from '../identity-providers/stored-configurations.ts';
+import type { KeyLifecycle } from '../maintenance/key-lifecycle.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { KeyAdministration } from './key-administration.ts';
@@ -33,6 +34,8 @@ export interface AdminServices {
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Absent where no key service is configured. */
   readonly keys?: KeyAdministration;
+  /** What keys are used for. */
+  readonly keyLifecycle?: KeyLifecycle;
   /** Identity providers that administrators configure while the server runs. */
   readonly identityProviders?: readonly IdentityProviderConfigurations[];
   readonly configurationHistory?: Pick<StoredConfigurations, 'history' | 'historyEntry' | 'clearHistory'>;

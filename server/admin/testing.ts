@@ -4,6 +4,7 @@ import { createAccess } from '../access/access.ts';
 import type { Answer } from '../access/answer.ts';
 import { testIdentities } from '../identities/testing.ts';
 import { createAdminHandler } from './create-admin-handler.ts';
+import type { AdminServices } from './services.ts';
 
 export interface TestBody {
   readonly plain?: string | Buffer;
@@ -20,7 +21,13 @@ export interface TestReply {
 }
 
 /** The admin API over records in memory, asked by anyone who has credentials there. */
-export async function adminTest(options: { readonly buckets?: readonly string[]; readonly now?: Date } = {}) {
+export async function adminTest(
+  options: {
+    readonly buckets?: readonly string[];
+    readonly now?: Date;
+    readonly services?: Pick<AdminServices, 'keys' | 'keyLifecycle'>;
+  } = {},
+) {
   const clock = () => options.now ?? new Date('2026-01-01T00:00:00Z');
   const { records, identities } = await testIdentities({ clock });
   const access = createAccess({
@@ -54,6 +61,7 @@ export async function adminTest(options: { readonly buckets?: readonly string[];
     },
     space: () => Promise.resolve({ free: 30, total: 100 }),
     clock,
+    ...options.services,
   });
 
   /** One call by whoever has that access key; a path without `/` is below `/minio/admin/v3/`. */
@@ -87,7 +95,8 @@ export async function adminTest(options: { readonly buckets?: readonly string[];
 /** Refusals that `http` turns into an answer. */
 async function answerOf(call: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await call();
+    const answer = await call();
+    return answer.body.kind === 'slow' ? await answer.body.result : answer;
   } catch (error) {
     const { code: Code, status, message: Message } = error as { code: string; status?: number; message: string };
     if (status === undefined) throw error;

@@ -94,6 +94,11 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
   }
 }
 
+/** The name of the key that the backend is sealed under. */
+export function keyOfBackend(value: Buffer): string {
+  return decode(value).sealed.keyName;
+}
+
 function encode(sealed: SealedDataKey, everythingSealed: boolean): Buffer {
   const { keyName, keyVersion, ciphertext } = sealed;
   const json = JSON.stringify({ keyName, keyVersion, ciphertext: ciphertext.toString('base64'), everythingSealed });

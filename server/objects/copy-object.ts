@@ -24,6 +24,7 @@ export async function copyObject(environment: Environment, request: CopyObject):
     digests: info.checksum === undefined ? {} : { compute: info.checksum.algorithm },
     headers: headers ?? headersOf(info),
     ...(encryption && { encryption }),
+    ...(request.conditions && { conditions: request.conditions }),
   });
 }
 

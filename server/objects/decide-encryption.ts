@@ -24,7 +24,7 @@ export function decideEncryption(given: {
   const wish: RequestedEncryption | undefined =
     requested ?? bucketDefault ?? (autoEncryption ? { scheme: 'SSE-KMS' } : undefined);
   if (wish === undefined || wish.scheme === 'SSE-C') return wish;
-  if (wish.scheme === 'SSE-S3') return { scheme: 'SSE-S3', keyName: defaultKey };
+  if (wish.scheme === 'SSE-S3') return { scheme: 'SSE-S3', keyName: wish.keyName ?? defaultKey };
   const { context } = wish;
   if (context !== undefined && BUCKET_NAME in context) {
     throw new S3Error(

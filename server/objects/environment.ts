@@ -2,6 +2,7 @@ import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { Seats } from './hashing/seats.ts';
+import type { KnownKeyUses } from './key-guard.ts';
 import type { DecodedBuckets } from './records/decoded-buckets.ts';
 import type { SpaceCheck } from './space-check.ts';
 import type { Turns } from './turns.ts';
@@ -19,6 +20,7 @@ export interface Environment {
   /** Of this thread's writers that met each other, by the key they met at. */
   readonly turns: Turns;
   readonly buckets: DecodedBuckets;
+  readonly keyUses: KnownKeyUses;
   /** Where large bodies are hashed on another thread; undefined where there is none. */
   readonly seats: Seats | undefined;
 }

@@ -74,7 +74,8 @@ export type BucketEncryption =
 
 /** What the request asks for; absent means the bucket's default, if any. */
 export type RequestedEncryption =
-  | { readonly scheme: 'SSE-S3' }
+  /** The default key, unless the server itself names another. */
+  | { readonly scheme: 'SSE-S3'; readonly keyName?: string }
   | {
       readonly scheme: 'SSE-KMS';
       readonly keyName?: string;
@@ -215,6 +216,8 @@ export interface CopyObject {
   /** Absent: the source's headers and metadata (`x-amz-metadata-directive: COPY`). */
   readonly headers?: ObjectHeaders;
   readonly encryption?: RequestedEncryption;
+  /** Of what the copy takes the place of. */
+  readonly conditions?: WriteConditions;
 }
 
 export interface ListObjects {

@@ -63,6 +63,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     checkSpace: spaceCheck(volumesOf(options), options.reserve, clock),
     turns: new Turns(),
     buckets: new DecodedBuckets(),
+    keyUses: new Map(),
     seats: options.seats,
   };
   return {

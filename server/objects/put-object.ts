@@ -5,6 +5,7 @@ import { commitChange } from './commit-change.ts';
 import { checkWriteConditions } from './conditions.ts';
 import { decideEncryption, hasPlainEtag } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
+import { guardKey } from './key-guard.ts';
 import { newId } from './new-id.ts';
 import { makeObjectKey } from './object-keys.ts';
 import type { ObjectEncryption, ObjectInfo, PutObject } from './object-layer.ts';
@@ -76,17 +77,20 @@ function commitObject(
       ? { key: recordKeys.inline(bucket, key), value: encodeBody(record.id, stored.bytes) }
       : undefined;
   let known = place;
+  let attempt = 0;
   return commitChange(environment, async () => {
+    attempt += 1;
     const found = known ?? (await readPlace(environment, bucket, key));
     // Of use once: who meets a conflict must look again.
     known = undefined;
     checkWriteConditions(conditions, found.current?.record);
     const guard = guardBucket(bucket, found.stored);
+    const keyGuard = await guardKey(environment, record.sealed, attempt);
     const superseded = await supersedeObject(environment, bucket, key, found.current, record.body.kind);
     const owned = stored.kind === 'blob' ? await ownBlob(environment, stored.blob, record.id) : undefined;
     const put = [...guard.put, ...superseded.put, ...(owned?.put ?? []), { key: found.objectKey, value }];
     if (inline !== undefined) put.push(inline);
-    const expect = [...guard.expect, ...superseded.expect, ...(owned?.expect ?? [])];
+    const expect = [...guard.expect, ...keyGuard, ...superseded.expect, ...(owned?.expect ?? [])];
     return { batch: { expect, put, delete: superseded.delete }, result: undefined };
   });
 }

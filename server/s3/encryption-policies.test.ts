@@ -24,7 +24,7 @@ async function denying(condition: Record<string, Record<string, string>>): Promi
   const policies = [{ name: 'of the bucket', document: parseBucketPolicy(text, 'bucket') }];
   const test = await testCalls({
     authorize: ({ action, resource, context }) =>
-      evaluate(policies, { action, resource, context, variables: {}, principals: { aws: ['*'] } }).effect !== 'deny',
+      evaluate(policies, { action, resource, context, variables: {}, principals: ['*'] }).effect !== 'deny',
   });
   test.keyService.keys.set('k', Buffer.alloc(32, 1));
   return test;
@@ -98,12 +98,13 @@ describe('a policy about the key', () => {
   });
 });
 
+const rule = (name: string) =>
+  `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm>` +
+  `<KMSMasterKeyID>${name}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault><BucketKeyEnabled>true</BucketKeyEnabled>` +
+  `</Rule></ServerSideEncryptionConfiguration>`;
+
 it("a bucket's default of a key that does not exist is refused, also where the name was known before", async () => {
   const { call, keyService } = await testCalls();
-  const rule = (name: string) =>
-    `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm>` +
-    `<KMSMasterKeyID>${name}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault><BucketKeyEnabled>true</BucketKeyEnabled>` +
-    `</Rule></ServerSideEncryptionConfiguration>`;
   const refused = { code: 'KMS.NotFoundException', status: 400 };
   expect(await call('PUT', '/bucket?encryption', { body: rule('k') })).toMatchObject(refused);
   keyService.keys.set('k', Buffer.alloc(32, 1));

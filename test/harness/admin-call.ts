@@ -8,7 +8,10 @@ export interface AdminReply {
   readonly value: unknown;
 }
 
-/** A call of the admin API as `mc` makes it: signed, and with a body encrypted under the caller's secret key. */
+/**
+ * A call of the admin API as `mc` makes it: signed, and with a body encrypted under the caller's secret key, unless it is bytes. A path
+ * without `/` is below `/minio/admin/v3/`.
+ */
 export async function adminCall(
   server: string,
   keys: Credentials,
@@ -16,10 +19,13 @@ export async function adminCall(
   target: string,
   sent?: unknown,
 ): Promise<AdminReply> {
-  const body =
-    sent === undefined ? Buffer.alloc(0) : await encryptPayload(keys.secretKey, Buffer.from(JSON.stringify(sent)));
+  const body = Buffer.isBuffer(sent)
+    ? sent
+    : sent === undefined
+      ? Buffer.alloc(0)
+      : await encryptPayload(keys.secretKey, Buffer.from(JSON.stringify(sent)));
   const [path = '', rawQuery = ''] = target.split('?');
-  const rawPath = `/minio/admin/v3/${path}`;
+  const rawPath = path.startsWith('/') ? path : `/minio/admin/v3/${path}`;
   const headers = signRequest({ method, rawPath, rawQuery, headers: { host: new URL(server).host } }, keys, {
     region: 'us-east-1',
     service: 's3',

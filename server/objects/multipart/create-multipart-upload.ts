@@ -4,6 +4,7 @@ import { checkObjectKey } from '../check-object-key.ts';
 import { commitChange } from '../commit-change.ts';
 import { decideEncryption } from '../decide-encryption.ts';
 import type { Environment } from '../environment.ts';
+import { guardKey } from '../key-guard.ts';
 import { newId } from '../new-id.ts';
 import { makeObjectKey } from '../object-keys.ts';
 import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
@@ -38,9 +39,12 @@ export async function createMultipartUpload(
     ...(checksum && { checksum }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
+  let attempt = 0;
   await commitChange(environment, async () => {
+    attempt += 1;
     const guard = guardBucket(bucket, await getBucket(environment.records, bucket));
-    return { batch: { expect: guard.expect, put: [...guard.put, upload] }, result: undefined };
+    const keyGuard = await guardKey(environment, record.sealed, attempt);
+    return { batch: { expect: [...guard.expect, ...keyGuard], put: [...guard.put, upload] }, result: undefined };
   });
   return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }) };
 }

@@ -21,6 +21,8 @@ export const recordKeys = {
   damage: (bucket: string, objectKey: string): Key => key('d', bucket, objectKey),
   /** Until when no blob may be removed, because somebody reads what the records were. */
   hold: (id: string): Key => key('hold', id),
+  /** Whether a named key is used for new objects. */
+  keyUse: (keyName: string): Key => key('k', 'use', keyName),
   /** Who owns a blob. */
   owner: (blob: BlobId): Key => key('r', blob),
   /** A blob given up by the sweeper: its writer may no longer commit it. */

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createKeyLifecycle } from '../maintenance/key-lifecycle.ts';
+import { put, testLayer } from '../objects/testing.ts';
+import { readResealState, writeResealState } from '../maintenance/reseal-state.ts';
+import { adminTest } from './testing.ts';
+
+const kms = (keyName: string) => ({ encryption: { scheme: 'SSE-KMS', keyName } }) as const;
+
+/** The admin API beside objects in memory that a key service in memory encrypts. */
+async function prepared(now = Date.now()) {
+  const test = testLayer();
+  const { keyService } = test;
+  await test.layer.createBucket('bucket', { location: '' });
+  const admin = await adminTest({
+    services: {
+      keys: {
+        name: 'KES',
+        endpoints: ['https://127.0.0.1:7373'],
+        source: test.keys,
+        createKey: (name) => keyService.createKey(name),
+        importKey: async (name, bytes) => {
+          await keyService.createKey(name);
+          keyService.keys.set(name, bytes);
+        },
+        listKeys: (prefix) =>
+          Promise.resolve([...keyService.keys.keys()].filter((name) => name.startsWith(prefix)).sort()),
+        deleteKey: (name) => Promise.resolve(void keyService.keys.delete(name)),
+      },
+      keyLifecycle: createKeyLifecycle(test.records, { clock: () => now }),
+    },
+  });
+  const call = async (method: string, target: string, sent: object = {}) => {
+    const { status, value } = await admin.call('root', method, target, sent);
+    return { status, value };
+  };
+  return { ...test, call };
+}
+
+const own = '/minio/admin/coffer/v1/kms/key';
+
+describe('keys over the admin API', () => {
+  it('are made, imported and listed, under both names that the calls have', async () => {
+    const { call, keyService } = await prepared();
+    const bytes = randomBytes(32);
+    expect(await call('POST', '/minio/kms/v1/key/create?key-id=tenant-a')).toMatchObject({ status: 200 });
+    const body = { plain: JSON.stringify({ bytes: bytes.toString('base64') }) };
+    expect(await call('POST', '/minio/kms/v1/key/import?key-id=tenant-b', body)).toMatchObject({ status: 200 });
+    expect(keyService.keys.get('tenant-b')).toEqual(bytes);
+    for (const prefix of ['/minio/kms/v1', '/minio/admin/v3/kms']) {
+      const list = async (pattern: string) => (await call('GET', `${prefix}/key/list?pattern=${pattern}`)).value;
+      expect(await list('*')).toEqual([{ name: 'default-key' }, { name: 'tenant-a' }, { name: 'tenant-b' }]);
+      expect(await list('tenant-*')).toEqual([{ name: 'tenant-a' }, { name: 'tenant-b' }]);
+      expect(await list('tenant-a')).toEqual([{ name: 'tenant-a' }]);
+      expect(await list('tenant')).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['of 31 bytes', { bytes: randomBytes(31).toString('base64') }, 'XCofferInvalidRequest'],
+    ['that is no base64', { bytes: '!' }, 'XMinioAdminConfigBadJSON'],
+    ['without bytes', {}, 'XMinioAdminConfigBadJSON'],
+  ])('refuse to import a key %s', async (_what, content, Code) => {
+    const { call } = await prepared();
+    const body = { plain: JSON.stringify(content) };
+    expect(await call('POST', '/minio/kms/v1/key/import?key-id=k', body)).toMatchObject({
+      status: 400,
+      value: { Code },
+    });
+  });
+
+  it('are removed when nothing uses them, and their names come back some minutes later', async () => {
+    const { call, keyService } = await prepared();
+    await call('POST', '/minio/kms/v1/key/create?key-id=k');
+    expect(await call('DELETE', '/minio/kms/v1/key/delete?key-id=k')).toMatchObject({
+      status: 200,
+      value: { lost: null },
+    });
+    expect(keyService.keys.has('k')).toBe(false);
+    expect(await call('POST', '/minio/kms/v1/key/create?key-id=k')).toMatchObject({
+      status: 409,
+      value: { Code: 'XCofferRefused', Message: expect.stringMatching(/try again in \d+ seconds/) },
+    });
+  });
+
+  it('are not removed while something uses them, unless by name', async () => {
+    const { call, layer, keyService } = await prepared();
+    keyService.keys.set('k', Buffer.alloc(32, 1));
+    await layer.putObject(put('bucket', 'a', 'x', kms('k')));
+    const refused = { status: 409, value: { Message: expect.stringContaining('used by 1 object') } };
+    expect(await call('DELETE', '/minio/kms/v1/key/delete?key-id=k')).toMatchObject(refused);
+    for (const force of ['true', '']) {
+      const answer = await call('DELETE', `/minio/kms/v1/key/delete?key-id=k&force=${force}`);
+      expect(answer).toMatchObject({ status: 400, value: { Code: 'XCofferInvalidRequest' } });
+    }
+    expect(await call('GET', `${own}/usage`)).toMatchObject({ value: { keys: { k: { objects: 1 } } } });
+    expect(await call('DELETE', '/minio/kms/v1/key/delete?key-id=k&force=k')).toMatchObject({
+      status: 200,
+      value: { lost: { objects: 1 } },
+    });
+    expect(keyService.keys.has('k')).toBe(false);
+  });
+
+  it.each(['default-key', 'no-such-key'])('are not removed: %s', async (name) => {
+    const { call } = await prepared();
+    const answer = await call('DELETE', `/minio/kms/v1/key/delete?key-id=${name}&force=${name}`);
+    expect(answer.status).toBe(name === 'default-key' ? 409 : 404);
+  });
+});
+
+describe('a change of keys', () => {
+  it('is asked for, and told how far it is', async () => {
+    const { call, keyService, records } = await prepared(5);
+    keyService.keys.set('old', Buffer.alloc(32, 1)).set('new', Buffer.alloc(32, 2));
+    const asked = await call('POST', `${own}/rotate?key-id=old&to=new&rate=50`);
+    const state = { from: 'old', to: 'new', mode: 'reseal', objectsPerSecond: 50, started: 5, done: 0 };
+    expect(asked).toMatchObject({ status: 200, value: state });
+    expect(await call('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: state } });
+    expect(await readResealState(records)).toMatchObject(state);
+  });
+
+  it('is of its newest version where no other key is named', async () => {
+    const { call } = await prepared();
+    expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({ value: { to: 'default-key' } });
+  });
+
+  it('waits for the one before', async () => {
+    const { call, records } = await prepared();
+    await call('POST', `${own}/rotate?key-id=default-key`);
+    expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({ status: 409 });
+    const state = await readResealState(records);
+    if (state !== undefined) await writeResealState(records, { ...state, finished: 9 }, randomBytes);
+    expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['from a key that is not there', 'key-id=no-such-key', 404],
+    ['to a key that is not there', 'key-id=default-key&to=no-such-key', 404],
+    ['in a way that is none', 'key-id=default-key&mode=magic', 400],
+    ['at no rate', 'key-id=default-key&rate=0', 400],
+  ])('is refused %s', async (_what, query, status) => {
+    const { call } = await prepared();
+    expect(await call('POST', `${own}/rotate?${query}`)).toMatchObject({ status });
+  });
+});
