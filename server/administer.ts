@@ -18,11 +18,15 @@ export function administer(
     });
     asked.on('service', ({ action }) => {
       log.warn({ action }, `an administrator asks this server to ${action}`);
-      void begin(action).then(() => {
-        asked.tell({ kind: 'acted' });
-        finish(action);
-      });
+      void perform(action, asked);
     });
+  }
+
+  async function perform(action: ServiceAction, asked: Pick<Thread, 'tell'>): Promise<void> {
+    await begin(action);
+    asked.tell({ kind: 'acted' });
+    if (action === 'restart') ask('an administrator asks for a restart', () => startAgain(log));
+    if (action === 'stop') ask('an administrator asks for it');
   }
 
   /** Who asked is answered when no thread goes on as before: who looks whether the server is ready again must not see that it is still. */
@@ -30,10 +34,5 @@ export function administer(
     const message: ToThread =
       action === 'restart' || action === 'stop' ? { kind: 'leave' } : { kind: 'freeze', on: action === 'freeze' };
     await Promise.all(http.map((thread) => thread.ask(message, 'changed')));
-  }
-
-  function finish(action: ServiceAction): void {
-    if (action === 'restart') ask('an administrator asks for a restart', () => startAgain(log));
-    if (action === 'stop') ask('an administrator asks for it');
   }
 }

@@ -55,7 +55,8 @@ beforeEach(async () => {
   [identities, temporary] = [checkedIdentities(plain, check), checkedTemporary(store, check)];
 });
 
-const sign = (person: LdapPerson) => temporary.create({ subject: ldapSubject(person), parentName: person.dn, expiration });
+const sign = (person: LdapPerson) =>
+  temporary.create({ subject: ldapSubject(person), parentName: person.dn, expiration });
 const account = (person: LdapPerson) => identities.createServiceAccount({ subject: ldapSubject(person) });
 const has = async (accessKey: string) => (await temporary.find(accessKey)) !== undefined;
 const statusOf = async (accessKey: string) => (await identities.serviceAccount(accessKey))?.status;

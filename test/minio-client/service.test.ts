@@ -62,25 +62,32 @@ async function untilPrinted(
     if (fits(value)) found.resolve(value);
   });
   child.on('exit', (code) => found.reject(new Error(`mc ended with ${code}`)));
-  let over = false;
+  const over = new AbortController();
   const stirring = (async () => {
-    for (; !over; await sleep(200)) await stir();
+    for (; !over.signal.aborted; await sleep(200)) await stir();
   })();
   try {
     return await found.promise;
   } finally {
-    over = true;
+    over.abort();
     child.kill('SIGKILL');
     await stirring;
   }
+}
+
+function isOfKey({ path }: Readonly<Record<string, unknown>>): boolean {
+  return path === '/no-such-bucket/key';
+}
+
+function isReady({ message }: Readonly<Record<string, unknown>>): boolean {
+  return message === 'ready';
 }
 
 describe('stock mc', { timeout: patience }, () => {
   it.each(['coffer', 'minio'])('traces requests of %s', async (alias) => {
     const url = alias === 'coffer' ? coffer.s3 : minio.url;
     const stir = () => fetch(`${url}/no-such-bucket/key`);
-    const isIt = ({ path }: Readonly<Record<string, unknown>>) => path === '/no-such-bucket/key';
-    const line = await untilPrinted(['admin', 'trace', alias], isIt, stir);
+    const line = await untilPrinted(['admin', 'trace', alias], isOfKey, stir);
     expect(line).toMatchObject({ status: 'success', api: 's3.GetObject', statusCode: 403, type: 'S3' });
     const verbose = await untilPrinted(['admin', 'trace', '-v', '--errors', alias], () => true, stir);
     expect(verbose).toMatchObject({
@@ -90,7 +97,6 @@ describe('stock mc', { timeout: patience }, () => {
   });
 
   it('shows the log', async () => {
-    const isReady = ({ message }: Readonly<Record<string, unknown>>) => message === 'ready';
     expect(await untilPrinted(['admin', 'logs', 'coffer'], isReady)).toMatchObject({
       status: 'success',
       level: 'INFO',
