@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { makeProgram } from './commands/program.ts';
+import { interruption, readInput } from './commands/process-terminal.ts';
 import { UsageError } from './commands/usage-error.ts';
 
 const usageExit = 2;
@@ -9,6 +10,11 @@ try {
     environment: process.env,
     isTerminal: process.stdout.isTTY,
     write: (text) => process.stdout.write(text),
+    tell: (text) => process.stderr.write(text),
+    readInput,
+    get interrupted() {
+      return interruption();
+    },
   }).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);

@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import packageJson from '../package.json' with { type: 'json' };
 import { keyServiceLimits } from '../protocol/key-service/routes.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
+import { isForTesting } from '../platform/certificates/testing-mark.ts';
 import { watchTlsFiles } from '../platform/tls/reloading-context.ts';
 import { Authorizer } from './access/authorizer.ts';
 import { AuditLog } from './audit/audit-log.ts';
@@ -25,6 +27,8 @@ export interface KeyService {
    * Errors with `KeyNotEnsured`, and then nothing has changed.
    */
   reconfigure(next: Config, changes: ConfigChanges): Promise<void>;
+  /** Looks at the files of certificate, key and authorities now instead of at the next occasion. */
+  rereadCertificates(): Promise<void>;
   /** From now on it is not ready; it answers every call, and each answer ends its connection. */
   leave(): void;
   /** Answers the calls under way and stops. */
@@ -88,8 +92,18 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   keyServer = running;
   const bound = await listen(running.server, config.address, { setting: 'the setting "address" or --addr' });
   const address = formatAddress(bound);
+  if (isForTesting(new X509Certificate(tls.current.cert))) {
+    log.warn({ certFile: config.tls.certFile }, 'the certificate is one for testing, which signs itself and ends soon');
+  }
   log.info(
-    { event: 'listening', address, admin: config.admin ?? 'disabled', verifyClients: config.verifyClients },
+    {
+      event: 'listening',
+      address,
+      admin: config.admin ?? 'disabled',
+      verifyClients: config.verifyClients,
+      // Node has no way to lock memory, whatever the system would allow.
+      memoryLock: 'off',
+    },
     `listening on https://${address}`,
   );
   return {
@@ -105,6 +119,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       audit.recordReload({ time: new Date(now()).toISOString(), event: 'config-reloaded', changed: live });
       audit.enable(next.logAudit);
     },
+    rereadCertificates: () => tls.check(),
     leave: () => running.leave(),
     async stop() {
       tls.close();

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import type { z } from 'zod';
 import {
   decryptAnswer,
@@ -24,6 +25,7 @@ import type { Logger } from './logger.ts';
 import { EndpointRotation } from './key-service/endpoint-rotation.ts';
 import { exchange, NoAnswer } from './key-service/exchange.ts';
 import { KeyServiceError } from './key-service/key-service-error.ts';
+import { openStream } from './key-service/open-stream.ts';
 import { openAgent } from './key-service/reloading-agent.ts';
 import type { ClientCredentials } from './key-service/reloading-agent.ts';
 import { retry } from './key-service/retry.ts';
@@ -89,6 +91,10 @@ export interface KeyServiceClient {
   ready(): Promise<void>;
   /** Who this client is to the service, and what it may do. */
   describeSelf(): Promise<DescribeSelfAnswer>;
+  /** Any other call of the protocol, by its path; the text of the answer. */
+  ask(method: Method, path: string, body?: object): Promise<string>;
+  /** The lines of a stream, such as that of `/v1/log/audit`, from now on until it ends or the signal comes. */
+  stream(path: string, signal?: AbortSignal): AsyncIterable<string>;
   /** The same client, whose calls are tried once: for who asks whether the service is there, and for who tries again himself. */
   once(): KeyServiceClient;
   /** Closes idle connections and stops watching certificate files. Calls under way finish. */
@@ -112,12 +118,17 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
 
   const closed = new AbortController();
 
+  const urlOf = (endpoint: string, path: string): URL => {
+    const url = new URL(path, endpoint);
+    if (options.enclave !== undefined) url.searchParams.set('enclave', options.enclave);
+    return url;
+  };
+
   /** Every endpoint in turn, once. `onDoubt` is told where a failed call may have been carried out all the same. */
   async function tryAll(method: Method, path: string, body: object | undefined, onDoubt: () => void): Promise<string> {
     let failure: KeyServiceError | undefined;
     for (const endpoint of rotation.candidates()) {
-      const url = new URL(path, endpoint);
-      if (options.enclave !== undefined) url.searchParams.set('enclave', options.enclave);
+      const url = urlOf(endpoint, path);
       try {
         const answer = await exchange({ url, method, body, agent: agent.current(), timeoutMs });
         rotation.worked(endpoint);
@@ -155,19 +166,35 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
     closed.abort();
     agent.close();
   };
-  const once = (): KeyServiceClient => callsOf(makeCall(0), { once, close });
-  return callsOf(makeCall(options.retryForMs ?? defaultRetryForMs), { once, close });
+  async function* stream(path: string, signal?: AbortSignal): AsyncIterable<string> {
+    let failure: unknown;
+    for (const endpoint of rotation.candidates()) {
+      const url = urlOf(endpoint, path);
+      try {
+        const response = await openStream({ url, agent: agent.current(), timeoutMs, signal });
+        yield* createInterface({ input: response });
+        return;
+      } catch (error) {
+        if (signal?.aborted === true) return;
+        failure = error instanceof KeyServiceError ? error : unreachable(endpoint, error);
+        rotation.failed(endpoint);
+      }
+    }
+    throw failure;
+  }
+  const once = (): KeyServiceClient => callsOf(makeCall(0), { once, close, stream });
+  return callsOf(makeCall(options.retryForMs ?? defaultRetryForMs), { once, close, stream });
 }
 
 type Call = (method: Method, path: string, body?: object, done?: KeyServiceErrorCode) => Promise<string>;
 
-function callsOf(call: Call, { once, close }: Pick<KeyServiceClient, 'once' | 'close'>): KeyServiceClient {
+function callsOf(call: Call, rest: Pick<KeyServiceClient, 'once' | 'close' | 'stream'>): KeyServiceClient {
   const post = (api: string, name: string, body?: object, done?: KeyServiceErrorCode) =>
     call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body, done);
 
   return {
-    once,
-    close,
+    ...rest,
+    ask: (method, path, body) => call(method, path, body),
     async createKey(name) {
       await post('create', name, undefined, 'key-exists');
     },

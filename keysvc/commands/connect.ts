@@ -2,6 +2,7 @@ import { openKeyServiceClient } from '../../platform/key-service-client.ts';
 import type { KeyServiceClient } from '../../platform/key-service-client.ts';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { explainFailure } from './explain-failure.ts';
 import { UsageError } from './usage-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,6 +32,8 @@ export async function withKeyServer<T>(
   });
   try {
     return await work(client);
+  } catch (error) {
+    throw explainFailure(error);
   } finally {
     client.close();
   }
@@ -48,7 +51,7 @@ export function credentialsOf(environment: Environment): ClientCredentials {
   if (keyFile === undefined || certFile === undefined) {
     const missing = keyFile === undefined ? 'KEYSVC_CLIENT_KEY' : 'KEYSVC_CLIENT_CERT';
     throw new UsageError(
-      `${missing} is not set: KEYSVC_CLIENT_KEY and KEYSVC_CLIENT_CERT name the files of the client's key and certificate ("keysvc identity new" makes them)`,
+      `${missing} is not set: KEYSVC_CLIENT_KEY and KEYSVC_CLIENT_CERT name the files of the client's key and certificate ("keysvc identity new" makes them); KEYSVC_API_KEY may hold an API key instead`,
     );
   }
   return { kind: 'files', keyFile, certFile };

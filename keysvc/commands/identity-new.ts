@@ -1,10 +1,13 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatApiKey } from '../../protocol/key-service/api-key.ts';
+import { identityOfPublicKey } from '../../protocol/key-service/identity.ts';
+import type { Identity } from '../../protocol/key-service/identity.ts';
 import { createFileAtomically, writeFileAtomically } from '../../platform/atomic-file.ts';
-import { identityOfCertificate } from '../../platform/certificates/certificate-identity.ts';
+import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
 import { makePrivateKey } from '../../platform/certificates/certificate-and-key.ts';
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
+import type { CertificateRequest } from '../../platform/certificates/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -28,27 +31,41 @@ export async function newIdentity(name: string | undefined, options: IdentityNew
   const noAddress = ip.find((address) => isIP(address) === 0);
   if (noAddress !== undefined) throw new UsageError(`--ip "${noAddress}" is no IP address; host names go with --dns`);
 
-  const keyPem = await makePrivateKey('ed25519');
-  const apiKey = formatApiKey(createPrivateKey(keyPem));
-  const unnamed = await issueCertificate({
-    commonName: name ?? 'identity',
-    validForMs,
-    keyPem,
-    dnsNames: dns,
-    ipAddresses: ip,
-  });
-  const identity = identityOfCertificate(unnamed.certPem);
-  const { certPem } =
-    name === undefined
-      ? await issueCertificate({ commonName: identity, validForMs, keyPem, dnsNames: dns, ipAddresses: ip })
-      : unnamed;
-  const lines = [`API key:  ${apiKey}`, `Identity: ${identity}`];
+  const made = await makeIdentity(name, { validForMs, dnsNames: dns, ipAddresses: ip });
+  const lines = [`API key:  ${made.apiKey}`, `Identity: ${made.identity}`];
   if (key !== undefined && cert !== undefined) {
-    await write(key, keyPem, 0o600, options.force === true);
-    await write(cert, certPem, 0o644, options.force === true);
-    lines.push(`Private key: ${key}`, `Certificate: ${cert}`);
+    await writeIdentity(made, { key, cert }, options.force === true);
+    const end = new X509Certificate(made.certPem).validToDate.toISOString();
+    lines.push(`Private key: ${key}`, `Certificate: ${cert}`, `For testing: it signs itself, and ends at ${end}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** A private key, a certificate of it that signs itself, and what stands for them. */
+export interface MadeIdentity extends CertificateAndKey {
+  readonly apiKey: string;
+  readonly identity: Identity;
+}
+
+/** Without a name it is named after its identity. */
+export async function makeIdentity(
+  name: string | undefined,
+  request: Pick<CertificateRequest, 'validForMs' | 'dnsNames' | 'ipAddresses'>,
+): Promise<MadeIdentity> {
+  const keyPem = await makePrivateKey('ed25519');
+  const identity = identityOfPublicKey(createPublicKey(keyPem));
+  const issued = await issueCertificate({ ...request, commonName: name ?? identity, keyPem, forTesting: true });
+  return { ...issued, apiKey: formatApiKey(createPrivateKey(keyPem)), identity };
+}
+
+/** Errors where a file is there already and is not to be replaced. */
+export async function writeIdentity(
+  { certPem, keyPem }: CertificateAndKey,
+  files: { readonly key: string; readonly cert: string },
+  force: boolean,
+): Promise<void> {
+  await write(files.key, keyPem, 0o600, force);
+  await write(files.cert, certPem, 0o644, force);
 }
 
 async function write(path: string, pem: string, mode: number, force: boolean): Promise<void> {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialsOf } from './connect.ts';
-import { makeProgram } from './program.ts';
+import { runCommand } from './testing.ts';
+import { isForTesting } from '../../platform/certificates/testing-mark.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -13,9 +14,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 async function run(args: readonly string[], isTerminal = false): Promise<string> {
-  let output = '';
-  const program = makeProgram({ environment: {}, isTerminal, write: (text) => (output += text) });
-  await program.parseAsync(['node', 'keysvc', ...args]);
+  const { output } = await runCommand(args, { isTerminal });
   return output;
 }
 
@@ -39,6 +38,7 @@ describe('identity new', () => {
     ]);
     const certificate = new X509Certificate(await readFile(cert));
     expect(certificate.subject).toBe('CN=me');
+    expect(isForTesting(certificate)).toBe(true);
     expect(certificate.subjectAltName).toBe('DNS:a, DNS:b, DNS:c, IP Address:127.0.0.1');
     expect((await stat(key)).mode & 0o777).toBe(0o600);
     const identity = await run(['identity', 'of', cert]);

@@ -12,15 +12,22 @@ import type { KeyService } from '../start.ts';
 const stopMs = 20_000;
 
 /** `keysvc server`: runs until it is told to stop. Errors with the reason why it cannot start. */
-export async function serve(options: ConfigOverrides & { readonly config: string }): Promise<void> {
-  const { config: path, ...overrides } = options;
+export async function serve(
+  options: ConfigOverrides & { readonly config: string; readonly mlock?: boolean },
+): Promise<void> {
+  const { config: path, mlock = false, ...overrides } = options;
   const config = await loadConfig(path, process.env, overrides);
   const log = createLogger({ name: 'keysvc' });
+  if (mlock) log.warn({ memoryLock: 'off' }, '--mlock: this program cannot lock its memory; switch swap off instead');
   let service: KeyService | undefined;
   let watched: WatchedConfig | undefined;
   const { shutdownDelayMs } = config;
+  const reload = () => {
+    void watched?.reload();
+    void service?.rereadCertificates();
+  };
   // Before the start, so that one that waits for its key store can be stopped too.
-  onShutdown({ log, timeoutMs: shutdownDelayMs + stopMs, onHangup: () => void watched?.reload() }, async () => {
+  onShutdown({ log, timeoutMs: shutdownDelayMs + stopMs, onHangup: reload }, async () => {
     watched?.close();
     if (service === undefined) return;
     service.leave();

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { importPrivateKey, makePrivateKey } from './certificate-and-key.ts';
 import type { CertificateAlgorithm, CertificateAndKey } from './certificate-and-key.ts';
 import { loadX509 } from './load-x509.ts';
+import { commentExtension, testingMark } from './testing-mark.ts';
 import { newSerialNumber, validity } from './validity.ts';
 
 export interface CertificateRequest {
@@ -17,6 +18,8 @@ export interface CertificateRequest {
   /** PKCS#8 PEM of an existing key: a renewal with it keeps the identity. A new key by default. */
   readonly keyPem?: string;
   readonly now?: Date;
+  /** Marks it as one for tests alone. */
+  readonly forTesting?: boolean;
 }
 
 /** Issues an end certificate for a server, a client or both (the default). */
@@ -49,6 +52,7 @@ export async function issueCertificate(request: CertificateRequest): Promise<Cer
       ...(alternativeNames.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(alternativeNames)]),
       await x509.SubjectKeyIdentifierExtension.create(subject.keys.publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey),
+      ...(request.forTesting === true ? [new x509.Extension(commentExtension, false, testingMark())] : []),
     ],
   });
   return { certPem: `${certificate.toString('pem')}\n`, keyPem };

@@ -107,7 +107,8 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
   return promise;
 }
 
-async function readAnswer(response: IncomingMessage): Promise<string> {
+/** The text of an answer. Errors with a `KeyServiceError` where it is a refusal. */
+export async function readAnswer(response: IncomingMessage): Promise<string> {
   const text = await readText(response);
   const status = response.statusCode ?? 0;
   if (status === 200) return text;

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { isIdentity } from '../../protocol/key-service/identity.ts';
+import { callKeyServer, connected } from './call-key-server.ts';
+import type { CallOptions } from './call-key-server.ts';
+import { fieldLines, printable } from './field-lines.ts';
+import { newIdentity } from './identity-new.ts';
+import type { IdentityNewOptions } from './identity-new.ts';
+import { identityOf } from './identity-of.ts';
+import { readListing } from './json-lines.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export function addIdentity(program: Command, terminal: Terminal): void {
+  const identity = program.command('identity').description('make and name identities');
+  addNew(identity, terminal);
+  identity
+    .command('of <certificate-or-api-key>')
+    .description('print the identity of a certificate file or an API key')
+    .action(async (argument: string) => {
+      const found = await identityOf(argument);
+      // A script takes the bare hash.
+      terminal.write(terminal.isTerminal ? `Identity: ${found}\n` : found);
+    });
+  addInfo(identity, terminal);
+  addList(identity, terminal);
+  connected(
+    identity.command('rm <identity>').description('remove an identity, on servers that keep them themselves'),
+  ).action((argument: string, options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      await client.ask('DELETE', `/v1/identity/delete/${checked(argument)}`);
+    }),
+  );
+}
+
+function addNew(identity: Command, terminal: Terminal): void {
+  identity
+    .command('new [name]')
+    .description('make an identity: an API key and, with --key and --cert, a private key and its certificate')
+    .option('--key <file>', 'where the private key goes (0600)')
+    .option('--cert <file>', 'where the certificate goes')
+    .option('-f, --force', 'replace files that exist')
+    .option('--ip <address>', 'IP address of the certificate; may be repeated', collect, [])
+    .option('--dns <name>', 'host name of the certificate; may be repeated', collect, [])
+    .option('--expiry <duration>', 'how long the certificate is valid', '720h')
+    .addHelpText(
+      'after',
+      `
+The certificate signs itself and is marked for testing.
+
+Examples:
+  keysvc identity new                                          an API key alone
+  keysvc identity new app --key app.key --cert app.crt
+  keysvc identity new server --key s.key --cert s.crt --ip 127.0.0.1 --dns localhost`,
+    )
+    .action(async (name: string | undefined, options: IdentityNewOptions) => {
+      terminal.write(await newIdentity(name, options));
+    });
+}
+
+const patterns = z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]);
+
+/** What either generation says of the caller, or of another identity. */
+const identityAnswer = z
+  .object({
+    identity: z.string(),
+    admin: z.boolean(),
+    policy_name: z.string(),
+    policy: z.union([z.string(), z.object({ allow: patterns, deny: patterns }).partial()]),
+    allow: patterns,
+    deny: patterns,
+    created_at: z.string(),
+    created_by: z.string(),
+  })
+  .partial();
+
+function addInfo(identity: Command, terminal: Terminal): void {
+  connected(
+    identity
+      .command('info [identity]')
+      .description('tell who you are and what you may do, or which policy another has'),
+  ).action((argument: string | undefined, options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      const path = argument === undefined ? '/v1/identity/self/describe' : `/v1/identity/describe/${checked(argument)}`;
+      const text = await client.ask('GET', path);
+      if (options.json === true) return terminal.write(`${text}\n`);
+      const told = identityAnswer.parse(JSON.parse(text));
+      const { policy } = told;
+      const inline = typeof policy === 'object' ? policy : told;
+      terminal.write(
+        fieldLines([
+          ['Identity', told.identity ?? argument],
+          ['Role', told.admin === true ? 'superuser: may do everything' : undefined],
+          ['Policy', told.policy_name ?? (typeof policy === 'string' ? policy : undefined)],
+          ['Created', told.created_at],
+          ['Created by', told.created_by],
+          ...(inline.allow ?? []).map((pattern) => ['Allow', pattern] as const),
+          ...(inline.deny ?? []).map((pattern) => ['Deny', pattern] as const),
+        ]),
+      );
+    }),
+  );
+}
+
+const listed = z.object({ identity: z.string(), admin: z.boolean().optional(), policy: z.string().optional() });
+
+function addList(identity: Command, terminal: Terminal): void {
+  connected(identity.command('ls [pattern]').description('list the identities that a key server knows')).action(
+    (pattern: string | undefined, options: CallOptions) =>
+      callKeyServer(terminal, options, async (client) => {
+        const text = await client.ask('GET', `/v1/identity/list/${encodeURIComponent(pattern ?? '*')}`);
+        const found = readListing<z.infer<typeof listed>>(text, listed, (name) => ({ identity: name }));
+        if (options.json === true) return terminal.write(`${JSON.stringify(found)}\n`);
+        for (const { identity: name, admin, policy = '' } of found)
+          terminal.write(`${printable(name)}  ${printable(admin === true ? '(superuser)' : policy)}\n`);
+      }),
+  );
+}
+
+/** Errors with a `UsageError`. */
+function checked(identity: string): string {
+  if (isIdentity(identity)) return identity;
+  throw new UsageError(
+    `"${identity}" is no identity: 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
+  );
+}
+
+/** Repeated or separated by commas. */
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, ...value.split(',').filter((item) => item !== '')];
+}

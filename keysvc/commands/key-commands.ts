@@ -1,0 +1,106 @@
+import type { Command } from 'commander';
+import { callKeyServer, connected } from './call-key-server.ts';
+import type { CallOptions } from './call-key-server.ts';
+import { addCipherCommands } from './cipher-commands.ts';
+import { fieldLines } from './field-lines.ts';
+import { readKeyBytes } from './read-key-bytes.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const examples = `
+Examples:
+  keysvc key create -k my-key
+  openssl rand -base64 32 | keysvc key import my-key
+  keysvc key generate my-key --context '{"photos":"photos/cat.jpg"}'
+  keysvc key rm my-key            nothing that was encrypted under it can be read again`;
+
+export function addKey(program: Command, terminal: Terminal): void {
+  const key = program.command('key').description('keys of a key server').addHelpText('after', examples);
+  connected(key.command('create <name>').description('create a key')).action((name: string, options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      await client.createKey(name);
+      if (terminal.isTerminal) terminal.write(`Created key ${name}\n`);
+    }),
+  );
+  addImport(key, terminal);
+  connected(
+    key
+      .command('rotate <name>')
+      .description('add a version to a key, which encrypts from now on; older ones still decrypt'),
+  ).action((name: string, options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      const version = await client.rotateKey(name);
+      if (options.json === true) terminal.write(`${JSON.stringify({ name, version })}\n`);
+      else terminal.write(terminal.isTerminal ? `Key ${name} now encrypts with version ${version}\n` : `${version}\n`);
+    }),
+  );
+  addList(key, terminal);
+  addInfo(key, terminal);
+  connected(
+    key.command('rm <names...>').description('delete keys: what was encrypted under them can never be read again'),
+  ).action((names: string[], options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      for (const name of names) await client.deleteKey(name);
+    }),
+  );
+  addCipherCommands(key, terminal);
+}
+
+function addImport(key: Command, terminal: Terminal): void {
+  type Options = CallOptions & { readonly cipher: string };
+  connected(
+    key
+      .command('import <name> [key]')
+      .description(
+        'bring a key: 32 bytes in base64, better from the standard input than as an argument, which others see',
+      ),
+  )
+    .option('--cipher <cipher>', 'AES256 or ChaCha20', 'AES256')
+    .action(async (name: string, given: string | undefined, options: Options) => {
+      const algorithm = algorithmOf(options.cipher);
+      const bytes = readKeyBytes(
+        given === undefined || given === '-' ? await terminal.readInput() : Buffer.from(given),
+      );
+      await callKeyServer(terminal, options, async (client) => {
+        await client.importKey(name, bytes, algorithm);
+        if (terminal.isTerminal) terminal.write(`Imported key ${name}\n`);
+      });
+    });
+}
+
+function algorithmOf(cipher: string): 'AES256-GCM_SHA256' | 'XCHACHA20-POLY1305' {
+  if (/^aes256/i.test(cipher)) return 'AES256-GCM_SHA256';
+  if (/^x?chacha20/i.test(cipher)) return 'XCHACHA20-POLY1305';
+  throw new UsageError(`--cipher "${cipher}" is unknown: write AES256 or ChaCha20`);
+}
+
+function addList(key: Command, terminal: Terminal): void {
+  connected(key.command('ls [prefix]').description('list the keys whose names begin with the prefix')).action(
+    (prefix: string | undefined, options: CallOptions) =>
+      callKeyServer(terminal, options, async (client) => {
+        const names = await client.listKeys(prefix?.replace(/\*$/, ''));
+        terminal.write(
+          options.json === true ? `${JSON.stringify(names)}\n` : names.map((name) => `${name}\n`).join(''),
+        );
+      }),
+  );
+}
+
+function addInfo(key: Command, terminal: Terminal): void {
+  connected(key.command('info <name>').description('describe a key')).action((name: string, options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      const described = await client.describeKey(name);
+      if (options.json === true) return terminal.write(`${JSON.stringify(described)}\n`);
+      terminal.write(
+        fieldLines([
+          ['Name', described.name],
+          ['ID', described.id],
+          ['Algorithm', described.algorithm],
+          ['Created', described.created_at],
+          ['Created by', described.created_by],
+          ['Versions', described.versions?.length],
+        ]),
+      );
+    }),
+  );
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { patternProblem } from '../../protocol/key-service/names.ts';
+import { loadKeyStoreSettings } from '../config/config-file.ts';
+import type { KeyStore } from '../keystore/keystore.ts';
+import type { KeyOutcome } from '../migrate/migrate-keys.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+interface Options {
+  readonly from: string;
+  readonly to: string;
+  readonly merge?: boolean;
+  readonly dryRun?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Milliseconds between two lines of progress. */
+const progressMs = 1000;
+
+export function addMigrate(program: Command, terminal: Terminal): void {
+  program
+    .command('migrate [pattern]')
+    .description('copy keys from one key store to another, and read each back')
+    .requiredOption('--from <file>', 'configuration file whose keystore the keys are in')
+    .requiredOption('--to <file>', 'configuration file whose keystore they go to')
+    .option('--merge', 'leave keys that the target has under the same name with other bytes as they are')
+    .option('--dry-run', 'compare only')
+    .option('-q, --quiet', 'tell only what is wrong')
+    .addHelpText(
+      'after',
+      `
+Of the two files only the keystore counts. Nothing is ever written over or deleted. Broken off, the same command goes on: keys that are
+there already are compared. Stop changing keys before you begin, or run it once more at the end.
+
+Examples:
+  keysvc migrate --from files.yml --to azure.yml --dry-run
+  keysvc migrate --from files.yml --to azure.yml
+  keysvc migrate --from files.yml --to azure.yml 'tenant-a-*'`,
+    )
+    .action((pattern: string | undefined, options: Options) => migrate(pattern ?? '*', options, terminal));
+}
+
+async function migrate(pattern: string, options: Options, terminal: Terminal): Promise<void> {
+  const problem = patternProblem(pattern);
+  if (problem !== undefined) throw new UsageError(`"${pattern}" is no pattern of key names: ${problem}`);
+  const [{ migrateKeys }, { openKeyStore }] = await Promise.all([
+    import('../migrate/migrate-keys.ts'),
+    import('../keystore/open-keystore.ts'),
+  ]);
+  const settings = await Promise.all(
+    [options.from, options.to].map((file) => loadKeyStoreSettings(file, terminal.environment)),
+  );
+  const stores: KeyStore[] = [];
+  for (const store of settings) stores.push(await openKeyStore(store));
+  const [from, to] = stores;
+  if (from === undefined || to === undefined) return;
+  const report = new Report(options, terminal);
+  const { dryRun = false } = options;
+  try {
+    await migrateKeys({ from, to, pattern, dryRun, onKey: (name, outcome) => report.add(name, outcome) });
+  } catch (error) {
+    throw new Error(
+      `the migration broke off after ${report.summary()}: ${(error as Error).message}\nThe same command goes on from here.`,
+      { cause: error },
+    );
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
+  }
+  report.finish();
+}
+
+/** What became of the keys, for the person who waits. */
+class Report {
+  readonly #options: Options;
+  readonly #terminal: Terminal;
+  readonly #counts = { copied: 0, present: 0, differs: 0, failed: 0 };
+  #toldAt = Date.now();
+
+  constructor(options: Options, terminal: Terminal) {
+    this.#options = options;
+    this.#terminal = terminal;
+  }
+
+  add(name: string, outcome: KeyOutcome): void {
+    this.#counts[outcome.kind]++;
+    if (outcome.kind === 'failed') this.#terminal.tell(`${name}: not copied: ${outcome.reason}\n`);
+    if (outcome.kind === 'differs') {
+      this.#terminal.tell(
+        `${name}: the target has another key of this name${this.#options.merge === true ? '; left as it is' : ', which is never written over'}\n`,
+      );
+    }
+    if (this.#options.quiet === true || Date.now() - this.#toldAt < progressMs) return;
+    this.#toldAt = Date.now();
+    this.#terminal.tell(`${this.summary()}…\n`);
+  }
+
+  summary(): string {
+    const { copied, present, differs, failed } = this.#counts;
+    const what = this.#options.dryRun === true ? 'to copy' : 'copied and read back';
+    return `${copied} ${what}, ${present} already there, ${differs} different, ${failed} not readable`;
+  }
+
+  /** Errors where something needs a person. */
+  finish(): void {
+    if (this.#options.quiet !== true) this.#terminal.write(`${this.summary()}\n`);
+    const { differs, failed } = this.#counts;
+    if (failed > 0 || (differs > 0 && this.#options.merge !== true)) {
+      throw new Error(
+        'not every key is at the target as it is at the source: see above. To keep what the target has of different keys, add --merge.',
+      );
+    }
+  }
+}

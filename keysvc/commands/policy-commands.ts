@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { callKeyServer, connected } from './call-key-server.ts';
+import type { CallOptions } from './call-key-server.ts';
+import { fieldLines, printable } from './field-lines.ts';
+import { readListing } from './json-lines.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const patterns = z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]);
+const policyAnswer = z.object({
+  allow: patterns.nullish(),
+  deny: patterns.nullish(),
+  created_at: z.string().optional(),
+  created_by: z.string().optional(),
+});
+const listed = z.object({ name: z.string() });
+
+export function addPolicy(program: Command, terminal: Terminal): void {
+  const policy = program
+    .command('policy')
+    .description('policies of a key server')
+    .addHelpText(
+      'after',
+      `
+A server that runs from a configuration file keeps its policies there: change them in the file, which is read again by itself.
+create, assign and rm are for servers that keep policies themselves.`,
+    );
+  addReading(policy, terminal);
+  addWriting(policy, terminal);
+}
+
+function addReading(policy: Command, terminal: Terminal): void {
+  connected(policy.command('ls [pattern]').description('list policies')).action(
+    (pattern: string | undefined, options: CallOptions) =>
+      callKeyServer(terminal, options, async (client) => {
+        const text = await client.ask('GET', `/v1/policy/list/${encodeURIComponent(pattern ?? '*')}`);
+        const names = readListing(text, listed, (name) => ({ name })).map(({ name }) => name);
+        terminal.write(
+          options.json === true ? `${JSON.stringify(names)}\n` : names.map((name) => `${printable(name)}\n`).join(''),
+        );
+      }),
+  );
+  connected(policy.command('info <name>').description('tell when and by whom a policy was made')).action(
+    (name: string, options: CallOptions) =>
+      callKeyServer(terminal, options, async (client) => {
+        const text = await client.ask('GET', `/v1/policy/describe/${encodeURIComponent(name)}`);
+        if (options.json === true) return terminal.write(`${text}\n`);
+        const { created_at, created_by } = policyAnswer.parse(JSON.parse(text));
+        terminal.write(
+          fieldLines([
+            ['Name', name],
+            ['Created', created_at],
+            ['Created by', created_by],
+          ]),
+        );
+      }),
+  );
+  connected(policy.command('show <name>').description('show what a policy allows and denies')).action(
+    (name: string, options: CallOptions) =>
+      callKeyServer(terminal, options, async (client) => {
+        const { allow, deny } = policyAnswer.parse(
+          JSON.parse(await client.ask('GET', `/v1/policy/read/${encodeURIComponent(name)}`)),
+        );
+        if (options.json === true) {
+          return terminal.write(`${JSON.stringify({ allow: allow ?? [], deny: deny ?? [] })}\n`);
+        }
+        // As it would stand in a configuration file.
+        for (const [kind, list] of [['allow', allow ?? []] as const, ['deny', deny ?? []] as const]) {
+          if (list.length === 0) continue;
+          terminal.write(`${kind}:\n${list.map((pattern) => `- ${printable(pattern)}\n`).join('')}`);
+        }
+      }),
+  );
+}
+
+function addWriting(policy: Command, terminal: Terminal): void {
+  connected(policy.command('create <name> <file>').description('make a policy of a file with allow and deny')).action(
+    async (name: string, file: string, options: CallOptions) => {
+      const body = await readPolicy(file);
+      await callKeyServer(terminal, options, async (client) => {
+        await client.ask('POST', `/v1/policy/write/${encodeURIComponent(name)}`, body);
+      });
+    },
+  );
+  connected(policy.command('assign <name> <identity>').description('give an identity a policy')).action(
+    (name: string, identity: string, options: CallOptions) =>
+      callKeyServer(terminal, options, async (client) => {
+        await client.ask('POST', `/v1/policy/assign/${encodeURIComponent(name)}`, { identity });
+      }),
+  );
+  connected(policy.command('rm <name>').description('remove a policy')).action((name: string, options: CallOptions) =>
+    callKeyServer(terminal, options, async (client) => {
+      await client.ask('DELETE', `/v1/policy/delete/${encodeURIComponent(name)}`);
+    }),
+  );
+}
+
+const policyFile = z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() });
+
+/** Errors with a `UsageError` where the file is none. */
+async function readPolicy(file: string): Promise<z.infer<typeof policyFile>> {
+  try {
+    return policyFile.parse(parseYaml(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw new UsageError(
+      `${file} is no policy (YAML or JSON with the lists "allow" and "deny"): ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+}
