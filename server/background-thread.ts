@@ -10,6 +10,8 @@ import { applyTlsMaterial, watchTlsFiles } from '../platform/tls/reloading-conte
 import type { OtherServer } from './admin/services.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import { openAuditFeed } from './open-audit-feed.ts';
+import { RequestEvents } from './access/request-events.ts';
 import { deploymentOf } from './deployment-of.ts';
 import { keepChecking } from './keep-checking.ts';
 import { keepTidy } from './keep-tidy.ts';
@@ -36,6 +38,8 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   let checking: ReturnType<typeof keepChecking> | undefined;
   let waitingFor = 'the server is starting';
   let deployment = '';
+  const events = new RequestEvents();
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, tell, log });
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
     if (console !== undefined) return void hand(console, request, response, log);
@@ -113,7 +117,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
               deploymentId: deployment,
               others: () => others(replicas.view(), options),
             };
-            console = openConsole(options, services, server, known, log);
+            console = openConsole(options, services, server, { ...known, events }, log);
           }
           return tell({ kind: 'serving' });
         case 'waiting':
@@ -130,6 +134,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
         case 'stop':
           stopped.abort();
           await connections.drain(message.drainMs);
+          audit?.flush();
           await Promise.all([tidying?.stop(), checking?.stop()]);
           await replicas.close();
           tls?.close();
@@ -160,6 +165,7 @@ interface KnownSinceStart {
   /** Where S3 listens. */
   readonly endpoint: string;
   readonly deploymentId: string;
+  readonly events: RequestEvents;
   readonly others: () => readonly OtherServer[];
 }
 
@@ -191,6 +197,7 @@ async function openConsole(
     providers: services.providers,
     assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity,
     records: services.sealed,
+    events: known.events,
     administration: {
       access: services.access,
       identities: services.access.identities,

@@ -12,7 +12,7 @@ import { isAdminPath } from './dispatch.ts';
 import { toIncomingRequest } from './incoming.ts';
 import { NotServing } from './not-serving.ts';
 import { sendAnswer } from './send-answer.ts';
-import { WatchedRequest } from './watched-request.ts';
+import { WatchedRequest } from '../access/watched-request.ts';
 
 export interface RequestListenerOptions {
   readonly handle: RequestHandler;

@@ -166,6 +166,45 @@ describe('the audit log of a running server', () => {
     expect(collector.texts).not.toMatch(/Signature=[0-9a-f]/);
   });
 
+  it('tells who signs in to the console, who fails to, and what they do there', async () => {
+    const server = await start({ SVC_AUDIT_WEBHOOK_ENDPOINT: endpoint });
+    const call = (path: string, body: unknown, cookie = '') =>
+      fetch(`${server.console}/api/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-coffer-console': '1', cookie },
+        body: JSON.stringify(body),
+      });
+    const { accessKey, secretKey } = server;
+    expect((await call('sign-in', { accessKey, secretKey: 'guessed-password' })).status).toBe(401);
+    const signedIn = await call('sign-in', { accessKey, secretKey });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
+    expect((await call('buckets', { name: 'made-here' }, cookie)).ok).toBe(true);
+    await (await fetch(`${server.console}/`)).text();
+    await server.stop();
+    expect(collector.named('ConsoleSignIn')).toMatchObject([
+      { trigger: 'console', api: { statusCode: 401 }, error: expect.stringMatching(/^SignInRefused/) as unknown },
+      {
+        trigger: 'console',
+        api: { statusCode: 200 },
+        accessKey: 'root',
+        responseHeader: { 'Set-Cookie': '*REDACTED*' },
+      },
+    ]);
+    expect(collector.named('PutBucket')).toMatchObject([
+      {
+        trigger: 'console',
+        api: { bucket: 'made-here' },
+        accessKey: 'root',
+        requestHeader: { Cookie: '*REDACTED*' },
+        decisions: [{ action: 's3:CreateBucket', resource: 'made-here', effect: 'allow' }],
+      },
+    ]);
+    expect(collector.entries).toHaveLength(3);
+    for (const secret of ['guessed-password', 'root-password', cookie.split('=')[1] ?? '-']) {
+      expect(collector.texts).not.toContain(secret);
+    }
+  });
+
   it('keeps entries in a folder while the service is away, over a restart of the server', async () => {
     collector.status = 503;
     const data = join(folder, 'data');

@@ -4,6 +4,7 @@ import type { Decision, Principal } from '../../access/principal.ts';
 import { subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { isEncrypted } from './secure.ts';
+import { watchOf } from './watch-visits.ts';
 import { visitorOf } from './visitor.ts';
 
 /** Decides what the person behind a request may do, by the same actions and resources as the S3 API. */
@@ -43,8 +44,11 @@ export class Gate {
 
   async #require(visit: Visit, asked: Asked): Promise<void> {
     const decision = await this.#decide(visit, asked);
-    if (decision.kind === 'allow') return;
     const { action, resource } = asked;
+    const watch = watchOf(visit.response);
+    watch?.isFor(action.replace(/^.*:/, ''), placeOf(resource));
+    watch?.decided(asked, decision);
+    if (decision.kind === 'allow') return;
     const { accessKey, principal } = visitorOf(visit.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
     throw new S3Error('AccessDenied', refusal(await this.#policyNames(principal), action, resource));
@@ -59,6 +63,13 @@ export class Gate {
     const { principal } = visitorOf(response).credentials;
     return this.#access.authorize({ principal, ...asked, context: { ...contextOf(request), ...context } });
   }
+}
+
+/** `bucket/key`, or a bucket, as a resource names it. */
+function placeOf(resource: string): { readonly bucket: string; readonly key: string } {
+  const slash = resource.indexOf('/');
+  if (slash < 0) return { bucket: resource === '*' ? '' : resource, key: '' };
+  return { bucket: resource.slice(0, slash), key: resource.slice(slash + 1) };
 }
 
 interface Asked {

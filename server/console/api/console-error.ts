@@ -8,6 +8,7 @@ import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 import { fieldOf } from './error-field.ts';
+import { watchOf } from './watch-visits.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -86,6 +87,7 @@ export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
     if (known === undefined || known.status >= 500) {
       log.error({ err: error, method: request.method, path: request.path }, 'the console failed to answer a request');
     }
+    watchOf(response)?.refused({ code: known?.code ?? 'InternalError', message: known?.message ?? '' });
     if (response.headersSent) {
       // Half an answer must not look whole.
       response.destroy();

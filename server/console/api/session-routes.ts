@@ -8,6 +8,7 @@ import type { Gate, Visit } from './authorize.ts';
 import { rightsOf } from './rights-of.ts';
 import { isSecure } from './secure.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
+import { watchOf } from './watch-visits.ts';
 import { clearSessionCookie, visitorOf } from './visitor.ts';
 
 /** Who is signed in, and the end of it. Behind `requireSignIn`, as all that follows. */
@@ -17,6 +18,7 @@ export function sessionRoutes(services: ConsoleServices, sessions: SignInSession
     response.json(await describeSession(services, { request, response }, gate));
   });
   router.post('/sign-out', async (request, response) => {
+    watchOf(response)?.isFor('ConsoleSignOut');
     await sessions.end(visitorOf(response).id);
     clearSessionCookie(response, isSecure(request, services.settings));
     response.status(204).end();

@@ -12,6 +12,7 @@ import { secretEqual } from './secret-equal.ts';
 import { describeSession } from './session-routes.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { isSecure } from './secure.ts';
+import { watchOf } from './watch-visits.ts';
 import { enter, setSessionCookie } from './visitor.ts';
 
 const keysForm = z.object({
@@ -47,6 +48,7 @@ export function signInRoutes(
   });
 
   router.post('/sign-in', json({ limit: '32kb' }), async (request: Request, response: Response) => {
+    watchOf(response)?.isFor('ConsoleSignIn');
     const form = keysForm.parse(request.body);
     const now = services.clock().getTime();
     const who = `${request.socket.remoteAddress ?? ''} ${form.accessKey}`;

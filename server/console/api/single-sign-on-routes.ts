@@ -17,6 +17,7 @@ import { secondsUntil } from './sign-in-routes.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
 import { setSessionCookie } from './visitor.ts';
+import { watchOf } from './watch-visits.ts';
 
 const browserCookie = 'coffer_sign_in';
 
@@ -62,11 +63,14 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
   }
 
   async function finish(request: Request, response: Response): Promise<void> {
+    const watch = watchOf(response);
+    watch?.isFor('ConsoleSignInByProvider');
     const sent = request.query['state'];
     const state = typeof sent === 'string' ? sent.slice(0, 200) : '';
     const taken = await pending.take(state, parseCookies(request.headers.cookie).get(browserCookie));
     if (typeof taken === 'string') throw new ConsoleError('SignInRefused', problems[taken]);
-    const { secret, maxAge } = await signIn(request, taken, state);
+    const { secret, maxAge, principal } = await signIn(request, taken, state);
+    watch?.isFrom(principal);
     const secure = isSecure(request, services.settings);
     response.append('set-cookie', serializeCookie(browserCookie, '', { maxAge: 0, path: '/', secure }));
     setSessionCookie(response, secret, maxAge, secure);
@@ -81,7 +85,8 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
     const { secret, session } = await sessions.begin(bought, signedInBy);
     services.log.info({ provider: provider.id, accessKey: bought.credentials.accessKey }, 'signed in to the console');
-    return { secret, maxAge: secondsUntil(session.expires, services.clock().getTime()) };
+    const maxAge = secondsUntil(session.expires, services.clock().getTime());
+    return { secret, maxAge, principal: bought.credentials.principal };
   }
 
   router.get('/api/sign-in/:provider', endingOnSignInPage(services, begin));
@@ -99,6 +104,7 @@ function endingOnSignInPage(
       await handler(request, response);
     } catch (error) {
       const message = signInFailure(error);
+      watchOf(response)?.refused({ code: 'SignInRefused', message });
       services.log.warn({ err: error, path: request.path }, 'a sign-in by an identity provider failed');
       setNotice(response, message, isSecure(request, services.settings));
       response.redirect('/sign-in');

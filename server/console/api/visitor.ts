@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ConsoleError } from './console-error.ts';
 import { parseCookies, serializeCookie } from './cookies.ts';
+import { watchOf } from './watch-visits.ts';
 import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
 
 const sessionCookie = 'coffer_session';
@@ -36,6 +37,7 @@ export function requireSignIn(sessions: SignInSessions): RequestHandler {
 /** From here on the request is that of the session. */
 export function enter(response: Response, session: SignInSession): void {
   visitors(response).session = session;
+  watchOf(response)?.isFrom(session.credentials.principal);
 }
 
 /** The session behind a request that `requireSignIn` let through. */

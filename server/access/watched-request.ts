@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { IncomingRequest } from '../access/incoming-request.ts';
-import type { Decision, Principal } from '../access/principal.ts';
+import type { IncomingRequest } from './incoming-request.ts';
+import type { Decision, Principal } from './principal.ts';
 import type {
   FinishedRequest,
   RecordedDecision,
   RecordedRefusal,
   RequestRoom,
   RequestWatch,
-} from '../access/request-events.ts';
+} from './request-events.ts';
 
 /** A request that deletes a thousand objects is decided about a thousand times. */
 const mostDecisions = 100;
