@@ -82,7 +82,10 @@ export function open(service: KeyService, method: string, path: string, asked: A
   const { who, body, headers = {} } = asked;
   const [host = '', port] = service.address.split(':');
   const credentials = who === undefined ? {} : { cert: who.certPem, key: who.keyPem };
-  const options = { host, port, method, path, headers, rejectUnauthorized: false, agent: false, ...credentials };
+  // Node leaves the length out where a method usually has no body.
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const sent = { ...headers, ...length };
+  const options = { host, port, method, path, headers: sent, rejectUnauthorized: false, agent: false, ...credentials };
   const request = httpsRequest(options, resolve);
   request.on('error', reject);
   request.end(body);
