@@ -42,6 +42,10 @@ export function tenantValuesSchema(): JsonObject {
         spec: spec('KMSConfig', ['defaultKey']),
       }),
       buckets: byName('Bucket', ['tenantRef']),
+      policies: byName('Policy', ['tenantRef']),
+      policyBindings: byName('PolicyBinding', ['tenantRef']),
+      users: byName('User', ['tenantRef']),
+      accessKeys: byName('AccessKey', ['tenantRef']),
     }),
   };
 }

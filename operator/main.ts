@@ -14,7 +14,7 @@ const program = new Command('coffer-operator')
 program
   .command('local')
   .description('runs the manifests of a folder as processes of this machine, and follows their changes')
-  .requiredOption('--manifests <folder>', 'folder of Tenant, IdentityProvider, KMSConfig and Secret manifests (YAML)')
+  .requiredOption('--manifests <folder>', 'folder of manifests (YAML): Tenants and what belongs to them, Secrets')
   .requiredOption('--state <folder>', 'folder for data, secrets, certificates, logs and status files')
   .option('--verbose', 'also prints the logs of the programs', false)
   .action(async ({ manifests, state, verbose }: { manifests: string; state: string; verbose: boolean }) => {

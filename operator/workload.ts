@@ -38,7 +38,16 @@ export interface ResourceReference {
   readonly name: string;
 }
 
-export type ResourceKind = 'Tenant' | 'IdentityProvider' | 'KMSConfig' | 'Bucket';
+/** What is in a tenant's server: nothing runs for it, it is told to the server over its API. */
+export const declaredKinds = ['Bucket', 'Policy', 'PolicyBinding', 'User', 'AccessKey'] as const;
+export type DeclaredKind = (typeof declaredKinds)[number];
+
+export const resourceKinds = ['Tenant', 'IdentityProvider', 'KMSConfig', ...declaredKinds] as const;
+export type ResourceKind = (typeof resourceKinds)[number];
+
+export function isDeclaredKind(kind: ResourceKind | 'Secret' | 'ConfigMap'): kind is DeclaredKind {
+  return (declaredKinds as readonly string[]).includes(kind);
+}
 
 /** The programs of the package, by the names of their launchers in `bin/`. */
 export type Program = 'coffer-server' | 'keysvc';
@@ -101,6 +110,8 @@ export interface PodOptions {
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
   readonly imagePullSecrets: readonly string[];
   readonly serviceAccountName?: string;
+  /** Whether its program speaks to the Kubernetes API as its service account: to read the keys of the cluster's tokens. */
+  readonly serviceAccountToken?: true;
   /** Kept apart from what the operator sets itself, which wins. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

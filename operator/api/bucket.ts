@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { keyName, kubernetesObject, objectName, stringMap } from './fields.ts';
+import { deletionPolicy, keyName, kubernetesObject, stringMap, tenantRef } from './fields.ts';
 import type { Rules } from './rule.ts';
 
 /** A bucket of a tenant. The operator makes it, and repairs what is changed in it by hand. */
 export const bucketSpec = z.strictObject({
-  tenantRef: z.strictObject({ name: objectName.describe('Name of a Tenant.') }).describe('Where the bucket is.'),
+  tenantRef: tenantRef.describe('Where the bucket is.'),
   bucketName: z
     .string()
     .min(3)
@@ -21,10 +21,9 @@ export const bucketSpec = z.strictObject({
     .describe('Encryption of what is written without a choice of its own.'),
   policy: kubernetesObject.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
   tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket.'),
-  deletionPolicy: z
-    .enum(['Retain', 'Delete'])
-    .default('Retain')
-    .describe('What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.'),
+  deletionPolicy: deletionPolicy('Retain').describe(
+    'What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.',
+  ),
 });
 export type BucketSpec = z.output<typeof bucketSpec>;
 

@@ -42,6 +42,20 @@ const statusSchema: Json = {
     version: text(128),
     issuer: text(2048),
     bucketName: text(63),
+    policyName: text(128),
+    accessKey: text(128),
+    credentialsSecret: text(253),
+    attached: {
+      type: 'array',
+      maxItems: 4096,
+      items: {
+        type: 'object',
+        required: ['to', 'policies'],
+        properties: { to: text(1024), policies: { type: 'array', maxItems: 64, items: text(128) } },
+      },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['to'],
+    },
     addresses: { type: 'object', maxProperties: 8, additionalProperties: text(512) },
     rollout: {
       type: 'object',

@@ -89,3 +89,29 @@ export const image = z
   .min(1)
   .max(512)
   .describe('Container image. The local runtime runs the program it comes with.');
+
+/** Of what is declared in a tenant: a bucket, a policy, a user. */
+export const tenantRef = z.strictObject({ name: objectName.describe('Name of a Tenant.') });
+
+export const deletionPolicy = (standard: 'Retain' | 'Delete') => z.enum(['Retain', 'Delete']).default(standard);
+
+/** An access key, as the server takes it. */
+export const accessKeyName = z
+  .string()
+  .min(3)
+  .max(128)
+  .regex(/^[A-Za-z0-9._@+-]+$/);
+
+/** Name of an IAM policy: no comma, which separates them in settings and claims. */
+export const policyName = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[^\s,]([^,]*[^\s,])?$/);
+
+/** Where the keys of a user or an access key are, or are to be. */
+export const credentialsSecret = z
+  .strictObject({ name: coreObjectName.describe('Name of the Secret.') })
+  .describe(
+    'Secret with the keys accessKey and secretKey, and the variables of SDKs of AWS. Made where there is none, as NAME-credentials without it.',
+  );

@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 import type { ResourceKind } from '../workload.ts';
+import { accessKeyRules, accessKeySpec, type AccessKeySpec } from './access-key.ts';
 import { bucketRules, bucketSpec, type BucketSpec } from './bucket.ts';
 import { identityProviderRules, identityProviderSpec, type IdentityProviderSpec } from './identity-provider.ts';
 import { kmsConfigRules } from './kms-config-rules.ts';
 import { kmsConfigSpec, type KMSConfigSpec } from './kms-config.ts';
+import { policyBindingRules, policyBindingSpec, type PolicyBindingSpec } from './policy-binding.ts';
+import { policyRules, policySpec, type PolicySpec } from './policy.ts';
 import type { Rules } from './rule.ts';
 import { tenantRules } from './tenant-rules.ts';
 import { tenantSpec, type TenantSpec } from './tenant.ts';
+import { userRules, userSpec, type UserSpec } from './user.ts';
 
 export interface PrinterColumn {
   readonly name: string;
@@ -37,6 +41,9 @@ const reason: PrinterColumn = { name: 'Reason', type: 'string', jsonPath: condit
 const message: PrinterColumn = { name: 'Message', type: 'string', jsonPath: condition('Ready', 'message') };
 const servers: PrinterColumn = { name: 'Servers', type: 'string', jsonPath: '.status.servers' };
 const version: PrinterColumn = { name: 'Version', type: 'string', jsonPath: '.status.version' };
+const tenantOf: PrinterColumn = { name: 'Tenant', type: 'string', jsonPath: '.spec.tenantRef.name' };
+const accessKey: PrinterColumn = { name: 'Access Key', type: 'string', jsonPath: '.status.accessKey' };
+const secret: PrinterColumn = { name: 'Secret', type: 'string', jsonPath: '.status.credentialsSecret' };
 const age: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 const wide = (column: PrinterColumn): PrinterColumn => ({ ...column, priority: 1 });
@@ -95,11 +102,67 @@ export const bucketKind: Kind<BucketSpec> = {
   columns: [
     ready,
     { name: 'Bucket', type: 'string', jsonPath: '.status.bucketName' },
-    { name: 'Tenant', type: 'string', jsonPath: '.spec.tenantRef.name' },
+    tenantOf,
     age,
     wide(reason),
     wide(message),
   ],
 };
 
-// Policy and PolicyBinding (users' rights as resources) come with the identity issue; their place is here.
+export const policyKind: Kind<PolicySpec> = {
+  kind: 'Policy',
+  plural: 'policies',
+  shortNames: ['iampol'],
+  description: 'Policy is an IAM policy of a tenant.',
+  maxNameLength: 63,
+  spec: policySpec,
+  rules: policyRules,
+  columns: [
+    ready,
+    { name: 'Policy', type: 'string', jsonPath: '.status.policyName' },
+    tenantOf,
+    age,
+    wide(reason),
+    wide(message),
+  ],
+};
+
+export const policyBindingKind: Kind<PolicyBindingSpec> = {
+  kind: 'PolicyBinding',
+  plural: 'policybindings',
+  shortNames: ['polbind'],
+  description: 'PolicyBinding gives policies of a tenant to users, groups, claims and Kubernetes service accounts.',
+  maxNameLength: 63,
+  spec: policyBindingSpec,
+  rules: policyBindingRules,
+  columns: [
+    ready,
+    { name: 'Policies', type: 'string', jsonPath: '.spec.policies' },
+    tenantOf,
+    age,
+    wide(reason),
+    wide(message),
+  ],
+};
+
+export const userKind: Kind<UserSpec> = {
+  kind: 'User',
+  plural: 'users',
+  shortNames: ['cuser'],
+  description: 'User is a user of a tenant, with keys in a Secret.',
+  maxNameLength: 63,
+  spec: userSpec,
+  rules: userRules,
+  columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
+};
+
+export const accessKeyKind: Kind<AccessKeySpec> = {
+  kind: 'AccessKey',
+  plural: 'accesskeys',
+  shortNames: ['akey'],
+  description: 'AccessKey is an access key for a program, in a Secret, narrowed by a policy of its own.',
+  maxNameLength: 63,
+  spec: accessKeySpec,
+  rules: accessKeyRules,
+  columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
+};

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import type { AccessKeySpec } from './access-key.ts';
 import type { BucketSpec } from './bucket.ts';
 import type { IdentityProviderSpec } from './identity-provider.ts';
 import type { KMSConfigSpec } from './kms-config.ts';
+import type { PolicyBindingSpec } from './policy-binding.ts';
+import type { PolicySpec } from './policy.ts';
 import type { TenantSpec } from './tenant.ts';
+import type { UserSpec } from './user.ts';
 
 export const apiGroup = 'coffer.dev';
 export const apiVersion = `${apiGroup}/v1alpha1`;
@@ -33,7 +37,13 @@ export type Tenant = CustomObject<'Tenant', TenantSpec>;
 export type IdentityProvider = CustomObject<'IdentityProvider', IdentityProviderSpec>;
 export type KMSConfig = CustomObject<'KMSConfig', KMSConfigSpec>;
 export type Bucket = CustomObject<'Bucket', BucketSpec>;
-export type CofferObject = Tenant | IdentityProvider | KMSConfig | Bucket;
+export type Policy = CustomObject<'Policy', PolicySpec>;
+export type PolicyBinding = CustomObject<'PolicyBinding', PolicyBindingSpec>;
+export type User = CustomObject<'User', UserSpec>;
+export type AccessKey = CustomObject<'AccessKey', AccessKeySpec>;
+/** What is in a tenant's server, and is told to it over its API. */
+export type Declared = Bucket | Policy | PolicyBinding | User | AccessKey;
+export type CofferObject = Tenant | IdentityProvider | KMSConfig | Declared;
 
 /** A condition as kstatus, Flux and Argo CD read it. @see kubernetes-sigs/cli-utils pkg/kstatus */
 export interface Condition {

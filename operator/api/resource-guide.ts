@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
+import { eachKind } from './each-kind.ts';
+import type { Kind } from './kinds.ts';
 import { apiVersion } from './object.ts';
 import { restartAnnotation, rotateAnnotation } from './tenant.ts';
 
@@ -16,7 +17,7 @@ interface Schema {
 
 /** `docs/guides/resources.md`: every field of every kind, and the rules between them, from the schemas. */
 export function resourceGuide(): string {
-  const parts = [section(tenantKind), section(identityProviderKind), section(kmsConfigKind), section(bucketKind)];
+  const parts = eachKind(section);
   return `# Resources
 
 <!-- Made by \`npm run crds\` from operator/api. Do not edit. -->

@@ -100,6 +100,18 @@ export const tenantSpec = z.strictObject({
     .optional()
     .describe('Identity providers whose users may log in.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  kubernetesServiceAccounts: z
+    .strictObject({
+      audience: z
+        .string()
+        .min(1)
+        .max(253)
+        .describe('The audience that tokens are made for. Give each tenant one of its own.'),
+    })
+    .optional()
+    .describe(
+      "Takes tokens of the cluster's service accounts, so that pods get credentials without a Secret; PolicyBinding says which.",
+    ),
   kmsConfigRef: kmsConfigRef
     .optional()
     .describe('Key service for encryption. It cannot be taken away again: without it the backend is unreadable.'),

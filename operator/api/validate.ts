@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { configMapManifest } from './config-map.ts';
-import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind, type Kind } from './kinds.ts';
+import { eachKind } from './each-kind.ts';
+import type { Kind } from './kinds.ts';
 import { apiVersion, metadata, type CofferObject, type ConfigMap, type Secret } from './object.ts';
 import { brokenRules, type Broken } from './rule.ts';
 import { secretManifest, secretOf } from './secret.ts';
@@ -41,19 +42,19 @@ export function validate(manifest: unknown, previous?: CofferObject, options: Va
   if (head.data.apiVersion !== apiVersion) {
     return unknownKind(head.data.apiVersion, head.data.kind);
   }
-  switch (head.data.kind) {
-    case 'Tenant':
-      return validateKind(tenantKind, manifest, previous, options);
-    case 'IdentityProvider':
-      return validateKind(identityProviderKind, manifest, previous, options);
-    case 'KMSConfig':
-      return validateKind(kmsConfigKind, manifest, previous, options);
-    case 'Bucket':
-      return validateKind(bucketKind, manifest, previous, options);
-    default:
-      return unknownKind(head.data.apiVersion, head.data.kind);
-  }
+  const check = checks.get(head.data.kind);
+  if (check === undefined) return unknownKind(head.data.apiVersion, head.data.kind);
+  return check(manifest, previous, options);
 }
+
+type Check = (manifest: unknown, previous: CofferObject | undefined, options: ValidateOptions) => Validated;
+
+const checks: ReadonlyMap<string, Check> = new Map(
+  eachKind((kind): readonly [string, Check] => [
+    kind.kind,
+    (manifest, previous, options) => validateKind(kind, manifest, previous, options),
+  ]),
+);
 
 function validateKind<Spec>(
   kind: Kind<Spec>,
@@ -96,7 +97,7 @@ function withoutUnknown(manifest: unknown, error: z.ZodError): unknown {
 }
 
 function unknownKind(version: string, kind: string): Validated {
-  const known = `Tenant, IdentityProvider, KMSConfig, Bucket (${apiVersion}), Secret and ConfigMap (v1) are`;
+  const known = `${[...checks.keys()].join(', ')} (${apiVersion}), Secret and ConfigMap (v1) are`;
   return invalid([{ field: 'kind', message: `${kind} (${version}) is not known here; ${known}` }]);
 }
 

@@ -1,12 +1,13 @@
 import { parseBucketEncryption, writeBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
 import { parseTagging, writeTagging } from '../../protocol/s3/tagging.ts';
+import type { TenantEndpoint } from '../declared/signed-request.ts';
+import { TenantRefusal } from '../declared/tenant-refusal.ts';
 import type { Json } from '../workload.ts';
 import type { BucketState } from './bucket-state.ts';
 import type { BucketChange } from './diff-bucket.ts';
-import { S3Refusal, sendS3 } from './s3-request.ts';
-import type { S3Endpoint, S3Request } from './s3-request.ts';
+import { sendS3, type S3Request } from './s3-request.ts';
 
-/** One bucket of one tenant. Every method errors with `S3Refusal` and `S3Unreachable`. */
+/** One bucket of one tenant. Every method errors with `TenantRefusal` and `TenantUnreachable`. */
 export interface BucketClient {
   /** Undefined where there is no such bucket. */
   find(): Promise<BucketState | undefined>;
@@ -16,7 +17,7 @@ export interface BucketClient {
 }
 
 export function createBucketClient(
-  endpoint: S3Endpoint,
+  endpoint: TenantEndpoint,
   bucket: string,
   now: () => Date = () => new Date(),
 ): BucketClient {
@@ -82,7 +83,7 @@ async function unless(code: string, answer: Promise<string>): Promise<string | u
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof S3Refusal && error.code === code) return undefined;
+    if (error instanceof TenantRefusal && error.code === code) return undefined;
     throw error;
   }
 }

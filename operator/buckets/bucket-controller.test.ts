@@ -15,7 +15,8 @@ import { startServer, untilReady } from '../../test/harness/start-server.ts';
 import type { RunningServer } from '../../test/harness/start-server.ts';
 import type { BucketSpec } from '../api/bucket.ts';
 import type { Bucket, Tenant } from '../api/object.ts';
-import type { TenantAccess } from '../reconcile/bucket-controller.ts';
+import { contextOf } from '../declared/testing.ts';
+import type { TenantAccess } from '../reconcile/declared-controller.ts';
 import { createBucketController } from './bucket-controller.ts';
 
 let server: RunningServer;
@@ -51,7 +52,7 @@ const policy = (name: string) => ({
 });
 const pass = async (resource: Bucket, to = access) => {
   changed.length = 0;
-  const { findings, afterMs } = await controller.reconcile(resource, to);
+  const { findings, afterMs } = await controller.reconcile(resource, contextOf(to));
   return { ready: findings.find(({ type }) => type === 'Ready'), types: findings.map(({ type }) => type), afterMs };
 };
 
@@ -132,23 +133,23 @@ const exists = (Bucket: string) =>
 describe('a resource that is deleted', () => {
   it('leaves its bucket where it says Retain', async () => {
     await pass(bucket('kept'));
-    expect(await controller.remove(bucket('kept'), access)).toMatchObject({ done: true });
+    expect(await controller.remove(bucket('kept'), contextOf(access))).toMatchObject({ done: true });
     expect(await exists('kept')).toBe(true);
   });
 
   it('takes an empty bucket with it where it says Delete, and one that is gone', async () => {
     const resource = bucket('going', { deletionPolicy: 'Delete' });
     await pass(resource);
-    expect(await controller.remove(resource, access)).toMatchObject({ done: true });
+    expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });
     expect(await exists('going')).toBe(false);
-    expect(await controller.remove(resource, access)).toMatchObject({ done: true });
+    expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });
   });
 
   it('stays while its bucket holds objects, and says what to do', async () => {
     const resource = bucket('full', { deletionPolicy: 'Delete' });
     await pass(resource);
     await s3().send(new PutObjectCommand({ Bucket: 'full', Key: 'k', Body: 'x' }));
-    const refused = await controller.remove(resource, access);
+    const refused = await controller.remove(resource, contextOf(access));
     expect(refused).toMatchObject({
       done: false,
       findings: [{ type: 'Ready', status: 'False', reason: 'BucketNotEmpty' }],
@@ -156,13 +157,13 @@ describe('a resource that is deleted', () => {
     expect(refused.findings[0]?.message).toMatch(/delete them, or set spec.deletionPolicy to Retain/);
     expect(await exists('full')).toBe(true);
     await s3().send(new DeleteObjectCommand({ Bucket: 'full', Key: 'k' }));
-    expect(await controller.remove(resource, access)).toMatchObject({ done: true });
+    expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });
   });
 
   it('waits for nobody where its tenant is gone, but for a tenant that is away', async () => {
     const resource = bucket('orphan', { deletionPolicy: 'Delete' });
     expect(await controller.remove(resource, undefined)).toMatchObject({ done: true });
     const away = { ...access, address: `127.0.0.1:${await freePort()}` };
-    expect(await controller.remove(resource, away)).toMatchObject({ done: false });
+    expect(await controller.remove(resource, contextOf(away))).toMatchObject({ done: false });
   });
 });

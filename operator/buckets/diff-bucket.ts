@@ -1,5 +1,6 @@
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
 import type { Tags } from '../../protocol/s3/tagging.ts';
+import { sameDocument } from '../declared/same-document.ts';
 import type { Json } from '../workload.ts';
 import type { BucketState } from './bucket-state.ts';
 
@@ -17,14 +18,14 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
   const changes: BucketChange[] = [];
   if (found === undefined) changes.push({ kind: 'create', difference: 'there is no such bucket' });
   // Before the policy: nobody is let in who would write what is not encrypted.
-  if (!same(wanted.encryption, now.encryption)) {
+  if (!sameDocument(wanted.encryption, now.encryption)) {
     const difference = `encryption is ${describeEncryption(now.encryption)} and should be ${describeEncryption(wanted.encryption)}`;
     changes.push({ kind: 'encryption', to: wanted.encryption, difference });
   }
-  if (!same(wanted.tags, now.tags)) {
+  if (!sameDocument(wanted.tags, now.tags)) {
     changes.push({ kind: 'tags', to: wanted.tags, difference: describeTags(wanted.tags, now.tags) });
   }
-  if (!same(wanted.policy, now.policy)) {
+  if (!sameDocument(wanted.policy, now.policy)) {
     changes.push({ kind: 'policy', to: wanted.policy, difference: describePolicy(wanted.policy, now.policy) });
   }
   return changes;
@@ -48,16 +49,4 @@ function describeTags(wanted: Tags, found: Tags): string {
 function describePolicy(wanted: Json | undefined, found: Json | undefined): string {
   if (wanted === undefined) return 'there is a policy and should be none';
   return found === undefined ? 'there is no policy' : 'the policy differs';
-}
-
-/** Whether two values are the same document; the order of fields does not count. */
-function same(one: unknown, other: unknown): boolean {
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
-  return entries.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, field]) => [name, sorted(field)]);
 }

@@ -18,7 +18,16 @@ export interface ReportOptions {
 
 type TypeName = keyof typeof resourceTypes;
 
-const custom: readonly TypeName[] = ['tenant', 'kmsConfig', 'identityProvider', 'bucket'];
+const custom: readonly TypeName[] = [
+  'tenant',
+  'kmsConfig',
+  'identityProvider',
+  'bucket',
+  'policy',
+  'policyBinding',
+  'user',
+  'accessKey',
+];
 const made: readonly TypeName[] = [
   'statefulSet',
   'pod',

@@ -14,12 +14,14 @@ export interface Observed {
   readonly kmsConfigs: readonly KubeObject[];
   readonly identityProviders: readonly KubeObject[];
   readonly buckets: readonly KubeObject[];
+  readonly identities: readonly KubeObject[];
   readonly pods: readonly KubeObject[];
   readonly events: readonly KubeObject[];
   readonly missed: readonly string[];
 }
 
 const shownEvents = 5;
+const identityTypes = ['policy', 'policyBinding', 'user', 'accessKey'] as const;
 
 /** Reads the namespace. Errors with a `KubeError` where not even the Tenants can be read; of the rest it tells what is missing. */
 export async function observe(cluster: Cluster, namespace: string): Promise<Observed> {
@@ -32,14 +34,25 @@ export async function observe(cluster: Cluster, namespace: string): Promise<Obse
       { namespace, ...(labelSelector === undefined ? {} : { labelSelector }) },
       (problem) => missed.push(problem),
     );
-  const [kmsConfigs, identityProviders, buckets, pods, events] = await Promise.all([
+  const [kmsConfigs, identityProviders, buckets, pods, events, ...identities] = await Promise.all([
     list('kmsConfig'),
     list('identityProvider'),
     list('bucket'),
     list('pod', managedSelector),
     list('event'),
+    ...identityTypes.map((type) => list(type)),
   ]);
-  return { namespace, tenants, kmsConfigs, identityProviders, buckets, pods, events, missed };
+  return {
+    namespace,
+    tenants,
+    kmsConfigs,
+    identityProviders,
+    buckets,
+    identities: identities.flat(),
+    pods,
+    events,
+    missed,
+  };
 }
 
 /** The status of a namespace, or of one Tenant in it with what it uses. */
@@ -48,11 +61,13 @@ export function statusOf(observed: Observed, tenantName?: string): NamespaceStat
     .filter(({ metadata }) => tenantName === undefined || metadata.name === tenantName)
     .map((tenant) => tenantStatus(observed, tenant));
   const used = new Set(
-    tenants.flatMap(({ keyService, identityProviders, buckets }) =>
-      [keyService, ...identityProviders, ...buckets].flatMap((state) => (state === undefined ? [] : [keyOf(state)])),
+    tenants.flatMap(({ keyService, identityProviders, buckets, identities }) =>
+      [keyService, ...identityProviders, ...buckets, ...identities].flatMap((state) =>
+        state === undefined ? [] : [keyOf(state)],
+      ),
     ),
   );
-  const others = [...observed.kmsConfigs, ...observed.identityProviders, ...observed.buckets]
+  const others = [...observed.kmsConfigs, ...observed.identityProviders, ...observed.buckets, ...observed.identities]
     .map((object) => resourceState(observed, object))
     .filter((state) => !used.has(keyOf(state)));
   return {
@@ -70,6 +85,7 @@ export function isSettled({ tenants, unused }: NamespaceStatus): boolean {
     ...(tenant.keyService === undefined ? [] : [tenant.keyService]),
     ...tenant.identityProviders,
     ...tenant.buckets,
+    ...tenant.identities,
   ]);
   return [...states, ...unused].every(({ ready, upToDate }) => ready === 'True' && upToDate);
 }
@@ -85,16 +101,20 @@ function tenantStatus(observed: Observed, tenant: KubeObject): TenantStatus {
     const object = objects.find(({ metadata }) => metadata.name === name);
     return object === undefined ? missing(kind, name) : resourceState(observed, object);
   };
-  const buckets = observed.buckets.filter(
-    (bucket) =>
-      (bucket['spec'] as { readonly tenantRef?: { readonly name?: string } } | undefined)?.tenantRef?.name ===
-      tenant.metadata.name,
-  );
+  const within = (objects: readonly KubeObject[]) =>
+    objects
+      .filter(
+        (object) =>
+          (object['spec'] as { readonly tenantRef?: { readonly name?: string } } | undefined)?.tenantRef?.name ===
+          tenant.metadata.name,
+      )
+      .map((object) => resourceState(observed, object));
   return {
     ...resourceState(observed, tenant),
     keyService: kmsConfigRef === undefined ? undefined : named(observed.kmsConfigs, 'KMSConfig', kmsConfigRef.name),
     identityProviders: identityProviders.map(({ name }) => named(observed.identityProviders, 'IdentityProvider', name)),
-    buckets: buckets.map((bucket) => resourceState(observed, bucket)),
+    buckets: within(observed.buckets),
+    identities: within(observed.identities),
   };
 }
 

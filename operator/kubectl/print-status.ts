@@ -21,6 +21,7 @@ function tenantTree(tenant: TenantStatus, now: Date): Tree {
     ...(tenant.keyService === undefined ? [] : [tenant.keyService]),
     ...tenant.identityProviders,
     ...tenant.buckets,
+    ...tenant.identities,
   ];
   return { text, children: [...children, ...used.map((state) => resourceTree(state, now))] };
 }

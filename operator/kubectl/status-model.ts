@@ -15,6 +15,8 @@ export interface TenantStatus extends ResourceState {
   readonly keyService: ResourceState | undefined;
   readonly identityProviders: readonly ResourceState[];
   readonly buckets: readonly ResourceState[];
+  /** Policies, who has them, users and access keys. */
+  readonly identities: readonly ResourceState[];
 }
 
 export interface ResourceState {

@@ -33,6 +33,10 @@ const watched = {
   identityProviders: { type: resourceTypes.identityProvider },
   kmsConfigs: { type: resourceTypes.kmsConfig },
   buckets: { type: resourceTypes.bucket },
+  policies: { type: resourceTypes.policy },
+  policyBindings: { type: resourceTypes.policyBinding },
+  users: { type: resourceTypes.user },
+  accessKeys: { type: resourceTypes.accessKey },
   // Resources name Secrets and ConfigMaps of their users; those of Helm's releases and of every namespace's CA are never named.
   secrets: { type: resourceTypes.secret, fieldSelector: 'type!=helm.sh/release.v1', keep: withoutCredentials },
   configMaps: { type: resourceTypes.configMap, fieldSelector: 'metadata.name!=kube-root-ca.crt' },
@@ -49,7 +53,16 @@ const watched = {
 } as const satisfies Readonly<Record<string, Watched>>;
 
 /** Of the custom resources. */
-export const resourceCaches = ['tenants', 'identityProviders', 'kmsConfigs', 'buckets'] as const;
+export const resourceCaches = [
+  'tenants',
+  'identityProviders',
+  'kmsConfigs',
+  'buckets',
+  'policies',
+  'policyBindings',
+  'users',
+  'accessKeys',
+] as const;
 
 /** Milliseconds between looks for a type that the cluster did not know. */
 const unknownTypeMs = 300_000;

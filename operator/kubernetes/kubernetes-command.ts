@@ -24,7 +24,7 @@ const shutdownMs = 25_000;
 export function kubernetesCommand(environment: Readonly<Record<string, string | undefined>>): Command {
   return new Command('kubernetes')
     .description(
-      'makes a Kubernetes cluster run what its Tenant, IdentityProvider, KMSConfig and Bucket resources describe',
+      'makes a Kubernetes cluster run what its Tenant, IdentityProvider and KMSConfig resources describe, and hold what its Bucket, Policy, PolicyBinding, User and AccessKey resources do',
     )
     .addOption(
       new Option('--namespace <name>', 'namespace to look after, once for each; all without it')

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { ResourceStatus } from '../reconcile/conditions.ts';
 import type { RolloutCounters } from '../reconcile/reconciler-options.ts';
 import type { BlockerReason } from '../reconcile/rollout.ts';
-import type { ResourceKind } from '../workload.ts';
+import { resourceKinds, type ResourceKind } from '../workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 
 /** What is looked up when somebody asks for the metrics. */
@@ -60,7 +60,7 @@ export class OperatorMetrics implements RolloutCounters {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     for (const result of ['success', 'error']) {
-      for (const kind of kinds) this.#reconciles.inc({ kind, result }, 0);
+      for (const kind of resourceKinds) this.#reconciles.inc({ kind, result }, 0);
     }
     // oxlint-disable-next-line no-new -- a gauge lives in its registry
     new Gauge({
@@ -131,8 +131,6 @@ export class OperatorMetrics implements RolloutCounters {
     return this.#registry.metrics();
   }
 }
-
-const kinds = ['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket'] as const satisfies ResourceKind[];
 
 /** Counts statuses by the reason of their condition RolloutBlocked. */
 export function blockedByReason(statuses: readonly (ResourceStatus | undefined)[]): ReadonlyMap<string, number> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject, ResourceType } from '../kube/kube-api.ts';
 import { ResourceCache } from '../kube/resource-cache.ts';
 import { resourceTypes } from '../kube/resource-types.ts';
+import type { ResourceKind } from '../workload.ts';
 import { NamespaceResources } from './namespace-resources.ts';
 
 const cache = (type: ResourceType) =>
@@ -12,11 +13,11 @@ const cache = (type: ResourceType) =>
   });
 
 function start() {
+  const buckets = cache(resourceTypes.bucket);
+  const none = cache(resourceTypes.tenant);
   const sources = {
-    tenants: cache(resourceTypes.tenant),
-    identityProviders: cache(resourceTypes.identityProvider),
-    kmsConfigs: cache(resourceTypes.kmsConfig),
-    buckets: cache(resourceTypes.bucket),
+    buckets,
+    resources: (kind: ResourceKind) => (kind === 'Bucket' ? buckets : none),
     secrets: cache(resourceTypes.secret),
     configMaps: cache(resourceTypes.configMap),
   };
@@ -54,7 +55,7 @@ describe('NamespaceResources', () => {
     const { sources, resources } = start();
     sources.buckets.take(bucket(good));
     expect(resources.update('Bucket', 'photos')?.after).toMatchObject({ metadata: { name: 'photos' }, spec: good });
-    expect(resources.resources().buckets.get('photos')?.spec).toEqual(good);
+    expect(resources.resources().declared.get('Bucket/photos')?.spec).toEqual(good);
   });
 
   it('passes over what a newer CRD has beside the fields known here', () => {
@@ -71,8 +72,8 @@ describe('NamespaceResources', () => {
     resources.update('Bucket', 'photos');
     sources.buckets.take(bucket({ ...good, deletionPolicy: 'Forget' }, { generation: 2 }));
     resources.update('Bucket', 'photos');
-    const { buckets, invalid } = resources.resources();
-    expect(buckets.get('photos')?.spec).toEqual(good);
+    const { declared, invalid } = resources.resources();
+    expect(declared.get('Bucket/photos')?.spec).toEqual(good);
     expect(invalid.get('Bucket/photos')).toMatch(/^spec\.deletionPolicy: /);
   });
 

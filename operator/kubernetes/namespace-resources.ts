@@ -1,17 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import type { CofferObject, Secret } from '../api/object.ts';
 import { validate } from '../api/validate.ts';
 import type { Cache, KubeObject } from '../kube/kube-api.ts';
-import type { BucketResource } from '../reconcile/bucket-controller.ts';
 import { objectKey } from '../reconcile/object-key.ts';
-import type { Resources } from '../reconcile/resources.ts';
-import type { ResourceKind, ResourceReference } from '../workload.ts';
+import { byKind, type Resources } from '../reconcile/resources.ts';
+import { resourceKinds, type ResourceKind, type ResourceReference } from '../workload.ts';
 
 export interface ResourceSources {
-  readonly tenants: Cache;
-  readonly identityProviders: Cache;
-  readonly kmsConfigs: Cache;
-  readonly buckets: Cache;
+  readonly resources: (kind: ResourceKind) => Cache;
   readonly secrets: Cache;
   readonly configMaps: Cache;
 }
@@ -98,44 +94,21 @@ export class NamespaceResources {
   }
 
   #cache(kind: ResourceKind): Cache {
-    switch (kind) {
-      case 'Tenant':
-        return this.#sources.tenants;
-      case 'IdentityProvider':
-        return this.#sources.identityProviders;
-      case 'KMSConfig':
-        return this.#sources.kmsConfigs;
-      case 'Bucket':
-        return this.#sources.buckets;
-      default:
-        return kind satisfies never;
-    }
+    return this.#sources.resources(kind);
   }
 
   #build(): Resources {
-    const tenants = new Map<string, Tenant>();
-    const identityProviders = new Map<string, IdentityProvider>();
-    const kmsConfigs = new Map<string, KMSConfig>();
-    const buckets = new Map<string, BucketResource>();
+    const good: CofferObject[] = [];
     const invalid = new Map<string, string>();
     const deleting = new Set<string>();
     for (const [key, known] of this.#known) {
       if (known.invalid !== undefined) invalid.set(key, known.invalid);
       if (known.deleting) deleting.add(key);
-      const object = known.good;
-      if (object === undefined) continue;
-      const { name } = object.metadata;
-      if (object.kind === 'Tenant') tenants.set(name, object);
-      else if (object.kind === 'IdentityProvider') identityProviders.set(name, object);
-      else if (object.kind === 'KMSConfig') kmsConfigs.set(name, object);
-      else buckets.set(name, object);
+      if (known.good !== undefined) good.push(known.good);
     }
     const { secrets, configMaps } = this.#sources;
     return {
-      tenants,
-      identityProviders,
-      kmsConfigs,
-      buckets,
+      ...byKind(good),
       secrets: new Map(secrets.list(this.#namespace).map((object) => [object.metadata.name, decoded(object)])),
       configMaps: new Map(configMaps.list(this.#namespace).map((object) => [object.metadata.name, dataOf(object)])),
       invalid,
@@ -148,8 +121,6 @@ export interface Updated {
   readonly before: CofferObject | undefined;
   readonly after: CofferObject | undefined;
 }
-
-const resourceKinds = ['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket'] as const satisfies ResourceKind[];
 
 function manifestOf(object: KubeObject): Manifest {
   const { name, namespace, labels, annotations, generation, creationTimestamp } = object.metadata;

@@ -1,7 +1,7 @@
 import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { affectedBy } from '../reconcile/affected-by.ts';
-import type { BucketController } from '../reconcile/bucket-controller.ts';
+import type { DeclaredControllers } from '../reconcile/declared-controller.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
 import { ForeignObject, tellConflict } from '../reconcile/foreign-object.ts';
 import type { RolloutCounters } from '../reconcile/reconciler-options.ts';
@@ -9,13 +9,15 @@ import { Reconciler } from '../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../reconcile/rollout-limit.ts';
 import { StatusWriter } from '../reconcile/status-writer.ts';
 import type { ResourceKind, ResourceReference } from '../workload.ts';
+import { KubernetesAcceptedRoots } from './accepted-root-store.ts';
 import { AcceptedStore } from './accepted-store.ts';
-import { KubernetesBucketFinalizer } from './bucket-finalizer.ts';
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
 import type { CacheName, ClusterCaches } from './cluster-caches.ts';
+import { KubernetesDeclaredFinalizer } from './declared-finalizer.ts';
 import { fingerprintKey, fingerprintWith } from './fingerprint-key.ts';
 import { KubernetesRuntime, type RuntimeLog } from './kubernetes-runtime.ts';
+import { madeCredentials } from './made-credentials.ts';
 import { NamespaceResources } from './namespace-resources.ts';
 import { checkPodOptions } from './check-pod-options.ts';
 import { PodProviderCheck } from './provider-check.ts';
@@ -30,7 +32,7 @@ export interface SpaceSurroundings {
   readonly caches: ClusterCaches;
   readonly rolloutLimit: RolloutLimit;
   readonly counters: RolloutCounters;
-  readonly buckets: BucketController;
+  readonly controllers: DeclaredControllers;
   readonly certificateTimes: CertificateTimes;
   /** Instead of asking servers over the network. */
   readonly askHealth: AskHealth | undefined;
@@ -61,10 +63,7 @@ export class Space {
     const { api, caches, now } = around;
     const source = (name: CacheName) => caches.get(name);
     this.#resources = new NamespaceResources(namespace, {
-      tenants: source('tenants'),
-      identityProviders: source('identityProviders'),
-      kmsConfigs: source('kmsConfigs'),
-      buckets: source('buckets'),
+      resources: (kind) => source(cacheOfKind[kind]),
       secrets: source('secrets'),
       configMaps: source('configMaps'),
     });
@@ -222,8 +221,10 @@ export class Space {
       enqueue: (about, afterMs) => this.#enqueue(about, afterMs),
       rolloutLimit: this.#around.rolloutLimit,
       counters: this.#around.counters,
-      buckets: this.#around.buckets,
-      finalizer: new KubernetesBucketFinalizer({ api, buckets: caches.get('buckets'), namespace }),
+      controllers: this.#around.controllers,
+      finalizer: new KubernetesDeclaredFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
+      credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
+      acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
       now,
       random,
     });
@@ -252,11 +253,16 @@ function closeParts({ reconciler, check, runtime }: Parts): void {
   runtime.close();
 }
 
-const cacheOfKind = {
+/** Where resources of a kind are kept. */
+export const cacheOfKind = {
   Tenant: 'tenants',
   IdentityProvider: 'identityProviders',
   KMSConfig: 'kmsConfigs',
   Bucket: 'buckets',
+  Policy: 'policies',
+  PolicyBinding: 'policyBindings',
+  User: 'users',
+  AccessKey: 'accessKeys',
 } as const satisfies Readonly<Record<ResourceKind, CacheName>>;
 
 /** The kind of resource that a cache holds; undefined for other objects. */

@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { Logger } from '../../platform/logger.ts';
 import type { Connection } from '../kube/credentials.ts';
-import { createBucketController } from '../buckets/bucket-controller.ts';
+import { createControllers } from '../identities/create-controllers.ts';
 import { EventRecorder } from '../kube/events.ts';
 import { KubeError, type KubeObject } from '../kube/kube-api.ts';
 import { KubeClient } from '../kube/kube-client.ts';
@@ -15,6 +15,7 @@ import { standardCertificateTimes, type CertificateTimes } from './certificates/
 import { ClusterCaches, resourceCaches } from './cluster-caches.ts';
 import { HealthServers, type HealthAddresses } from './health-server.ts';
 import { OperatorMetrics } from './metrics.ts';
+import { cacheOfKind } from './space.ts';
 import { Spaces } from './spaces.ts';
 import type { AskHealth } from './store-health.ts';
 
@@ -108,16 +109,11 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     caches,
     rolloutLimit: new RolloutLimit({ places: options.maxConcurrentRollouts, now }),
     counters: metrics,
-    buckets: createBucketController({
-      onChanged: ({ metadata: { namespace = '', name } }, differences) => {
+    controllers: createControllers({
+      onChanged: ({ kind, metadata: { namespace = '', name } }, differences) => {
         const message = `made it as it should be: ${differences.join('; ')}`;
-        const about = { kind: 'Bucket', name } as const;
-        tell(
-          { about, type: 'Normal', reason: 'Changed', message },
-          caches.get('buckets').get(namespace, name),
-          recorder,
-          log,
-        );
+        const object = caches.get(cacheOfKind[kind]).get(namespace, name);
+        tell({ about: { kind, name }, type: 'Normal', reason: 'Changed', message }, object, recorder, log);
       },
     }),
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,

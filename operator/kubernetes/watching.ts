@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../kube/kube-api.ts';
-import type { ResourceReference } from '../workload.ts';
+import { resourceKinds, type ResourceReference } from '../workload.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
 
-const ownerKinds: readonly string[] = [
-  'Tenant',
-  'IdentityProvider',
-  'KMSConfig',
-  'Bucket',
-] satisfies ResourceReference['kind'][];
+const ownerKinds: readonly string[] = resourceKinds;
 
 /** The resource that something was made for, by its labels; undefined for what the operator did not make. */
 export function ownerOf(object: KubeObject | undefined): ResourceReference | undefined {

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Bucket, CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
-import type { Resources } from '../reconcile/resources.ts';
+import type { CofferObject, Secret } from '../api/object.ts';
+import { byKind, type Resources } from '../reconcile/resources.ts';
+import { isDeclaredKind } from '../workload.ts';
 import { readSecretFolder } from './secret-folder.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
 
@@ -18,6 +19,8 @@ export class ManifestFolder {
   #files = new Map<string, ParsedFile>();
   #resources: Resources;
   #problems: readonly string[] = [];
+  /** What vanished from the folder and is not undone yet, by `Kind/name`. */
+  readonly #released = new Set<string>();
 
   /**
    * `before`: objects as an earlier process knew them, for the rules on changes. `secretFolder`: Secrets beside the manifests, each a
@@ -28,10 +31,7 @@ export class ManifestFolder {
     this.#secretFolder = secretFolder;
     for (const object of before) this.#good.set(keyOf(object), object);
     this.#resources = {
-      tenants: new Map(),
-      identityProviders: new Map(),
-      kmsConfigs: new Map(),
-      buckets: new Map(),
+      ...byKind([]),
       secrets: new Map(),
       configMaps: new Map(),
       invalid: new Map(),
@@ -65,6 +65,13 @@ export class ManifestFolder {
     this.#files = files;
     const kept = this.#secretFolder === undefined ? [] : await readSecretFolder(this.#secretFolder);
     this.#collect(problems, kept);
+  }
+
+  /** What vanished was undone: the next `read` forgets it. True where there was anything to forget. */
+  release(key: string): boolean {
+    if (!this.#resources.deleting.has(key)) return false;
+    this.#released.add(key);
+    return true;
   }
 
   async #readFile(name: string): Promise<ParsedFile | undefined> {
@@ -107,10 +114,18 @@ export class ManifestFolder {
         if (good !== undefined) objects.set(key, good);
       }
     }
+    const deleting = new Set<string>();
+    for (const [key, object] of this.#good) {
+      if (objects.has(key)) this.#released.delete(key);
+      else if (isUndone(object) && !this.#released.has(key)) {
+        deleting.add(key);
+        objects.set(key, object);
+      }
+    }
     this.#good.clear();
     for (const [key, object] of objects) this.#good.set(key, object);
     this.#problems = problems;
-    this.#resources = { ...byKind([...objects.values()]), secrets, configMaps, invalid, deleting: new Set() };
+    this.#resources = { ...byKind(objects.values()), secrets, configMaps, invalid, deleting };
   }
 }
 
@@ -129,19 +144,7 @@ function keyOf(object: CofferObject): string {
   return `${object.kind}/${object.metadata.name}`;
 }
 
-function byKind(
-  objects: readonly CofferObject[],
-): Pick<Resources, 'tenants' | 'identityProviders' | 'kmsConfigs' | 'buckets'> {
-  const tenants = new Map<string, Tenant>();
-  const identityProviders = new Map<string, IdentityProvider>();
-  const kmsConfigs = new Map<string, KMSConfig>();
-  const buckets = new Map<string, Bucket>();
-  for (const object of objects) {
-    const { name } = object.metadata;
-    if (object.kind === 'Tenant') tenants.set(name, object);
-    else if (object.kind === 'IdentityProvider') identityProviders.set(name, object);
-    else if (object.kind === 'KMSConfig') kmsConfigs.set(name, object);
-    else buckets.set(name, object);
-  }
-  return { tenants, identityProviders, kmsConfigs, buckets };
+/** Its end has something to undo in a tenant: it is kept until that is done, as a finalizer keeps it on Kubernetes. */
+function isUndone({ kind, spec }: CofferObject): boolean {
+  return isDeclaredKind(kind) && 'deletionPolicy' in spec && spec.deletionPolicy === 'Delete';
 }

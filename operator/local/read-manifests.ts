@@ -1,6 +1,7 @@
 import { LineCounter, parseAllDocuments, type Document, type YAMLError } from 'yaml';
 import type { CofferObject, ConfigMap, Secret } from '../api/object.ts';
 import { validate } from '../api/validate.ts';
+import { resourceKinds } from '../workload.ts';
 
 /** What one file holds. */
 export interface ParsedFile {
@@ -80,7 +81,7 @@ function toValue(document: Document): unknown {
   }
 }
 
-const kinds = new Set(['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket', 'Secret', 'ConfigMap']);
+const kinds = new Set<string>([...resourceKinds, 'Secret', 'ConfigMap']);
 
 function headOf(manifest: unknown): { kind: string; name: string } {
   const { kind, metadata } = Object(manifest) as { kind?: unknown; metadata?: unknown };

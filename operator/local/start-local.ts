@@ -4,7 +4,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { discover } from '../../platform/openid/discovery.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
 import type { Tenant } from '../api/object.ts';
-import { createBucketController } from '../buckets/bucket-controller.ts';
+import { createControllers } from '../identities/create-controllers.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { checkProvider } from '../reconcile/check-provider.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
@@ -16,7 +16,9 @@ import { RolloutLimit } from '../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../reconcile/work-queue.ts';
 import type { Program, ResourceReference } from '../workload.ts';
 import { AcceptanceFile } from './acceptance-file.ts';
+import { AcceptedRootFiles } from './accepted-root-files.ts';
 import { LocalRuntime } from './local-runtime.ts';
+import { madeCredentials } from './made-credentials.ts';
 import { ManifestFolder } from './manifest-folder.ts';
 import { rootCredentials, type RootCredentials } from './root-credentials.ts';
 import { StateFolder } from './state-folder.ts';
@@ -90,10 +92,10 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     });
     const findRoot = (tenant: Tenant, secrets = manifests.resources.secrets) =>
       rootCredentials(tenant, secrets, state, options.environment);
-    const buckets = createBucketController({
-      onChanged: ({ metadata: { name } }, differences) => {
-        const about = { kind: 'Bucket', name } as const;
-        for (const message of differences) event({ about, type: 'Normal', reason: 'BucketChanged', message });
+    const controllers = createControllers({
+      onChanged: ({ kind, metadata: { name } }, differences) => {
+        const message = `made it as it should be: ${differences.join('; ')}`;
+        event({ about: { kind, name }, type: 'Normal', reason: 'Changed', message });
       },
     });
     const queue = new WorkQueue({
@@ -119,7 +121,16 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       accepted: new AcceptedProviders(await AcceptanceFile.open(state)),
       enqueue: (about, afterMs) => queue.add(objectKey(about), afterMs),
       rolloutLimit: new RolloutLimit({ now }),
-      buckets,
+      controllers,
+      finalizer: {
+        // What vanishes from the folder is kept by its reader.
+        hold: () => Promise.resolve(),
+        release: async (about) => {
+          if (manifests.release(objectKey(about))) await reread();
+        },
+      },
+      credentials: (resource, secrets) => madeCredentials(resource, secrets, state),
+      acceptedRoots: new AcceptedRootFiles(state),
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
       check: async (provider, secret) => {
         await options.beforeChecks?.();
@@ -141,8 +152,13 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
 
     let read = new Set<string>();
     const take = () => {
-      const { tenants, identityProviders, kmsConfigs, buckets, invalid } = manifests.resources;
-      const objects = [...tenants.values(), ...identityProviders.values(), ...kmsConfigs.values(), ...buckets.values()];
+      const { tenants, identityProviders, kmsConfigs, declared, invalid } = manifests.resources;
+      const objects = [
+        ...tenants.values(),
+        ...identityProviders.values(),
+        ...kmsConfigs.values(),
+        ...declared.values(),
+      ];
       status.observe(objects, new Set(invalid.keys()));
       options.read?.(manifests.resources, state);
       const before = read;

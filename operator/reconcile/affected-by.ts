@@ -1,11 +1,10 @@
 import type { CofferObject, Tenant } from '../api/object.ts';
 import type { ResourceReference } from '../workload.ts';
-import { claimants } from './bucket-claim.ts';
-import type { BucketResource } from './bucket-controller.ts';
+import { claimants } from './declared-claim.ts';
 import { referencesOf } from './references.ts';
 import type { Resources } from './resources.ts';
 
-type Resource = CofferObject | BucketResource;
+type Resource = CofferObject;
 
 /** Something that changed: a resource (with what it was, where that is known), or what resources refer to. */
 export type Change =
@@ -40,11 +39,10 @@ function affectedByObject(object: Resource, resources: Resources): readonly Reso
   switch (object.kind) {
     case 'Tenant': {
       const kms = object.spec.kmsConfigRef;
-      const buckets = bucketsOf(name, resources);
       return [
         { kind: 'Tenant', name },
         ...(kms === undefined ? [] : [{ kind: 'KMSConfig', name: kms.name } as const]),
-        ...buckets,
+        ...declaredIn(name, resources),
       ];
     }
     case 'IdentityProvider':
@@ -52,7 +50,11 @@ function affectedByObject(object: Resource, resources: Resources): readonly Reso
     case 'KMSConfig':
       return [{ kind: 'KMSConfig', name }, ...tenantsOfKeyService(name, resources).map(referenceTo)];
     case 'Bucket':
-      return [{ kind: 'Bucket', name }, ...claimants(object, resources).map(referenceTo)];
+    case 'Policy':
+    case 'PolicyBinding':
+    case 'User':
+    case 'AccessKey':
+      return [referenceTo(object), ...claimants(object, resources).map(referenceTo)];
     default:
       return object satisfies never;
   }
@@ -63,7 +65,7 @@ function usersOf(kind: 'Secret' | 'ConfigMap', name: string, resources: Resource
     resources.tenants,
     resources.identityProviders,
     resources.kmsConfigs,
-    resources.buckets,
+    resources.declared,
   ];
   return all
     .flatMap((objects) => [...objects.values()])
@@ -71,10 +73,8 @@ function usersOf(kind: 'Secret' | 'ConfigMap', name: string, resources: Resource
     .flatMap((object) => affectedByObject(object, resources));
 }
 
-function bucketsOf(tenant: string, resources: Resources): readonly ResourceReference[] {
-  return [...resources.buckets.values()]
-    .filter((bucket) => bucket.spec.tenantRef.name === tenant)
-    .map(({ metadata: { name } }) => ({ kind: 'Bucket', name }));
+function declaredIn(tenant: string, resources: Resources): readonly ResourceReference[] {
+  return [...resources.declared.values()].filter(({ spec }) => spec.tenantRef.name === tenant).map(referenceTo);
 }
 
 function referenceTo({ kind, metadata: { name } }: Resource): ResourceReference {

@@ -24,6 +24,18 @@ export interface ResourceStatus {
   readonly certificates?: readonly CertificateStatus[];
   readonly issuer?: string;
   readonly addresses?: Readonly<Record<string, string>>;
+  readonly bucketName?: string;
+  readonly policyName?: string;
+  readonly accessKey?: string;
+  readonly credentialsSecret?: string;
+  /** What a PolicyBinding attached, so that what it no longer names can be taken away again. */
+  readonly attached?: readonly Attached[];
+}
+
+export interface Attached {
+  /** `user ann`, `group readers`, `claim PROVIDER NAME=VALUE`. */
+  readonly to: string;
+  readonly policies: readonly string[];
 }
 
 export type Health = 'Healthy' | 'Degraded' | 'Unavailable' | 'Hibernated' | 'Unknown';

@@ -1,6 +1,6 @@
-import type { ResourceKind, ResourceReference } from '../workload.ts';
+import { resourceKinds, type ResourceKind, type ResourceReference } from '../workload.ts';
 
-const kinds: readonly string[] = ['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket'] satisfies ResourceKind[];
+const kinds: readonly string[] = resourceKinds;
 
 /** `Kind/name`: a resource among those of its namespace. */
 export function objectKey({ kind, name }: ResourceReference): string {

@@ -1,3 +1,4 @@
+import type { AcceptedRoots } from './accepted-roots.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import type { KeyServiceView } from './key-service-views.ts';
 import type { Providers } from './providers.ts';
@@ -9,6 +10,7 @@ export interface Passes {
   readonly options: ReconcilerOptions;
   readonly providers: Providers;
   readonly rollouts: Rollouts;
+  readonly roots: AcceptedRoots;
   readonly status: StatusWriter;
   /** By KMSConfig. */
   readonly keyServices: Map<string, KeyServiceView>;

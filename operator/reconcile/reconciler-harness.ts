@@ -10,7 +10,7 @@ import { objectKey, parseObjectKey } from './object-key.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import { Reconciler } from './reconciler.ts';
 import { RecordingRuntime } from './recording-runtime.ts';
-import type { Resources } from './resources.ts';
+import { byKind, type Resources } from './resources.ts';
 import { RolloutLimit } from './rollout-limit.ts';
 
 export const good: ProviderCheck = { kind: 'good', issuer: 'https://id', warnings: [] };
@@ -28,6 +28,9 @@ export class Namespace {
   /** What was written, each time that something changed. */
   readonly writes: string[] = [];
   readonly accepted = new Map<string, string>();
+  readonly acceptedRoots = new Map<string, Readonly<Record<string, string>>>();
+  /** The root credentials of every tenant. */
+  root: Readonly<Record<string, string>> = { rootUser: 'u', rootPassword: 'p' };
   readonly errors: string[] = [];
   /** Passes that were taken, by `Kind/name`. */
   readonly passes: string[] = [];
@@ -51,7 +54,13 @@ export class Namespace {
         save: (name, text) => Promise.resolve(void this.accepted.set(name, text)),
         remove: (name) => Promise.resolve(void this.accepted.delete(name)),
       }),
-      rootCredentials: () => Promise.resolve({ name: 'root', data: { rootUser: 'u', rootPassword: 'p' } }),
+      rootCredentials: () => Promise.resolve({ name: 'root', data: this.root }),
+      acceptedRoots: {
+        load: (name) => Promise.resolve(this.acceptedRoots.get(name)),
+        save: (name, data) => Promise.resolve(void this.acceptedRoots.set(name, data)),
+        remove: (name) => Promise.resolve(void this.acceptedRoots.delete(name)),
+      },
+      credentials: () => Promise.resolve({ name: 'keys', data: { secretKey: 'a-secret-key' } }),
       check: async ({ spec }) => this.verdict(spec.configUrl),
       fingerprint: (value) => value,
       status: {
@@ -129,22 +138,12 @@ export class Namespace {
 
   resources(): Resources {
     return {
-      tenants: this.#of('Tenant'),
-      identityProviders: this.#of('IdentityProvider'),
-      kmsConfigs: this.#of('KMSConfig'),
-      buckets: this.#of('Bucket'),
+      ...byKind(this.objects),
       secrets: new Map(this.secrets.map((secret) => [secret.name, secret])),
       configMaps: new Map(),
       invalid: this.invalid,
       deleting: this.deleting,
     };
-  }
-
-  #of<Kind extends CofferObject['kind']>(kind: Kind): ReadonlyMap<string, Extract<CofferObject, { kind: Kind }>> {
-    const found = this.objects.filter(
-      (object): object is Extract<CofferObject, { kind: Kind }> => object.kind === kind,
-    );
-    return new Map(found.map((object) => [object.metadata.name, object]));
   }
 
   #enqueue(key: string, afterMs: number): void {

@@ -1,8 +1,9 @@
-import type { Secret, Tenant } from '../api/object.ts';
+import type { AccessKey, Secret, Tenant, User } from '../api/object.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ResourceReference, RestartReason } from '../workload.ts';
 import type { AcceptedProviders } from './accepted-providers.ts';
-import type { BucketController, BucketFinalizer } from './bucket-controller.ts';
+import type { AcceptedRootStore } from './accepted-roots.ts';
+import type { DeclaredControllers, DeclaredFinalizer } from './declared-controller.ts';
 import type { ProviderCheck } from './check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
 import type { OperatorEvent } from './events.ts';
@@ -34,9 +35,13 @@ export interface ReconcilerOptions {
   /** One for all namespaces. */
   readonly rolloutLimit: RolloutLimit;
   readonly counters?: RolloutCounters;
-  /** Undefined where the runtime has no buckets, as the local one. */
-  readonly buckets?: BucketController;
-  readonly finalizer?: BucketFinalizer;
+  /** The Secret with the keys of a User or an AccessKey, made where there is none. Errors with `ForeignObject` where its keys are missing. */
+  readonly credentials: (resource: User | AccessKey, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
+  /** Undefined where nothing is looked after that is in servers. */
+  readonly controllers?: DeclaredControllers;
+  readonly finalizer?: DeclaredFinalizer;
+  /** Root credentials that the servers of tenants accept, kept beyond the life of this process. */
+  readonly acceptedRoots: AcceptedRootStore;
   readonly now: () => Date;
   readonly random: () => number;
 }

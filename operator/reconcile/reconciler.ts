@@ -1,7 +1,8 @@
 import { workloadName } from '../render/render-context.ts';
-import type { ResourceReference } from '../workload.ts';
-import { bucketPass } from './bucket-pass.ts';
+import { isDeclaredKind, type ResourceReference } from '../workload.ts';
+import { AcceptedRoots } from './accepted-roots.ts';
 import { notReady, stalled } from './conditions.ts';
+import { declaredPass } from './declared-pass.ts';
 import { ForeignObject, tellConflict } from './foreign-object.ts';
 import { keyServicePass } from './key-service-pass.ts';
 import { objectKey, parseObjectKey } from './object-key.ts';
@@ -13,6 +14,7 @@ import type { Resources } from './resources.ts';
 import { Rollouts } from './rollouts.ts';
 import { StatusWriter } from './status-writer.ts';
 import { tenantPass } from './tenant-pass.ts';
+import { waitingIn } from './waiting.ts';
 import { workloadOwner } from './workload-owner.ts';
 
 /**
@@ -29,6 +31,7 @@ export class Reconciler {
       options,
       providers: new Providers(options),
       rollouts: new Rollouts(options),
+      roots: new AcceptedRoots(options),
       status: new StatusWriter(options),
       keyServices: new Map(),
       keyServiceOf: new Map(),
@@ -41,11 +44,11 @@ export class Reconciler {
     const { runtime, resources, enqueue } = this.#options;
     const running = await runtime.observe();
     this.#passes.rollouts.adopt(running);
-    const { tenants, identityProviders, kmsConfigs, buckets, invalid } = resources();
+    const { tenants, identityProviders, kmsConfigs, declared, invalid } = resources();
     for (const name of kmsConfigs.keys()) enqueue({ kind: 'KMSConfig', name }, 0);
     for (const name of identityProviders.keys()) enqueue({ kind: 'IdentityProvider', name }, 0);
     for (const name of tenants.keys()) enqueue({ kind: 'Tenant', name }, 0);
-    for (const name of buckets.keys()) enqueue({ kind: 'Bucket', name }, 0);
+    for (const { kind, metadata } of declared.values()) enqueue({ kind, name: metadata.name }, 0);
     for (const key of invalid.keys()) {
       const about = parseObjectKey(key);
       if (about !== undefined) enqueue(about, 0);
@@ -69,7 +72,7 @@ export class Reconciler {
   async #pass(about: ResourceReference): Promise<void> {
     const resources = this.#options.resources();
     // What is being deleted is taken down by the garbage collector: whatever were made now would be in its way.
-    if (about.kind !== 'Bucket' && resources.deleting.has(objectKey(about))) return;
+    if (!isDeclaredKind(about.kind) && resources.deleting.has(objectKey(about))) return;
     switch (about.kind) {
       case 'Tenant': {
         const tenant = resources.tenants.get(about.name);
@@ -83,9 +86,13 @@ export class Reconciler {
         const provider = resources.identityProviders.get(about.name);
         return provider === undefined ? this.#gone(about, resources) : providerPass(provider, resources, this.#passes);
       }
-      case 'Bucket': {
-        const bucket = resources.buckets.get(about.name);
-        return bucket === undefined ? this.#gone(about, resources) : bucketPass(bucket, resources, this.#passes);
+      case 'Bucket':
+      case 'Policy':
+      case 'PolicyBinding':
+      case 'User':
+      case 'AccessKey': {
+        const declared = resources.declared.get(objectKey(about));
+        return declared === undefined ? this.#gone(about, resources) : declaredPass(declared, resources, this.#passes);
       }
       default:
         return about.kind satisfies never;
@@ -99,7 +106,11 @@ export class Reconciler {
 
   #changed(workload: string): void {
     const owner = workloadOwner(workload);
-    if (owner !== undefined) this.#options.enqueue(owner);
+    if (owner === undefined) return;
+    this.#options.enqueue(owner);
+    if (owner.kind !== 'Tenant') return;
+    // It may have become ready; who finds that it did not waits on.
+    for (const about of waitingIn(owner.name, this.#options.resources(), this.#options)) this.#options.enqueue(about);
   }
 
   /** What vanished is removed; what never was good has a name to report under, and what runs of it is left alone. */
@@ -121,6 +132,7 @@ export class Reconciler {
       keyServiceOf.delete(about.name);
       if (kms !== undefined) this.#options.enqueue({ kind: 'KMSConfig', name: kms });
       await providers.forgetUnused(resources);
+      await this.#passes.roots.forget(about.name);
     }
   }
 

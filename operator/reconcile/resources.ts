@@ -1,12 +1,13 @@
-import type { IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
-import type { BucketResource } from './bucket-controller.ts';
+import type { CofferObject, Declared, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import { objectKey } from './object-key.ts';
 
 /** The last good state of everything that was read in one namespace. */
 export interface Resources {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly identityProviders: ReadonlyMap<string, IdentityProvider>;
   readonly kmsConfigs: ReadonlyMap<string, KMSConfig>;
-  readonly buckets: ReadonlyMap<string, BucketResource>;
+  /** What is in tenants' servers, by `Kind/name`. */
+  readonly declared: ReadonlyMap<string, Declared>;
   readonly secrets: ReadonlyMap<string, Secret>;
   /** Their `data` by name. */
   readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
@@ -14,4 +15,22 @@ export interface Resources {
   readonly invalid: ReadonlyMap<string, string>;
   /** Resources that are being deleted, by `Kind/name`, and still in the maps: nothing is made for them any more. */
   readonly deleting: ReadonlySet<string>;
+}
+
+/** Resources in the maps of their kinds. */
+export function byKind(
+  objects: Iterable<CofferObject>,
+): Pick<Resources, 'tenants' | 'identityProviders' | 'kmsConfigs' | 'declared'> {
+  const tenants = new Map<string, Tenant>();
+  const identityProviders = new Map<string, IdentityProvider>();
+  const kmsConfigs = new Map<string, KMSConfig>();
+  const declared = new Map<string, Declared>();
+  for (const object of objects) {
+    const { name } = object.metadata;
+    if (object.kind === 'Tenant') tenants.set(name, object);
+    else if (object.kind === 'IdentityProvider') identityProviders.set(name, object);
+    else if (object.kind === 'KMSConfig') kmsConfigs.set(name, object);
+    else declared.set(objectKey({ kind: object.kind, name }), object);
+  }
+  return { tenants, identityProviders, kmsConfigs, declared };
 }

@@ -1,4 +1,4 @@
-import type { ResourceReference, RestartInput, RestartReason } from '../workload.ts';
+import { isDeclaredKind, type ResourceReference, type RestartInput, type RestartReason } from '../workload.ts';
 
 /** Why a workload must restart, and the field that a person changed. */
 export interface Restart {
@@ -51,8 +51,8 @@ function resourcesThatCameOrWent(
   for (const [resource, of] of new Map([...before, ...after])) {
     if (resource === own || (before.has(resource) && after.has(resource))) continue;
     const { kind, name } = of;
-    // A Secret or a ConfigMap comes and goes with the field that names it; nothing runs with a Bucket.
-    if (kind === 'Secret' || kind === 'ConfigMap' || kind === 'Bucket') continue;
+    // A Secret or a ConfigMap comes and goes with the field that names it; nothing runs with what is in a server.
+    if (kind === 'Secret' || kind === 'ConfigMap' || isDeclaredKind(kind)) continue;
     found.set(resource, { reason: `${kind}${after.has(resource) ? 'Added' : 'Removed'}`, field: `${kind} ${name}` });
   }
   return found;

@@ -10,6 +10,7 @@ import type { Finding } from './conditions.ts';
 import { admission, keyServiceVersion, unsettledReason } from './key-service-views.ts';
 import type { KnownProvider } from './known-provider.ts';
 import { objectKey } from './object-key.ts';
+import { isSettled } from './rollout.ts';
 import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
 import type { RolloutProgress } from './rollouts.ts';
@@ -41,6 +42,7 @@ export async function tenantPass(tenant: Tenant, resources: Resources, passes: P
       ? { running: await runtime.observeOne(workloadName(about)) }
       : await advance(rendered.desired, tenant, resources, gathered, secrets, passes);
   await passes.providers.forgetUnused(resources);
+  await settleRoot(tenant, secrets, rendered?.desired, progress.running, passes);
   const again = lookAgainMs(gathered.certificates, now());
   if (again !== undefined) enqueue(about, again);
   if (rendered?.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
@@ -90,17 +92,34 @@ function pendingProvider(tenant: Tenant, providers: ReadonlyMap<string, KnownPro
 
 interface TenantSecrets {
   readonly all: ReadonlyMap<string, Secret>;
-  readonly root: string;
+  readonly root: Secret;
+  /** Names which credentials servers take beside it; undefined where there are none. */
+  readonly accepted: Secret | undefined;
 }
 
-async function secretsFor(tenant: Tenant, { secrets }: Resources, { options }: Passes): Promise<TenantSecrets> {
+async function secretsFor(tenant: Tenant, { secrets }: Resources, { options, roots }: Passes): Promise<TenantSecrets> {
   const root = await options.rootCredentials(tenant, secrets);
+  const accepted = await roots.beforeRollout(tenant, root);
   const all = new Map(secrets).set(root.name, root);
+  if (accepted !== undefined) all.set(accepted.name, accepted);
   for (const { name } of tenant.spec.identityProviders ?? []) {
     const kept = options.accepted.secret(name);
     if (kept !== undefined) all.set(kept.name, kept);
   }
-  return { all, root: root.name };
+  return { all, root, accepted };
+}
+
+/** Once every server has the root credentials of now, the operator signs with them, and the former ones end a little later. */
+async function settleRoot(
+  tenant: Tenant,
+  secrets: TenantSecrets | undefined,
+  desired: Workload | undefined,
+  running: RunningWorkload | undefined,
+  { roots, options }: Passes,
+): Promise<void> {
+  if (secrets === undefined || desired === undefined || !isSettled(desired, running)) return;
+  const endsInMs = await roots.afterRollout(tenant, secrets.root);
+  if (endsInMs !== undefined) options.enqueue({ kind: 'Tenant', name: tenant.metadata.name }, endsInMs);
 }
 
 function render(
@@ -118,7 +137,8 @@ function render(
     if (other !== undefined) throw overlap(tenant.metadata.name, other);
     const parts = {
       providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
-      rootSecret: secrets.root,
+      rootSecret: secrets.root.name,
+      ...(secrets.accepted === undefined ? {} : { acceptedRootSecret: secrets.accepted.name }),
       ...(kms === undefined ? {} : { kms }),
     };
     const { configMaps } = resources;

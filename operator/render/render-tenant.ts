@@ -1,7 +1,15 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { tenantSpec } from '../api/tenant.ts';
 import { podFieldNames } from '../api/pod-fields.ts';
-import { listen, mounted, text, type EnvironmentVariable, type RestartReason, type Workload } from '../workload.ts';
+import {
+  listen,
+  mounted,
+  text,
+  type EnvironmentVariable,
+  type MountedFile,
+  type RestartReason,
+  type Workload,
+} from '../workload.ts';
 import { byName, secretFileVariable, variable } from './environment.ts';
 import { secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { renderIdentityProvider, type AcceptedProvider } from './render-identity-provider.ts';
@@ -9,6 +17,7 @@ import { filesMount, type RenderedPart } from './rendered-part.ts';
 import { restartRequest, secretInput, specInputs } from './restart-inputs.ts';
 import { renderKeyServiceAccess } from './tenant-key-service.ts';
 import { tenantKubernetes } from './tenant-kubernetes.ts';
+import { renderServiceAccounts } from './tenant-service-accounts.ts';
 import { renderSettings } from './tenant-settings.ts';
 import { renderStorage } from './tenant-storage.ts';
 import { renderTls } from './tenant-tls.ts';
@@ -19,6 +28,8 @@ export interface TenantParts {
   readonly kms?: KMSConfig;
   /** Secret with rootUser and rootPassword: the Tenant's own, or the one that the operator made. */
   readonly rootSecret: string;
+  /** Secret with the credentials that every server takes (rootUser, rootPassword), and former ones to take too (`former`). */
+  readonly acceptedRootSecret?: string;
 }
 
 /** Names that no `spec.settings` may carry: the operator renders them. */
@@ -28,6 +39,7 @@ const rendered = [
   'SVC_VOLUMES',
   'SVC_TLS_CERT_FILE',
   'SVC_TLS_KEY_FILE',
+  'SVC_ROOT_FORMER_FILE',
 ] as const;
 const renderedWithKms = [
   'SVC_KMS_KEYSVC_ENDPOINT',
@@ -47,10 +59,11 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
   const reserved = new Set<string>([...rendered, ...(parts.kms === undefined ? [] : renderedWithKms)]);
   const providers = parts.providers.map((provider) => renderIdentityProvider(provider, 'identity', context));
   const settings = renderSettings(tenant, reserved, 'settings', context);
-  const root = rootCredentials(tenant, parts.rootSecret, context);
+  const root = rootCredentials(tenant, parts, context);
   const storage = renderStorage(tenant, context);
   const keyService = renderKeyServiceAccess(tenant, parts.kms, context);
   const tls = renderTls(tenant, context);
+  const serviceAccounts = renderServiceAccounts(tenant, context);
   return {
     name: workloadName(owner),
     owner,
@@ -68,6 +81,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...storage.environment,
       ...keyService.environment,
       ...tls.environment,
+      ...serviceAccounts.environment,
       ...farewell(tenant),
       ...settings.environment,
       ...providers.flatMap((provider) => provider.environment),
@@ -92,7 +106,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     liveness: { kind: 'http', port: 's3', path: '/minio/health/live', tls: spec.tls !== undefined },
     dependsOn: parts.kms === undefined ? [] : [workloadName({ kind: 'KMSConfig', name: parts.kms.metadata.name })],
     replicas: spec.replicas,
-    kubernetes: tenantKubernetes(tenant, parts.rootSecret),
+    kubernetes: tenantKubernetes(tenant, parts.acceptedRootSecret ?? parts.rootSecret),
     inputs: [
       ...specInputs(tenantSpec, spec, owner, tenantReason, context),
       ...restartRequest(tenant, context),
@@ -100,6 +114,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...root.inputs,
       ...keyService.inputs,
       ...tls.inputs,
+      ...serviceAccounts.inputs,
       ...settings.inputs,
       ...providers.flatMap((provider) => provider.inputs),
     ],
@@ -130,15 +145,36 @@ function tenantReason(field: string): RestartReason | undefined {
   }
 }
 
-function rootCredentials(tenant: Tenant, secret: string, context: RenderContext): RenderedPart {
+function rootCredentials(
+  tenant: Tenant,
+  { rootSecret: secret, acceptedRootSecret: accepted }: TenantParts,
+  context: RenderContext,
+): RenderedPart {
   const field = `spec.rootCredentialsSecret of Tenant ${tenant.metadata.name}`;
   const rows = [
     ['SVC_ROOT_USER', 'rootUser'],
     ['SVC_ROOT_PASSWORD', 'rootPassword'],
   ] as const;
   return {
-    environment: rows.map(([name, key]) => secretFileVariable(name, text`${mounted('root', key)}`)),
-    files: rows.map(([, key]) => ({ path: key, content: { kind: 'secret', secret, key }, reloads: false })),
+    environment: [
+      ...rows.map(([name, key]) => secretFileVariable(name, text`${mounted('root', key)}`)),
+      ...(accepted === undefined ? [] : [variable('SVC_ROOT_FORMER_FILE', text`${mounted('root', 'former')}`)]),
+    ],
+    files: [
+      ...rows.map(
+        ([, key]) => ({ path: key, content: { kind: 'secret', secret, key }, reloads: false }) satisfies MountedFile,
+      ),
+      // Re-read, so that a rotation restarts servers once: what ends needs no second restart.
+      ...(accepted === undefined
+        ? []
+        : [
+            {
+              path: 'former',
+              content: { kind: 'secret', secret: accepted, key: 'former' },
+              reloads: true,
+            } satisfies MountedFile,
+          ]),
+    ],
     inputs: rows.map(([, key]) => {
       const ref = { name: secret, key };
       return secretInput(ref, secretValue(context.secrets, ref, field), context);

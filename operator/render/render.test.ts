@@ -144,6 +144,11 @@ describe('a change of the Tenant', () => {
   const changes: readonly (readonly [string, Spec, string])[] = [
     ['image', { image: 'coffer:2' }, 'ImageChanged: spec.image of Tenant demo'],
     ['addresses', { addresses: { s3: { port: 9100 } } }, 'TenantChanged: spec.addresses of Tenant demo'],
+    [
+      'kubernetesServiceAccounts',
+      { kubernetesServiceAccounts: { audience: 'demo' } },
+      'TenantChanged: spec.kubernetesServiceAccounts of Tenant demo',
+    ],
     ['storage', { storage: { path: '/srv' } }, 'TenantChanged: spec.storage.path of Tenant demo'],
     ['tls', { tls: { secretName: 'tls' } }, 'TenantChanged: spec.tls of Tenant demo'],
     [

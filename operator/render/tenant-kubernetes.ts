@@ -7,7 +7,10 @@ const ports = ['s3', 'console'] as const;
 /** What a Tenant asks of Kubernetes beside running its server. `rootSecret`: the Secret with its root credentials. */
 export function tenantKubernetes({ spec }: Tenant, rootSecret: string): KubernetesOptions {
   return {
-    pod: podOptions(spec),
+    pod: {
+      ...podOptions(spec),
+      ...(spec.kubernetesServiceAccounts === undefined ? {} : { serviceAccountToken: true }),
+    },
     reclaimPolicy: spec.reclaimPolicy,
     hibernated: spec.hibernated,
     services: Object.fromEntries(

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BucketController } from './bucket-controller.ts';
+import type { Bucket } from '../api/object.ts';
+import type { DeclaredController, DeclaredControllers } from './declared-controller.ts';
 import { made, Namespace, tenant } from './reconciler-harness.ts';
 
 let space: Namespace;
@@ -10,16 +11,17 @@ beforeEach(() => {
 describe('a Bucket', () => {
   const bucket = made('Bucket', 'photos', { tenantRef: { name: 'demo' }, deletionPolicy: 'Delete' });
   const calls: string[] = [];
-  const buckets: BucketController = {
-    reconcile: (_, { address, rootUser }) => {
+  const buckets: DeclaredController<Bucket> = {
+    reconcile: (_, { access: { address, rootUser } }) => {
       calls.push(`reconcile at ${address} as ${rootUser}`);
       return Promise.resolve({
         findings: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }],
         afterMs: 9,
+        status: { bucketName: 'photos' },
       });
     },
-    remove: (_, access) => {
-      calls.push(`remove ${access === undefined ? 'without its tenant' : 'from its tenant'}`);
+    remove: (_, context) => {
+      calls.push(`remove ${context === undefined ? 'without its tenant' : 'from its tenant'}`);
       return Promise.resolve({ findings: [], afterMs: 9, done: true });
     },
   };
@@ -27,7 +29,10 @@ describe('a Bucket', () => {
     hold: () => Promise.resolve(void calls.push('hold')),
     release: () => Promise.resolve(void calls.push('release')),
   };
-  const pass = () => space.open({ buckets, finalizer }).reconcile({ kind: 'Bucket', name: 'photos' });
+  const pass = () =>
+    space
+      .open({ controllers: { Bucket: buckets } as DeclaredControllers, finalizer })
+      .reconcile({ kind: 'Bucket', name: 'photos' });
   beforeEach(() => {
     calls.length = 0;
   });
@@ -38,6 +43,7 @@ describe('a Bucket', () => {
     expect(calls).toEqual(['hold', 'reconcile at demo-server:9000 as u']);
     expect(space.conditions('Bucket/photos')).toEqual(['Ready=True Ready']);
     expect(space.later.get('Bucket/photos')).toBe(9);
+    expect(space.statuses.get('Bucket/photos')).toMatchObject({ bucketName: 'photos' });
   });
   it('waits for its tenant', async () => {
     await space.started(tenant(), bucket);

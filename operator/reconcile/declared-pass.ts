@@ -1,0 +1,163 @@
+import type { Declared, Tenant } from '../api/object.ts';
+import type { DeclaredKind } from '../workload.ts';
+import { notReady, reconciling, stalled, type Finding } from './conditions.ts';
+import { claimants, thingOf } from './declared-claim.ts';
+import type {
+  DeclaredContext,
+  DeclaredController,
+  DeclaredReference,
+  DeclaredStatus,
+  TenantAccess,
+} from './declared-controller.ts';
+import { objectKey } from './object-key.ts';
+import type { Passes } from './passes.ts';
+import type { Resources } from './resources.ts';
+import { tenantAccess } from './tenant-access.ts';
+import { waitingIn } from './waiting.ts';
+
+/** Milliseconds until a tenant that does not answer is asked again, should nothing tell that it does. */
+const tenantDownMs = 30_000;
+
+/**
+ * One pass of what is declared in a tenant (a Bucket, a Policy, a User): lets its controller bring it in line once the tenant answers,
+ * or undo it when the resource is being deleted.
+ */
+export async function declaredPass(resource: Declared, resources: Resources, passes: Passes): Promise<void> {
+  const about = referenceTo(resource);
+  const tenant = resources.tenants.get(resource.spec.tenantRef.name);
+  const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, passes);
+  const [claimant] = claimants(resource, resources);
+  if (claimant !== undefined && objectKey(referenceTo(claimant)) !== objectKey(about)) {
+    await passes.options.finalizer?.release(about);
+    if (resources.deleting.has(objectKey(about))) return;
+    return passes.status.put(about, taken(resource, claimant), {});
+  }
+  const context = access && contextOf(resource, access, resources, passes);
+  if (resources.deleting.has(objectKey(about))) return undo(resource, isThere(tenant, resources), context, passes);
+  const invalid = resources.invalid.get(objectKey(about));
+  if (invalid !== undefined) return passes.status.put(about, failed('InvalidSpec', invalid), statusOf(about, passes));
+  const controller = controllerOf(resource, passes);
+  if (controller === undefined) {
+    return passes.status.put(about, failed('Unsupported', `a ${about.kind} is nothing that is looked after here`), {});
+  }
+  await bringInLine(resource, tenant, context, controller, passes);
+  // What waited for this one to be there need not wait for its next look.
+  if (isReady(about, passes))
+    for (const other of waitingIn(resource.spec.tenantRef.name, resources, passes.options)) {
+      if (objectKey(other) !== objectKey(about)) passes.options.enqueue(other);
+    }
+}
+
+async function bringInLine(
+  resource: Declared,
+  tenant: Tenant | undefined,
+  context: DeclaredContext | undefined,
+  controller: DeclaredController,
+  passes: Passes,
+): Promise<void> {
+  const { options, status } = passes;
+  const about = referenceTo(resource);
+  const known = statusOf(about, passes);
+  const { name } = resource.spec.tenantRef;
+  if (tenant === undefined) {
+    return status.put(about, failed('TenantNotFound', `Tenant ${name} does not exist`), known);
+  }
+  if (resource.spec.deletionPolicy === 'Delete') await options.finalizer?.hold(about);
+  else await options.finalizer?.release(about);
+  if (context === undefined) {
+    options.enqueue(about, tenantDownMs);
+    const [reason, message] = ['TenantNotReady', `waits for Tenant ${name} to be ready`];
+    return status.put(about, [notReady(reason, message), reconciling(reason, message)], known);
+  }
+  const outcome = await controller.reconcile(resource, context);
+  options.enqueue(about, outcome.afterMs);
+  return status.put(about, outcome.findings, { ...statusOf(about, passes), ...outcome.status });
+}
+
+async function undo(
+  resource: Declared,
+  tenantIsThere: boolean,
+  context: DeclaredContext | undefined,
+  passes: Passes,
+): Promise<void> {
+  const { finalizer, enqueue } = passes.options;
+  const about = referenceTo(resource);
+  const keeps = resource.spec.deletionPolicy === 'Retain';
+  // A tenant that is only down comes back: what is in it is dealt with then.
+  if (tenantIsThere && context === undefined && !keeps) return enqueue(about, tenantDownMs);
+  const outcome = await controllerOf(resource, passes)?.remove(resource, tenantIsThere ? context : undefined);
+  if (outcome === undefined || outcome.done) return finalizer?.release(about);
+  enqueue(about, outcome.afterMs);
+  return passes.status.put(about, outcome.findings, { ...statusOf(about, passes), ...outcome.status });
+}
+
+/** One that is being deleted takes what is in it along: nobody is left to ask. */
+function isThere(tenant: Tenant | undefined, { deleting }: Resources): boolean {
+  return tenant !== undefined && !deleting.has(objectKey({ kind: 'Tenant', name: tenant.metadata.name }));
+}
+
+function contextOf(resource: Declared, access: TenantAccess, resources: Resources, passes: Passes): DeclaredContext {
+  const about = referenceTo(resource);
+  const { options } = passes;
+  return {
+    access,
+    others: [...resources.declared.values()].filter(
+      (other) =>
+        other.spec.tenantRef.name === resource.spec.tenantRef.name &&
+        objectKey(referenceTo(other)) !== objectKey(about) &&
+        !resources.deleting.has(objectKey(referenceTo(other))),
+    ),
+    status: statusOf(about, passes),
+    remember: async (status) => {
+      const before = options.status.get(about);
+      const kept = before ?? { observedGeneration: options.status.generation(about), conditions: [] };
+      await options.status.put(about, { ...kept, ...status });
+    },
+    credentials: () => {
+      if (resource.kind !== 'User' && resource.kind !== 'AccessKey') {
+        throw new Error(`a ${resource.kind} has no credentials`);
+      }
+      return options.credentials(resource, resources.secrets);
+    },
+  };
+}
+
+/** What stays of a status whatever its conditions become. */
+function statusOf(about: DeclaredReference, { options }: Passes): DeclaredStatus {
+  const { bucketName, policyName, accessKey, credentialsSecret, attached } = options.status.get(about) ?? {};
+  return {
+    ...(bucketName === undefined ? {} : { bucketName }),
+    ...(policyName === undefined ? {} : { policyName }),
+    ...(accessKey === undefined ? {} : { accessKey }),
+    ...(credentialsSecret === undefined ? {} : { credentialsSecret }),
+    ...(attached === undefined ? {} : { attached }),
+  };
+}
+
+function isReady(about: DeclaredReference, { options }: Passes): boolean {
+  const ready = options.status.get(about)?.conditions.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True';
+}
+
+function taken(resource: Declared, claimant: Declared): readonly Finding[] {
+  const thing = thingOf(claimant);
+  const { kind, metadata, spec } = claimant;
+  const message =
+    `${kind} ${metadata.name} describes the ${thing?.what ?? ''} ${thing?.name ?? ''} of Tenant ${spec.tenantRef.name} already: ` +
+    `delete one of the two, or give this one another ${thing?.field ?? 'name'}`;
+  return failed(`${resource.kind}Taken`, message);
+}
+
+/** One kind's controller is for that kind's resources alone. */
+function controllerOf({ kind }: Declared, { options }: Passes): DeclaredController | undefined {
+  const controllers = options.controllers as Readonly<Partial<Record<DeclaredKind, unknown>>> | undefined;
+  return controllers?.[kind] as DeclaredController | undefined;
+}
+
+function referenceTo({ kind, metadata: { name } }: Declared): DeclaredReference {
+  return { kind, name };
+}
+
+function failed(reason: string, message: string): readonly Finding[] {
+  return [notReady(reason, message), stalled(reason, message)];
+}
