@@ -250,7 +250,8 @@ describe('deleteObject', () => {
     await layer.putObject(put('bucket', 'key', 'hello', { encryption: { scheme: 'SSE-S3' } }));
     await layer.deleteObject('bucket', 'key');
     const left = await Array.fromAsync(records.scan({ start: endOf(within('b').start), end: Buffer.of(255) }));
-    expect(left).toEqual([]);
+    // That its key is in use outlives it.
+    expect(left.map(({ key }) => key)).toEqual([recordKeys.keyUse('default-key')]);
   });
 });
 

@@ -4,7 +4,7 @@ import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure }
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import { cipherRange } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
-import type { BlobId } from '../store/blob-store.ts';
+import { type BlobId, BlobTruncated } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
 import { holds } from './checksums/check-of.ts';
 import type { Environment } from './environment.ts';
@@ -134,7 +134,8 @@ async function* decrypted(
       yield piece;
     }
   } catch (error) {
-    if (error instanceof DamagedCiphertext) throw damaged(what, error);
+    // A blob that was cut names itself alone.
+    if (error instanceof DamagedCiphertext || error instanceof BlobTruncated) throw damaged(what, error);
     throw error;
   }
 }

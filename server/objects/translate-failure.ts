@@ -32,10 +32,7 @@ function keyFailure(error: KeySourceError): S3Error {
     case 'unavailable':
       return new S3Error('ServiceUnavailable', 'The key service cannot be reached; try again.', options);
     case 'not-authentic':
-      return new S3Error(
-        'InternalError',
-        'The key that encrypted this object is not the one that the key service has.',
-        options,
-      );
+      // The same as for any other damage: who tampers learns nothing. The cause says to the log which it is.
+      return new S3Error('InternalError', undefined, options);
   }
 }
