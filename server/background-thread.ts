@@ -215,7 +215,7 @@ async function openConsole(
       space: () => services.blobs.space(),
       identityProviders: services.people.identityProviders,
       ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
-      ...(services.directory === undefined ? {} : { directory: services.directory }),
+      directory: services.directory,
     },
     settings: {
       ...(browser.redirectUrl === undefined ? {} : { browserUrl: browser.redirectUrl }),

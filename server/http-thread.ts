@@ -271,7 +271,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       given: settings.given,
       personCheck: services.people.personCheck,
       signInTrial: createSignInTrial({ providers: services.providers, identities: services.access.identities }),
-      ...(services.directory === undefined ? {} : { directory: services.directory }),
+      directory: services.directory,
       root: { user: settings.root.user },
       objects: services.objects,
       buckets: services.objects,

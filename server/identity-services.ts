@@ -3,6 +3,7 @@ import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import type { AccessRoom } from './access/access.ts';
 import { checkedIdentities, checkedTemporary } from './access/checked-credentials.ts';
 import { createCutOffs } from './access/cut-offs.ts';
+import { configuredDirectory } from './access/ldap/configured-directory.ts';
 import type { LdapDirectory } from './access/ldap/ldap-directory.ts';
 import { createOpenIdProviders } from './access/openid-providers.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
@@ -12,6 +13,7 @@ import { createCheckTally } from './access/person-check-tally.ts';
 import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import type { IdentityProviderConfigurations } from './identity-providers/identity-provider-configurations.ts';
 import { openIdConfigurations, storedProviders } from './identity-providers/openid-configurations.ts';
+import { ldapConfigurations, storedDirectory } from './identity-providers/ldap-configurations.ts';
 import { storedConfigurations } from './identity-providers/stored-configurations.ts';
 import type { StoredConfigurations } from './identity-providers/stored-configurations.ts';
 
@@ -20,6 +22,8 @@ export interface IdentityServices {
   readonly providers: OpenIdProviders;
   /** As the one that was given, but it makes credentials only for people who still exist. */
   readonly access: AccessRoom;
+  /** Whichever is configured at each question. */
+  readonly directory: LdapDirectory;
   readonly personCheck: PersonCheck;
   readonly identityProviders: readonly IdentityProviderConfigurations[];
   readonly configurations: StoredConfigurations;
@@ -29,8 +33,6 @@ export interface IdentityServicesOptions {
   readonly settings: ServerSettings;
   readonly sealed: SealedRecordStore;
   readonly access: AccessRoom;
-  /** Absent where no directory is configured. */
-  readonly directory?: LdapDirectory | undefined;
   /** 0 where nobody else changes these records. Milliseconds. */
   readonly staleMs: number;
   readonly logs: { readonly providers: Logger; readonly people: Logger };
@@ -43,9 +45,10 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
   const configurations = storedConfigurations(sealed, clock);
   const stored = storedProviders(configurations);
   const providers = createOpenIdProviders({ settings: settings.openid, region, stored, staleMs, log: logs.providers });
+  const directory = configuredDirectory({ environment: settings.ldap, stored: storedDirectory(configurations) });
   const personCheck = createPersonCheck({
     providers,
-    directory: options.directory,
+    directory,
     temporary: access.temporary,
     identities: access.identities,
     cutOffs: createCutOffs(sealed),
@@ -67,7 +70,8 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
       identities: checkedIdentities(access.identities, personCheck),
     },
     personCheck,
-    identityProviders: [openid],
+    directory,
+    identityProviders: [openid, ldapConfigurations({ stored: configurations, environment: settings.ldap })],
     configurations,
   };
 }

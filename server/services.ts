@@ -1,6 +1,5 @@
 import type { Logger } from '../platform/logger.ts';
 import { openKeyServiceClient } from '../platform/key-service-client.ts';
-import type { LdapSettings } from '../platform/settings/identity-settings.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../platform/settings/server-settings.ts';
 import { oneKey } from './admin/one-key.ts';
 import type { KeyAdministration } from './admin/key-administration.ts';
@@ -47,8 +46,8 @@ export interface Services {
   readonly access: AccessRoom;
   readonly authenticate: Authenticate;
   readonly providers: OpenIdProviders;
-  /** Absent where none is configured. */
-  readonly directory?: LdapDirectory;
+  /** Whichever is configured at each question. */
+  readonly directory: LdapDirectory;
   readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   close(): Promise<void>;
@@ -75,8 +74,7 @@ export async function openServices(
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
   const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
   const policies = policiesOf(identities);
-  const directory = settings.ldap === undefined ? undefined : await openDirectory(settings.ldap);
-  const { access, providers, ...people } = openIdentityServices({
+  const { access, providers, directory, ...people } = openIdentityServices({
     settings,
     sealed,
     access: createAccess({
@@ -116,13 +114,16 @@ export async function openServices(
     }),
     providers,
     people,
-    ...(directory === undefined ? {} : { directory }),
-    assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
-      providers,
-      access,
-      ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
-      clock,
-    }),
+    directory,
+    assumeRoleWithWebIdentity: tracedOrNot(
+      more.tracing,
+      createAssumeRoleWithWebIdentity({
+        providers,
+        access,
+        ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
+        clock,
+      }),
+    ),
     async close() {
       providers.close();
       keyService?.close();
@@ -131,10 +132,11 @@ export async function openServices(
   };
 }
 
-/** Its library is not loaded where nothing is asked of a directory: each thread would keep some MiB of it. */
-async function openDirectory(settings: LdapSettings): Promise<LdapDirectory> {
-  const { createLdapDirectory } = await import('./access/ldap/ldap-directory.ts');
-  return createLdapDirectory(settings);
+function tracedOrNot(
+  tracing: RequestTracing | undefined,
+  assume: AssumeRoleWithWebIdentity,
+): AssumeRoleWithWebIdentity {
+  return tracing?.assumeRole(assume) ?? assume;
 }
 
 interface Keys {

@@ -23,7 +23,7 @@ export function stsActions(services: Services, settings: ServerSettings): readon
     assumeRole({ ...access, caller, clock }),
     webIdentityAction(assumeRoleWithWebIdentity),
     assumeRoleWithClientGrants(assumeRoleWithWebIdentity),
-    assumeRoleWithLdapIdentity({ ...access, ...(directory === undefined ? {} : { directory }), clock }),
+    assumeRoleWithLdapIdentity({ ...access, directory, clock }),
     assumeRoleWithCertificate({ ...access, ...(certificates === undefined ? {} : { settings: certificates }), clock }),
     assumeRoleWithCustomToken({ ...access, ...pluginOf(settings), region: settings.region, clock }),
     getCallerIdentity({ caller }),

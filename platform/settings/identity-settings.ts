@@ -55,7 +55,8 @@ export function readIdentitySources(reader: SettingReader): IdentitySources {
   };
 }
 
-function readLdap(reader: SettingReader): LdapSettings | undefined {
+/** Undefined where none is set up, or it is switched off; what is wrong stands in the reader. */
+export function readLdap(reader: SettingReader): LdapSettings | undefined {
   const prefix = 'SVC_IDENTITY_LDAP_';
   const read = group(reader, prefix);
   const address = read.text('SERVER_ADDR');

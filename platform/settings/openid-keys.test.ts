@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { keysOf, knownKeys, openIdKeys, providerFromKeys } from './openid-keys.ts';
+import { valuesByKey } from './known-keys.ts';
+import { keysOf, openIdKeys, providerFromKeys } from './openid-keys.ts';
 
 const given = (values: Record<string, string>) => new Map(Object.entries(values));
 const minimal = { config_url: 'https://idp/realms/a/.well-known/openid-configuration', client_id: 'coffer' };
 
-describe('knownKeys', () => {
+describe('valuesByKey', () => {
   it('reads idp_admin_url, realm and their synonyms as one', () => {
-    const { values, problems } = knownKeys(given({ idp_admin_url: 'https://idp/admin', idp_realm: 'a' }));
+    const { values, problems } = valuesByKey(
+      openIdKeys,
+      'an OpenID provider',
+      given({ idp_admin_url: 'https://idp/admin', idp_realm: 'a' }),
+    );
     expect([...values]).toEqual([
       ['keycloak_admin_url', 'https://idp/admin'],
       ['keycloak_realm', 'a'],
@@ -15,12 +20,12 @@ describe('knownKeys', () => {
   });
 
   it('names unknown keys and the known ones', () => {
-    const { problems } = knownKeys(given({ clientid: 'a' }));
+    const { problems } = valuesByKey(openIdKeys, 'an OpenID provider', given({ clientid: 'a' }));
     expect(problems.join('; ')).toMatch(/clientid is no key.*config_url, client_id, client_secret/);
   });
 
   it('refuses one key under two names', () => {
-    const { problems } = knownKeys(given({ keycloak_realm: 'a', idp_realm: 'b' }));
+    const { problems } = valuesByKey(openIdKeys, 'an OpenID provider', given({ keycloak_realm: 'a', idp_realm: 'b' }));
     expect(problems).toEqual(['keycloak_realm is given twice, once as idp_realm']);
   });
 

@@ -1,15 +1,9 @@
 import { settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
+import type { ConfigKey } from './known-keys.ts';
 import { readProvider } from './openid-settings.ts';
 import type { OpenIdProviderSettings } from './server-settings.ts';
 import { SettingReader } from './setting-source.ts';
-
-/** A key that `admin idp openid` and `admin config` take; synonyms are read as the first. */
-export interface ConfigKey {
-  readonly key: string;
-  readonly synonyms: readonly string[];
-  readonly row: Setting;
-}
 
 const rows: readonly Setting[] = settings;
 
@@ -19,25 +13,6 @@ export const openIdKeys: readonly ConfigKey[] = rows
     const [key, ...synonyms] = row.configKeys ?? [];
     return key === undefined ? [] : [{ key, synonyms, row }];
   });
-
-/** The values under their first names, and what cannot be understood. */
-export function knownKeys(values: ReadonlyMap<string, string>): {
-  readonly values: Map<string, string>;
-  readonly problems: readonly string[];
-} {
-  const found = new Map<string, string>();
-  const problems: string[] = [];
-  for (const [given, value] of values) {
-    const known = openIdKeys.find(({ key, synonyms }) => key === given || synonyms.includes(given));
-    if (known === undefined) problems.push(`${given} is no key of an OpenID provider`);
-    else if (found.has(known.key)) problems.push(`${known.key} is given twice, once as ${given}`);
-    else found.set(known.key, value);
-  }
-  if (problems.some((problem) => problem.includes('is no key'))) {
-    problems.push(`the keys are ${openIdKeys.map(({ key }) => key).join(', ')}`);
-  }
-  return { values: found, problems };
-}
 
 /** The provider that these keys make, as the same ones in the environment would; problems name keys instead of variables. */
 export function providerFromKeys(

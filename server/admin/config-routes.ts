@@ -168,7 +168,7 @@ function noSuch(name: string): ConfigurationError {
   const known = configSubsystems.map((subsystem) => subsystem.name).join(', ');
   return new ConfigurationError(
     'no-such-subsystem',
-    `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, ${known}.`,
+    `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, identity_ldap, ${known}.`,
   );
 }
 

@@ -1,39 +1,9 @@
-import { knownKeys, openIdKeys, providerFromKeys } from '../../platform/settings/openid-keys.ts';
+import { openIdKeys, providerFromKeys } from '../../platform/settings/openid-keys.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { ConfigurationError } from './configuration-error.ts';
-import { redacted } from './identity-provider-configurations.ts';
+import { invalid } from './merged-keys.ts';
 
-/**
- * What `given` makes of what is known: keys that are not given stay, empty ones are taken away. With `replace` only what is given counts.
- * Either way a secret that comes back redacted stays as it is. Throws `ConfigurationError`.
- */
-export function mergedKeys(
-  known: ReadonlyMap<string, string> | undefined,
-  given: ReadonlyMap<string, string>,
-  { replace = false } = {},
-): Map<string, string> {
-  const { values, problems } = knownKeys(given);
-  if (problems.length > 0) throw invalid(problems);
-  const merged = new Map(replace ? [] : known);
-  for (const [key, value] of values) {
-    if (value === redacted && isSecret(key)) merged.set(key, knownSecret(key, known));
-    else if (value === '') merged.delete(key);
-    else merged.set(key, value);
-  }
-  return merged;
-}
-
-function isSecret(name: string): boolean {
-  return openIdKeys.some(({ key, row }) => name === key && row.secret);
-}
-
-function knownSecret(key: string, known: ReadonlyMap<string, string> | undefined): string {
-  const secret = known?.get(key);
-  if (secret !== undefined) return secret;
-  throw invalid([
-    `${key} is ${redacted}, which stands for a secret that this server does not have: give the secret itself`,
-  ]);
-}
+/** The keys of OpenID providers. */
+export const openIdTable = { keys: openIdKeys, whose: 'an OpenID provider' };
 
 /** The provider that these keys make, when it may stand beside the others. Throws `ConfigurationError`. */
 export function checkedProvider(
@@ -82,8 +52,4 @@ function clashes(provider: OpenIdProviderSettings, others: readonly OpenIdProvid
   return twin === undefined
     ? []
     : [`client_id is "${provider.clientId}", which the configuration ${twin.id} has already: make a client for each`];
-}
-
-function invalid(problems: readonly string[]): ConfigurationError {
-  return new ConfigurationError('invalid', `${problems.join('; ')}.`);
 }

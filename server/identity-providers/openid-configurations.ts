@@ -8,7 +8,8 @@ import type { StoredProviderSource } from '../access/openid-providers.ts';
 import { bearingFetch, discoverProvider } from '../access/discover-provider.ts';
 import { providerCa } from '../access/provider-ca.ts';
 import { roleArn } from '../access/role-arn.ts';
-import { checkedProvider, mergedKeys } from './check-openid-configuration.ts';
+import { checkedProvider, openIdTable } from './check-openid-configuration.ts';
+import { mergedKeys } from './merged-keys.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { redacted } from './identity-provider-configurations.ts';
 import type {
@@ -85,7 +86,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
         const before = known.find((configuration) => configuration.name === name);
         if (mode === 'add' && before !== undefined) throw exists(name);
         if (mode === 'update' && before === undefined) throw noSuchName(name);
-        const values = mergedKeys(before?.values, given, { replace: mode === 'replace' });
+        const values = mergedKeys(openIdTable, before?.values, given, { replace: mode === 'replace' });
         const others = known.filter((configuration) => configuration.name !== name);
         const provider = checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
         return { values, provider };
@@ -108,7 +109,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
       const known = await stored.list(subsystem);
       const before = known.find((configuration) => configuration.name === name);
       if (before === undefined && given === undefined) throw noSuchName(name);
-      const values = mergedKeys(before?.values, given ?? new Map(), { replace: given !== undefined });
+      const values = mergedKeys(openIdTable, before?.values, given ?? new Map(), { replace: given !== undefined });
       const others = known.filter((configuration) => configuration.name !== name);
       return testOpenIdProvider(
         checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]),
@@ -121,7 +122,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
         const before = known.find((configuration) => configuration.name === name);
         if (before === undefined) throw noSuchName(name);
         if (keys === undefined) return { remove: [name], text: lineOf(name, before.values) };
-        const values = mergedKeys(before.values, new Map(keys.map((key) => [key, ''])));
+        const values = mergedKeys(openIdTable, before.values, new Map(keys.map((key) => [key, ''])));
         const others = known.filter((configuration) => configuration.name !== name);
         checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
         return { put: [{ name, values }], text: lineOf(name, before.values) };

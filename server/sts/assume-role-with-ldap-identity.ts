@@ -24,6 +24,7 @@ const codes: Readonly<Record<LdapProblemCode, StsErrorCode>> = {
   refused: 'AccessDenied',
   ambiguous: 'InvalidParameterValue',
   unavailable: 'IDPCommunicationError',
+  'not-configured': 'InvalidParameterValue',
 };
 
 /** Credentials for whoever has a name and a password at the directory, and something attached to their DN or one of their groups. */

@@ -1,8 +1,8 @@
 /**
  * Why the directory does not let somebody in. `refused`: name or password are wrong, or the account is locked; `ambiguous`: the filter
- * finds several; `unavailable`: it cannot be asked, or does not answer as it must.
+ * finds several; `unavailable`: it cannot be asked, or does not answer as it must; `not-configured`: there is none.
  */
-export type LdapProblemCode = 'refused' | 'ambiguous' | 'unavailable';
+export type LdapProblemCode = 'refused' | 'ambiguous' | 'unavailable' | 'not-configured';
 
 /** `message` is shown to the person who asked. It names no password, and does not tell a wrong name from a wrong password. */
 export class LdapProblem extends Error {
