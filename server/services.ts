@@ -85,7 +85,6 @@ export async function openServices(
       bucketPolicy: bucketPolicies(records),
       clock,
     }),
-    directory,
     staleMs,
     logs,
     clock,
@@ -115,28 +114,18 @@ export async function openServices(
     providers,
     people,
     directory,
-    assumeRoleWithWebIdentity: tracedOrNot(
-      more.tracing,
-      createAssumeRoleWithWebIdentity({
-        providers,
-        access,
-        ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
-        clock,
-      }),
-    ),
+    assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
+      providers,
+      access,
+      ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
+      clock,
+    }),
     async close() {
       providers.close();
       keyService?.close();
       await stores.close();
     },
   };
-}
-
-function tracedOrNot(
-  tracing: RequestTracing | undefined,
-  assume: AssumeRoleWithWebIdentity,
-): AssumeRoleWithWebIdentity {
-  return tracing?.assumeRole(assume) ?? assume;
 }
 
 interface Keys {
