@@ -60,6 +60,9 @@ export const describeSelfAnswer = z.object({
   admin: z.boolean().optional(),
   policy_name: z.string().optional(),
   policy: z.unknown().optional(),
+  /** Beside `policy` in the second generation, where that is a name. */
+  allow: z.unknown().optional(),
+  deny: z.unknown().optional(),
 });
 
 export type DescribeKeyAnswer = z.infer<typeof describeKeyAnswer>;

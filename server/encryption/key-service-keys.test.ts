@@ -141,3 +141,34 @@ describe('contextBytes', () => {
     expect(String(contextBytes({}))).toBe('{}');
   });
 });
+
+describe('a check that the key service refuses', () => {
+  it.each([
+    [
+      'app',
+      /its policy "app" for this server \(identity abc\) does not allow \/v1\/key\/create\/k, \/v1\/key\/decrypt\/k/,
+    ],
+    [undefined, /no policy of the key service is for this server \(identity abc\); one must allow /],
+  ])('names every permission that the policy %s lacks', async (policy_name, message) => {
+    const service = new FakeKeyService();
+    service.failing = 'not-permitted';
+    const self = {
+      identity: 'abc',
+      ...(policy_name === undefined ? {} : { policy_name, policy: { allow: ['/v1/key/generate/*'] } }),
+    };
+    const describeSelf = () => Promise.resolve(self);
+    const keys = keyServiceKeys(Object.assign(service, { describeSelf }), { defaultKey: 'k' });
+    await expect(keys.check()).rejects.toMatchObject({
+      code: 'not-permitted',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('stays what it was where the service does not say who the server is', async () => {
+    const service = new FakeKeyService();
+    service.failing = 'not-permitted';
+    const silent = Object.assign(service, { describeSelf: () => Promise.reject(new Error('no such call')) });
+    const keys = keyServiceKeys(silent, { defaultKey: 'k' });
+    await expect(keys.check()).rejects.toMatchObject({ code: 'not-permitted' });
+  });
+});

@@ -1,4 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import { missingPermissions } from '../../protocol/key-service/missing-permissions.ts';
+import type { DescribeSelfAnswer } from '../../protocol/key-service/payloads.ts';
 import { contextBytes } from './encryption-context.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import {
@@ -17,6 +19,8 @@ export interface KeyServiceCalls {
   ): Promise<{ readonly plaintext: Buffer; readonly ciphertext: Buffer; readonly version?: string | undefined }>;
   decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer>;
   createKey(name: string): Promise<void>;
+  /** Who this server is to the service: asked where a call is refused, to say what the policy lacks. */
+  describeSelf?(): Promise<DescribeSelfAnswer>;
 }
 
 export interface KeyServiceKeysOptions {
@@ -67,6 +71,17 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     return dataKeyBytes(sealed.keyName, plaintext);
   }
 
+  /** Makes a data key of the default key and opens it again. */
+  async function roundTrip(calls: KeyServiceCalls): Promise<void> {
+    await createDefaultKey(calls, options.defaultKey);
+    const context = contextBytes({ 'coffer:check': options.defaultKey });
+    const { plaintext, sealed } = await generateNow(options.defaultKey, context, calls);
+    const again = await unsealNow(sealed, context, calls);
+    if (!timingSafeEqual(plaintext, again)) {
+      throw new KeySourceError('unavailable', `the key service opened a data key of ${options.defaultKey} differently`);
+    }
+  }
+
   return {
     defaultKey: options.defaultKey,
 
@@ -87,18 +102,37 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
 
     async check(): Promise<void> {
       const calls = options.once ?? client;
-      await createDefaultKey(calls, options.defaultKey);
-      const context = contextBytes({ 'coffer:check': options.defaultKey });
-      const { plaintext, sealed } = await generateNow(options.defaultKey, context, calls);
-      const again = await unsealNow(sealed, context, calls);
-      if (!timingSafeEqual(plaintext, again)) {
-        throw new KeySourceError(
-          'unavailable',
-          `the key service opened a data key of ${options.defaultKey} differently`,
-        );
+      try {
+        await roundTrip(calls);
+      } catch (error) {
+        throw await namingWhatLacks(error, calls, options.defaultKey);
       }
     },
   };
+}
+
+/** Undefined where the service does not say. */
+async function whoAmI(calls: KeyServiceCalls): Promise<DescribeSelfAnswer | undefined> {
+  try {
+    return await calls.describeSelf?.();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A refusal with every permission that the policy lacks, where the service tells it: one restart after another would name one each. */
+async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, defaultKey: string): Promise<unknown> {
+  if (!(failure instanceof KeySourceError) || failure.code !== 'not-permitted') return failure;
+  const self = await whoAmI(calls);
+  const lacking = self === undefined ? [] : missingPermissions(self, defaultKey);
+  if (self === undefined || lacking.length === 0) return failure;
+  const paths = lacking.join(', ');
+  const what =
+    self.policy_name === undefined
+      ? `no policy of the key service is for this server (identity ${self.identity}); one must allow ${paths}`
+      : `its policy "${self.policy_name}" for this server (identity ${self.identity}) does not allow ${paths}`;
+  const message = `${failure.message}; ${what}`;
+  return new KeySourceError(failure.code, message, { cause: failure });
 }
 
 /** The policy of the key service may forbid creating; then the key is there already, or the round trip fails with the reason. */
