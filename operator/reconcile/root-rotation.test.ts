@@ -20,6 +20,7 @@ const controller: DeclaredController = {
   },
   remove: () => Promise.resolve({ findings: [], afterMs: 9, done: true }),
 };
+const former = () => space.acceptedRoots.get('demo')?.['former'];
 beforeEach(() => {
   space = new Namespace();
   signedWith.length = 0;
@@ -28,7 +29,6 @@ beforeEach(() => {
 describe('root credentials that change', () => {
   const bucket = made('Bucket', 'photos', { tenantRef: { name: 'demo' } });
   const two = tenant(twoServers);
-  const former = () => space.acceptedRoots.get('demo')?.['former'];
 
   it('reach one server after the other, while the operator signs with what all of them take', async () => {
     await space.started(two, bucket);

@@ -63,7 +63,8 @@ describe('at the end', () => {
   });
 
   it('the CRDs can be removed, and take every resource along', async () => {
-    const crds = ['buckets', 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
+    const declared = ['buckets', 'policies', 'policybindings', 'users', 'accesskeys'];
+    const crds = [...declared, 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
     await kubectl.run(['delete', ...crds, '--timeout=60s']);
     await untilGone('statefulset', 'demo-server', 'team-two');
     await kubectl.run(['delete', 'namespace', 'team-one', 'team-two', '--timeout=90s']);
