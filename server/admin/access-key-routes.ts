@@ -1,16 +1,11 @@
 import { ownerOf, parentName } from '../identities/subject.ts';
 import { adminPath } from './admin-path.ts';
 import { AdminError } from './admin-error.ts';
+import { keysOf, listTypeOf } from './access-key-list.ts';
 import { callerSubject, requireUnlessOwn } from './own-account.ts';
 import { callerOwner, ownerNamed } from './owner-named.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
-import {
-  listedAccount,
-  listedTemporary,
-  providerFields,
-  shownAccount,
-  shownTemporary,
-} from './service-account-shape.ts';
+import { providerFields, shownAccount, shownTemporary } from './service-account-shape.ts';
 
 /** Access keys of either kind: those of service accounts, which last, and temporary ones. */
 export const accessKeyRoutes: readonly Route[] = [
@@ -38,31 +33,12 @@ export const accessKeyRoutes: readonly Route[] = [
   },
 ];
 
-/** What of a user's is listed, and whether users who have none of it are. */
-const listTypes: Readonly<
-  Record<string, { readonly accounts: boolean; readonly temporary: boolean; readonly all: boolean }>
-> = {
-  all: { accounts: true, temporary: true, all: true },
-  'users-only': { accounts: false, temporary: false, all: true },
-  'svcacc-only': { accounts: true, temporary: false, all: false },
-  'sts-only': { accounts: false, temporary: true, all: false },
-};
-
 async function list(call: AdminCall): Promise<AdminAnswer> {
-  const type = call.query.get('listType') ?? '';
-  const listed = Object.hasOwn(listTypes, type) ? listTypes[type] : undefined;
-  if (listed === undefined) {
-    throw new AdminError(
-      'XCofferInvalidRequest',
-      `The parameter listType is one of ${Object.keys(listTypes).join(', ')}, not ${JSON.stringify(type.slice(0, 40))}.`,
-    );
-  }
+  const listed = listTypeOf(call);
   const found = new Map<string, object>();
   for (const [name, owner] of await askedFor(call)) {
-    const serviceAccounts = listed.accounts ? await accountsOf(call, owner) : [];
-    const stsKeys = listed.temporary ? await temporaryOf(call, owner) : [];
-    if (!listed.all && serviceAccounts.length + stsKeys.length === 0) continue;
-    found.set(name, { serviceAccounts: orNull(serviceAccounts), stsKeys: orNull(stsKeys) });
+    const keys = await keysOf(call, owner, listed);
+    if (keys !== undefined) found.set(name, keys);
   }
   return sealed(Object.fromEntries(found));
 }
@@ -92,27 +68,6 @@ async function askedFor(call: AdminCall): Promise<ReadonlyMap<string, string>> {
     if (exists) asked.set(name, await ownerNamed(call, name));
   }
   return asked;
-}
-
-async function accountsOf({ services }: AdminCall, owner: string): Promise<object[]> {
-  const found: object[] = [];
-  for await (const account of services.identities.serviceAccounts(owner)) {
-    found.push(listedAccount(account, services.root.user));
-  }
-  return found;
-}
-
-async function temporaryOf({ services }: AdminCall, owner: string): Promise<object[]> {
-  const found: object[] = [];
-  for await (const credentials of services.temporary.ofOwner(owner)) {
-    found.push(listedTemporary(credentials, services.root.user));
-  }
-  return found;
-}
-
-/** Clients tell an empty list from none. */
-function orNull(values: readonly object[]): readonly object[] | null {
-  return values.length === 0 ? null : values;
 }
 
 /** Without a name: of the credentials that ask. */

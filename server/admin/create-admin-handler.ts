@@ -13,6 +13,7 @@ import { bucketArchiveRoutes } from './bucket-archive-routes.ts';
 import { claimRoutes } from './claim-routes.ts';
 import { configRoutes } from './config-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
+import { federatedAccessKeyRoutes } from './federated-access-key-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { logRoutes } from './log-routes.ts';
 import { nowOf } from './now.ts';
@@ -54,6 +55,7 @@ const routes: readonly Route[] = [
   ...revokeTokensRoutes,
   ...serviceAccountRoutes,
   ...accessKeyRoutes,
+  ...federatedAccessKeyRoutes,
   ...accountRoutes,
   ...identityArchiveRoutes,
   ...explainRoutes,
