@@ -55,7 +55,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     // Each file starts a Keycloak with a realm of its own, which is imported from one folder; two at a time are too many anyway.
-    ...(tier === 'keycloak' ? { fileParallelism: false } : {}),
+    // A browser and a server each, too.
+    ...(tier === 'keycloak' || tier === 'browser' ? { fileParallelism: false } : {}),
     // One cluster for the whole tier: its files follow each other by name.
     ...(tier === 'cluster'
       ? {

@@ -2,13 +2,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
 import type { RunningServer } from '../harness/start-server.ts';
 import { newVisitor, openBrowser } from './open-browser.ts';
 import type { Visitor } from './open-browser.ts';
+
+// Whole ways through several pages, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let provider: OpenIdProviderDouble;
 let server: RunningServer;
@@ -213,7 +216,8 @@ describe('the console in a browser', () => {
     await create.focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Name', { exact: true }).waitFor();
-    await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('INPUT');
+    const focused = () => page.evaluate('document.activeElement?.tagName');
+    await expect.poll(focused, { timeout: 60_000 }).toBe('INPUT');
     await page.keyboard.type('by-keyboard');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing in here').waitFor();

@@ -37,7 +37,8 @@ export async function newVisitor(
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  // Generous: the machine may be busy, and whoever waits for a condition goes on as soon as it holds.
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {

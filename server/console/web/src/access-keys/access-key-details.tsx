@@ -5,6 +5,7 @@ import { useAccessKey } from '../api/access-keys.ts';
 import { CopyText } from '../shell/copy-text.tsx';
 import { Failure } from '../shell/failure.tsx';
 import { Section } from '../shell/section.tsx';
+import { useFocusBack } from '../shell/use-focus-back.ts';
 import { StatusBadge } from '../shell/status-badge.tsx';
 import { formatTime } from '../text/time.ts';
 
@@ -14,6 +15,7 @@ interface AccessKeyDetailsProps {
 }
 
 export function AccessKeyDetails({ accessKey, onClose }: AccessKeyDetailsProps) {
+  useFocusBack();
   const key = useAccessKey(accessKey);
   return (
     <Drawer opened onClose={onClose} size={520} title={`Access key ${accessKey}`}>

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDeleteBucket } from '../api/buckets.ts';
 import { notifyDone } from '../shell/notify.ts';
+import { useFocusBack } from '../shell/use-focus-back.ts';
 
 interface DeleteBucketDialogProps {
   readonly bucket: string;
@@ -9,6 +10,7 @@ interface DeleteBucketDialogProps {
 }
 
 export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketDialogProps) {
+  useFocusBack();
   const remove = useDeleteBucket();
 
   function confirm(): void {

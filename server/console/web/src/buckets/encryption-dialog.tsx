@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { BucketSummary } from '../../../contract/answers.ts';
 import { useSetEncryption } from '../api/buckets.ts';
 import { notifyDone } from '../shell/notify.ts';
+import { useFocusBack } from '../shell/use-focus-back.ts';
 import { choiceOf, EncryptionFields, encryptionOf } from './encryption-fields.tsx';
 
 interface EncryptionDialogProps {
@@ -11,6 +12,7 @@ interface EncryptionDialogProps {
 }
 
 export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
+  useFocusBack();
   const [choice, setChoice] = useState(choiceOf(bucket.encryption));
   const set = useSetEncryption(bucket.name);
 

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useDelete } from '../api/objects.ts';
 import type { Deletion } from '../api/objects.ts';
 import { notifyDone } from '../shell/notify.ts';
+import { useFocusBack } from '../shell/use-focus-back.ts';
 
 interface DeleteDialogProps {
   readonly bucket: string;
@@ -14,6 +15,7 @@ interface DeleteDialogProps {
 const namesShown = 8;
 
 export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDialogProps) {
+  useFocusBack();
   const [deleted, setDeleted] = useState(0);
   const remove = useDelete(bucket, setDeleted);
   const names = [...deletion.folders, ...deletion.keys];

@@ -38,7 +38,8 @@ export function EditPolicy({ name, document: begun, expects, onDone }: EditPolic
       <Stack gap="md" maw={860}>
         <DetailHead parent={{ name, to: policyUrl(name) }} name="Edit" />
         <PolicyEditor value={document} onChange={setDocument} />
-        <FormError error={save.error} />
+        {/* The editor itself says what is wrong with the document. */}
+        <FormError error={save.error} fields={['policy']} />
         <Group gap="xs">
           <Button type="submit" loading={save.isPending}>
             Save policy

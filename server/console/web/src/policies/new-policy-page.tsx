@@ -48,7 +48,7 @@ export function NewPolicyPage() {
         />
         <PolicyEditor value={document} onChange={setDocument} />
         {/* The editor itself says what is wrong with the document. */}
-        <FormError error={save.error} fields={['name']} />
+        <FormError error={save.error} fields={['name', 'policy']} />
         <Group gap="xs">
           <Button type="submit" loading={save.isPending}>
             Save policy

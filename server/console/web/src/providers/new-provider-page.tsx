@@ -44,7 +44,7 @@ export function NewProviderPage() {
             { name: id, values },
             {
               onSuccess: () => {
-                notifyDone(`${id} is added: people can sign in by it.`);
+                notifyDone(`${id} is added, and in effect.`);
                 void navigate(providerUrl(type, id));
               },
             },

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { IconDownload, IconKey } from '@tabler/icons-react';
 import { CopyText } from './copy-text.tsx';
+import { useFocusBack } from './use-focus-back.ts';
 
 interface CredentialsDialogProps {
   readonly title: string;
@@ -12,6 +13,7 @@ interface CredentialsDialogProps {
 
 /** The one time that a secret key is shown: it closes by its button alone. */
 export function CredentialsDialog({ title, credentials, s3Url, onClose }: CredentialsDialogProps) {
+  useFocusBack();
   return (
     <Modal
       opened

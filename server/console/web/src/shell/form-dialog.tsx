@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import type { ReactNode, SubmitEvent } from 'react';
 import { ApiError } from '../api/call.ts';
+import { useFocusBack } from './use-focus-back.ts';
 
 interface FormDialogProps {
   readonly title: string;
@@ -18,6 +19,7 @@ interface FormDialogProps {
 
 /** A form in a dialog: it stays open with what was typed until it worked. */
 export function FormDialog(props: FormDialogProps) {
+  useFocusBack();
   const { title, submit, danger = false, wide = false, pending, onSubmit, onClose, children } = props;
 
   function send(event: SubmitEvent<HTMLFormElement>): void {
