@@ -21,8 +21,14 @@ export interface RunningMinio {
 
 const keys = { accessKey: 'minio-root', secretKey: 'minio-password' };
 
-/** Starts one that answers at `host`: 127.0.0.1, unless pods of a cluster are to reach it too. */
-export async function startMinio(host = '127.0.0.1'): Promise<RunningMinio> {
+/** A key of its own, so that it encrypts without a key service. */
+const ownKey = { MINIO_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
+
+/** Starts one that answers at `host`: 127.0.0.1, unless pods of a cluster are to reach it too. `kms` is where its keys come from. */
+export async function startMinio(
+  host = '127.0.0.1',
+  kms: Readonly<Record<string, string>> = ownKey,
+): Promise<RunningMinio> {
   const program = tool('bin/minio', 'minio');
   const folder = await mkdtemp(join(tmpdir(), 'coffer-minio-'));
   const address = `${host}:${await freePort()}`;
@@ -31,8 +37,7 @@ export async function startMinio(host = '127.0.0.1'): Promise<RunningMinio> {
     HOME: folder,
     MINIO_ROOT_USER: keys.accessKey,
     MINIO_ROOT_PASSWORD: keys.secretKey,
-    // A key of its own, so that it encrypts without a key service.
-    MINIO_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}`,
+    ...kms,
   };
   let child: ChildProcess | undefined;
 
