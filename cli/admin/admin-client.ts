@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Query } from '../s3/address.ts';
 import type { S3Client, S3Request, S3Response } from '../s3/client.ts';
 import type { Retries } from '../s3/retry.ts';
+import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { parseRemote } from '../target.ts';
 
 export interface AdminRequest {
@@ -20,6 +21,12 @@ export interface AdminRequest {
   /** The body is encrypted under the secret key of the alias. */
   readonly sealed?: true;
   readonly retries?: Retries;
+}
+
+interface Refusal {
+  readonly Code?: string;
+  readonly Message?: string;
+  readonly RequestId?: string;
 }
 
 const prefixes = { admin: '/minio/admin/v3/', kms: '/minio/kms/v1/', coffer: '/minio/admin/coffer/v1/' } as const;
@@ -39,6 +46,13 @@ export class AdminClient {
 
   async json<T>(request: AdminRequest): Promise<T> {
     return parsed((await this.bytes(request)).bytes) as T;
+  }
+
+  /** An answer that the server works for: it begins before the server knows what becomes of it, so that a refusal has the status 200. */
+  async slow<T extends object>(request: AdminRequest): Promise<T> {
+    const answer = await this.json<T & Refusal>(request);
+    if (answer.Code === undefined || answer.RequestId === undefined) return answer;
+    throw new S3ResponseError(500, answer.Code, answer.Message ?? '', {}, 1);
   }
 
   /** An answer that is encrypted under the secret key of the alias. */

@@ -14,20 +14,21 @@ export const openIdTestRoutes: readonly Route[] = refusing([
 
 const text = z.string().min(1).max(20_000);
 
-const question = z.union([
-  z.strictObject({ token: text }),
-  z.strictObject({ user: text, password: text }),
-  z.strictObject({ deviceCode: text }),
+/** One way of several to come by a token; none asks for what can be tried without one. */
+const question = z.strictObject({
+  token: text.optional(),
+  user: text.optional(),
+  password: text.optional(),
+  deviceCode: text.optional(),
   /** Begins a login by a code. */
-  z.strictObject({ device: z.literal(true) }),
-  z.strictObject({}),
-]);
+  device: z.literal(true).optional(),
+});
 
 async function test(call: AdminCall): Promise<AdminAnswer> {
   const [name = '_'] = call.parts;
   const asked = await sealedJsonBody(call, question);
   const trial = trialOf(call);
-  if ('device' in asked) return sealed({ device: await beginDevice(trial, name) });
+  if (asked.device) return sealed({ device: await beginDevice(trial, name) });
   const proof = proofOf(asked);
   // While somebody is at their browser, the rest was told before.
   if (proof?.kind === 'device') return sealed(answerOf(await trial.walk(name, proof)));
@@ -65,10 +66,12 @@ async function beginDevice(trial: SignInTrial, name: string) {
   }
 }
 
-function proofOf(asked: z.infer<typeof question>): SignInProof | undefined {
-  if ('token' in asked) return { kind: 'token', token: asked.token.trim() };
-  if ('user' in asked) return { kind: 'password', ...asked };
-  return 'deviceCode' in asked ? { kind: 'device', ...asked } : undefined;
+function proofOf({ token, user, password, deviceCode }: z.infer<typeof question>): SignInProof | undefined {
+  if (token !== undefined) return { kind: 'token', token: token.trim() };
+  if (deviceCode !== undefined) return { kind: 'device', deviceCode };
+  if (user === undefined) return undefined;
+  if (password !== undefined) return { kind: 'password', user, password };
+  throw new AdminError('XCofferInvalidRequest', 'With a user the password is needed too.');
 }
 
 function answerOf(walk: Awaited<ReturnType<SignInTrial['walk']>>) {

@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { run } from '../../cli/program.ts';
 import type { Io } from '../../cli/terminal/io.ts';
 
@@ -28,6 +29,25 @@ export async function runCoffer(
   };
   const code = await run(args, io);
   return { code, stdout: stdout.bytes, stderr: stderr.bytes.toString('utf8') };
+}
+
+/** Runs one that goes on until it is interrupted, which happens when `until` says so of what it has printed. */
+export async function followCoffer(
+  args: readonly string[],
+  until: (printed: string) => boolean | Promise<boolean>,
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const [stdout, stderr] = [new Collected(false), new Collected(false)];
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  const ended = run(args, { stdin: Readable.from([]), stdout, stderr, env: {}, signal });
+  const over = ended.then(() => true);
+  const printed = () => stdout.bytes.toString('utf8');
+  for (const end = Date.now() + 20_000; Date.now() < end;) {
+    if (await until(printed())) break;
+    if (await Promise.race([over, setTimeout(50, false)])) break;
+  }
+  interrupt.abort();
+  return { code: await ended, stdout: printed(), stderr: stderr.bytes.toString('utf8') };
 }
 
 class Collected extends Writable {

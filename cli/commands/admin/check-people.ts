@@ -1,5 +1,4 @@
 import { adminOf } from '../../admin/admin-client.ts';
-import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { textTable } from '../../terminal/text-table.ts';
 
@@ -14,16 +13,12 @@ interface Report {
     readonly serviceAccounts: readonly string[];
   }[];
   readonly unreachable?: readonly { readonly provider: string; readonly people: number; readonly reason: string }[];
-  /** A failure while the server was at it, which it tells with the status of a success. */
-  readonly Code?: string;
-  readonly Message?: string;
 }
 
 /** Has the server ask its providers now whether people who have credentials still exist. */
 export async function checkPeople(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const report = await admin.json<Report>({ method: 'POST', api: 'coffer', call: 'identity-check', query: { user } });
-  if (report.Code !== undefined) throw new CliError('Failed', 'The check failed', { cause: report.Message });
+  const report = await admin.slow<Report>({ method: 'POST', api: 'coffer', call: 'identity-check', query: { user } });
   const { checked = 0, active = 0, cutOff = [], unreachable = [] } = report;
   const lost = textTable(
     ['PERSON', 'PROVIDER', 'WHY', 'TEMPORARY', 'ACCESS KEYS'],

@@ -2,7 +2,7 @@ import { adminOf } from '../../admin/admin-client.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { textTable } from '../../terminal/text-table.ts';
-import type { Change } from './policy-attachments.ts';
+import { alreadySo, type Change } from './policy-attachments.ts';
 
 export interface ClaimOptions {
   /** The name of the provider's configuration. */
@@ -27,13 +27,15 @@ export async function changeClaimPolicies(
     );
   }
   const admin = await adminOf(context, alias);
-  const changed = await admin.openedJson<Record<string, unknown>>({
-    method: 'POST',
-    api: 'coffer',
-    call: `claim-policy/${change}`,
-    body: { provider, claim, value, policies },
-    sealed: true,
-  });
+  const changed = await admin
+    .openedJson<Record<string, unknown>>({
+      method: 'POST',
+      api: 'coffer',
+      call: `claim-policy/${change}`,
+      body: { provider, claim, value, policies },
+      sealed: true,
+    })
+    .catch(alreadySo);
   const [verb, preposition] = change === 'attach' ? ['Attached', 'to'] : ['Detached', 'from'];
   context.output.message(
     `${verb} ${policies.join(', ')} ${preposition} everybody of ${provider} with ${claim}=${value}.`,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { define, group, type Runner } from '../define.ts';
+import type { RotateOptions } from './rotate-key.ts';
 
 export function addKmsCommands(admin: Command, run: Runner): void {
   const kms = group(admin, 'kms', 'encryption keys');
@@ -33,5 +34,38 @@ export function addKmsCommands(admin: Command, run: Runner): void {
     examples: [['admin kms key import mine my-key', 'from a pipe it reads one line of base64']],
     doing: 'import the key',
     run: async (context, args) => (await import('./kms-keys.ts')).importKey(context, args),
+  });
+  define<RotateOptions>(key, run, {
+    usage: 'rotate <alias> [key]',
+    description: 'seal the keys of objects anew under a key, or under another; without a key show how far that is',
+    options: [
+      ['--to <key>', 'the other key'],
+      ['--rewrite', 'encrypt the objects themselves anew'],
+      ['--rate <count>', 'so many objects in a second at most'],
+      ['--wait', 'until it is done'],
+    ],
+    examples: [
+      ['admin kms key rotate mine my-key', 'under the newest version of the same key'],
+      ['admin kms key rotate mine my-key --to other-key --wait', ''],
+      ['admin kms key rotate mine', 'how far it is'],
+    ],
+    doing: 'rotate the key',
+    run: async (context, args, options) => (await import('./rotate-key.ts')).rotateKey(context, args, options),
+  });
+  define(key, run, {
+    usage: 'usage <alias>',
+    description: 'count what is encrypted with each key',
+    examples: [['admin kms key usage mine', '']],
+    doing: 'count the use of keys at',
+    run: async (context, args) => (await import('./key-usage.ts')).showKeyUsage(context, args),
+  });
+  define<{ force?: string }>(key, run, {
+    usage: 'remove <alias> <key>',
+    alias: 'rm',
+    description: 'remove a key that nothing is encrypted with',
+    options: [['--force <key>', 'though something is, which is then lost for ever: the name of the key again']],
+    examples: [['admin kms key remove mine my-key', '']],
+    doing: 'remove the key',
+    run: async (context, args, options) => (await import('./key-usage.ts')).removeKey(context, args, options),
   });
 }

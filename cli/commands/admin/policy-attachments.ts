@@ -1,6 +1,7 @@
 import { CliError } from '../../cli-error.ts';
 import { adminOf } from '../../admin/admin-client.ts';
 import type { Context } from '../../context.ts';
+import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { textTable } from '../../terminal/text-table.ts';
 
 /** Who keeps the names: this server, or a directory. */
@@ -30,12 +31,14 @@ export async function changeAttachments(
   }
   const admin = await adminOf(context, alias);
   const holder = user === undefined ? { group } : { user };
-  const changed = await admin.openedJson<Changed>({
-    method: 'POST',
-    call: `idp/${how.kind}/policy/${how.change}`,
-    body: { policies, ...holder },
-    sealed: true,
-  });
+  const changed = await admin
+    .openedJson<Changed>({
+      method: 'POST',
+      call: `idp/${how.kind}/policy/${how.change}`,
+      body: { policies, ...holder },
+      sealed: true,
+    })
+    .catch(alreadySo);
   const attached = changed.policiesAttached ?? (how.change === 'attach' ? policies : undefined);
   const detached = changed.policiesDetached ?? (how.change === 'detach' ? policies : undefined);
   const list = (attached ?? detached ?? []).join(', ');
@@ -46,6 +49,12 @@ export async function changeAttachments(
     ...(detached === undefined ? {} : { policiesDetached: detached }),
     ...holder,
   });
+}
+
+/** Scripts repeat themselves: that there is nothing to change is what they want. */
+export function alreadySo(error: unknown): Record<string, never> {
+  if (error instanceof S3ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
+  throw error;
 }
 
 interface Entities {

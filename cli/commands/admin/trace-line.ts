@@ -52,9 +52,11 @@ export function traceFields(line: TraceLine, verbose: boolean): Record<string, u
     ...(msg === undefined ? {} : { msg }),
     ...(verbose
       ? {
-          method: request.method,
-          requestHeaders: withoutSecrets(request.headers),
-          responseHeaders: withoutSecrets(line.http?.response?.headers),
+          request: { method: request.method, path: request.path, headers: withoutSecrets(request.headers) },
+          response: {
+            statusCode: line.http?.response?.statuscode ?? 0,
+            headers: withoutSecrets(line.http?.response?.headers),
+          },
         }
       : {}),
   };

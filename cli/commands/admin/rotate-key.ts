@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminOf, type AdminClient } from '../../admin/admin-client.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { printable } from '../../terminal/format.ts';
+import { once } from '../../s3/retry.ts';
+
+export interface RotateOptions {
+  readonly to?: string;
+  /** Not only the keys of objects. */
+  readonly rewrite?: boolean;
+  /** Objects in a second. */
+  readonly rate?: string;
+  readonly wait?: boolean;
+}
+
+interface Rotation {
+  readonly from: string;
+  readonly to: string;
+  readonly mode: string;
+  readonly looked: number;
+  readonly done: number;
+  readonly failed: number;
+  /** The first. */
+  readonly failure?: { readonly bucket?: string; readonly key?: string; readonly message?: string };
+  /** Milliseconds since 1970. */
+  readonly finished?: number;
+}
+
+/** Gives objects of a key the newest version of it, or another; the server works on it by itself. Without a key: how far it is. */
+export async function rotateKey(
+  context: Context,
+  [alias = '', key]: readonly string[],
+  options: RotateOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  if (key === undefined) {
+    const rotation = await current(admin);
+    if (rotation === undefined) context.output.message('No key was rotated yet.', { rotation: null });
+    else print(context, rotation);
+    return;
+  }
+  if (options.rate !== undefined && !/^[1-9]\d{0,6}$/.test(options.rate)) {
+    throw new CliError('BadArgument', `Invalid --rate \`${options.rate}\`: it is a number of objects from 1`);
+  }
+  const mode = options.rewrite === true ? 'rewrite' : undefined;
+  const started = await admin.json<Rotation>({
+    method: 'POST',
+    api: 'coffer',
+    call: 'kms/key/rotate',
+    query: { 'key-id': key, to: options.to, mode, rate: options.rate },
+    retries: once,
+  });
+  print(context, started);
+  if (options.wait !== true) {
+    context.output.hint(`The server goes on by itself. How far it is: coffer admin kms key rotate ${alias}`);
+    return;
+  }
+  print(context, await untilFinished(context, admin));
+}
+
+async function untilFinished(context: Context, admin: AdminClient): Promise<Rotation> {
+  for (;;) {
+    const rotation = await current(admin);
+    if (rotation?.finished !== undefined) return rotation;
+    await sleep(1_000, undefined, { signal: context.signal });
+  }
+}
+
+async function current(admin: AdminClient): Promise<Rotation | undefined> {
+  const { rotation } = await admin.json<{ readonly rotation?: Rotation | null }>({
+    method: 'GET',
+    api: 'coffer',
+    call: 'kms/key/rotate',
+  });
+  return rotation ?? undefined;
+}
+
+function print(context: Context, rotation: Rotation): void {
+  const { from, to, looked, done, failed, failure = {}, finished } = rotation;
+  const what = from === to ? `the newest version of ${from}` : `${to} instead of ${from}`;
+  const state = finished === undefined ? 'under way' : 'done';
+  context.output.message(
+    `Objects get ${what}: ${state}; ${looked} looked at, ${done} changed, ${failed} failed.${
+      failed === 0 ? '' : ` The first: ${printable(`${failure.bucket}/${failure.key}: ${failure.message}`)}`
+    }`,
+    {
+      ...rotation,
+    },
+  );
+  if (failed > 0 && finished !== undefined) throw new CliError('Reported', `${failed} objects failed`);
+}
