@@ -39,7 +39,7 @@ export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<
 export async function keyStatus(source: KeySource, name: string): Promise<Record<string, string>> {
   const context = { purpose: 'key-status' };
   try {
-    const key = await source.generate(name, context);
+    const key = await source.generate(name, context, { once: true });
     try {
       const opened = await source.unseal(key.sealed, context);
       if (opened.equals(key.plaintext)) return { 'key-id': name };

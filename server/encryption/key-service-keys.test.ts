@@ -17,9 +17,27 @@ describe('data keys of the key service', () => {
   it('are opened again, without asking, from the cache', async () => {
     const { service, keys } = prepared();
     const made = await keys.generate('default-key', context);
-    const [first, second] = [await keys.unseal(made.sealed, context), await keys.unseal(made.sealed, context)];
+    const after = keyServiceKeys(service, { defaultKey: 'default-key' });
+    const [first, second] = [await after.unseal(made.sealed, context), await after.unseal(made.sealed, context)];
     expect([first, second]).toEqual([made.plaintext, made.plaintext]);
     expect(service.calls).toEqual(['generate default-key', 'decrypt default-key']);
+  });
+
+  it('are opened without asking by who had them made', async () => {
+    const { service, keys } = prepared();
+    const made = await keys.generate('default-key', context);
+    expect(await keys.unseal(made.sealed, context)).toEqual(made.plaintext);
+    expect(service.calls).toEqual(['generate default-key']);
+  });
+
+  it('are fresh and remembered by nobody where they are asked for once', async () => {
+    const { service, keys } = prepared();
+    const cached = await keys.generate('default-key', context);
+    const made = await keys.generate('default-key', context, { once: true });
+    expect(made.plaintext).not.toEqual(cached.plaintext);
+    expect(await keys.generate('default-key', context)).toBe(cached);
+    await keys.unseal(made.sealed, context);
+    expect(service.calls).toEqual(['generate default-key', 'generate default-key', 'decrypt default-key']);
   });
 
   it('serve one context each', async () => {

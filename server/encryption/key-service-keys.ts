@@ -27,7 +27,7 @@ export interface KeyServiceKeysOptions {
   /** Calls for `check`, which are not repeated while the service is away: who checks wants to know. `client` by default. */
   readonly once?: KeyServiceCalls;
   readonly defaultKey: string;
-  /** Milliseconds since 1970; `Date.now` by default. */
+  /** Milliseconds since whenever. By default a clock that nobody sets: one that is put back would let a disabled key live on. */
   readonly clock?: () => number;
 }
 
@@ -38,9 +38,11 @@ export interface KeyServiceKeysOptions {
 export const dataKeyLimits = { lifetimeMs: 5 * 60_000, uses: 1000, entries: 1000 } as const;
 export const unsealedKeyLimits = { lifetimeMs: 5 * 60_000, uses: Infinity, entries: 10_000 } as const;
 
+const monotonic = () => performance.now();
+
 /** Data keys of the key service, cached by key name and context. Its failures become `KeySourceError`s. */
 export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysOptions): KeySource {
-  const clock = options.clock ?? Date.now;
+  const clock = options.clock ?? monotonic;
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
   const unsealed = new ExpiringCache<Buffer>(unsealedKeyLimits, clock);
 
@@ -85,15 +87,20 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
   return {
     defaultKey: options.defaultKey,
 
-    generate(keyName: string, context: EncryptionContext): Promise<DataKey> {
+    generate(keyName, context, { once = false } = {}): Promise<DataKey> {
       const bytes = contextBytes(context);
-      return generated.get(`${keyName} ${bytes.toString('latin1')}`, keyName, () => generateNow(keyName, bytes));
+      if (once) return generateNow(keyName, bytes);
+      return generated.get(`${keyName} ${bytes.toString('latin1')}`, keyName, async () => {
+        const dataKey = await generateNow(keyName, bytes);
+        // What is written now can be read though the key service goes away, and without asking it.
+        void unsealed.get(nameOf(dataKey.sealed, bytes), keyName, () => Promise.resolve(dataKey.plaintext));
+        return dataKey;
+      });
     },
 
     unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer> {
       const bytes = contextBytes(context);
-      const name = `${sealed.keyName} ${sealed.ciphertext.toString('base64')} ${bytes.toString('latin1')}`;
-      return unsealed.get(name, sealed.keyName, () => unsealNow(sealed, bytes));
+      return unsealed.get(nameOf(sealed, bytes), sealed.keyName, () => unsealNow(sealed, bytes));
     },
 
     async checkKey(keyName: string): Promise<void> {
@@ -133,6 +140,10 @@ async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, default
       : `its policy "${self.policy_name}" for this server (identity ${self.identity}) does not allow ${paths}`;
   const message = `${failure.message}; ${what}`;
   return new KeySourceError(failure.code, message, { cause: failure });
+}
+
+function nameOf({ keyName, ciphertext }: SealedDataKey, context: Buffer): string {
+  return `${keyName} ${ciphertext.toString('base64')} ${context.toString('latin1')}`;
 }
 
 /** The policy of the key service may forbid creating; then the key is there already, or the round trip fails with the reason. */

@@ -7,8 +7,11 @@ export interface KeySource {
   /** The key of SSE-S3, of SSE-KMS without a key name, and of the sealed backend. */
   readonly defaultKey: string;
 
-  /** A fresh 32-byte data key and its sealed form, bound to the context. */
-  generate(keyName: string, context: EncryptionContext): Promise<DataKey>;
+  /**
+   * A 32-byte data key and its sealed form, bound to the context. It may serve others of the same context too; with `once` it is fresh,
+   * and asked for now.
+   */
+  generate(keyName: string, context: EncryptionContext, options?: { readonly once?: boolean }): Promise<DataKey>;
 
   /** The 32-byte data key again. Fails with `not-authentic` where key, version or context differ. */
   unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer>;

@@ -27,7 +27,7 @@ export interface SecretKey {
 
 export interface SecretKeySourceOptions {
   readonly random?: (size: number) => Buffer;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since whenever. */
   readonly clock?: () => number;
 }
 
@@ -42,7 +42,7 @@ const CIPHERTEXT_SIZE = DATA_KEY_SIZE + TAG_SIZE + IV_SIZE + NONCE_SIZE;
  * so that whoever imports the key there, by the same name, goes on with everything that is stored: a test holds that.
  */
 export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions = {}): KeySource {
-  const { random = randomBytes, clock = Date.now } = options;
+  const { random = randomBytes, clock = () => performance.now() } = options;
   if (key.bytes.length !== 32) throw new RangeError(`the key ${key.name} has ${key.bytes.length} bytes, not 32`);
   const secret = createSecretKey(key.bytes);
   const version = createHash('sha256').update(key.bytes).digest('hex').slice(0, 32);
@@ -102,9 +102,10 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
 
   return {
     defaultKey: key.name,
-    generate: (keyName: string, context: EncryptionContext) =>
+    generate: (keyName, context, { once = false } = {}) =>
       known(keyName, () => {
         const bytes = contextBytes(context);
+        if (once) return generateNow(bytes);
         return generated.get(bytes.toString('latin1'), keyName, () => Promise.resolve(generateNow(bytes)));
       }),
     unseal: (sealed: SealedDataKey, context: EncryptionContext) =>

@@ -5,6 +5,7 @@ import { decodeBody, encodeBody } from '../objects/records/body-record.ts';
 import { decodeObject, encodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
 import { put, readAll, testLayer, type TestLayer } from '../objects/testing.ts';
+import type { BlobId } from '../store/blob-store.ts';
 import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
 import { asS3Error } from './as-s3-error.ts';
 
@@ -14,7 +15,7 @@ const encryption = { scheme: 'SSE-KMS', context: { a: 'b' } } as const;
 
 /** Two objects of three packages and a bit in each of two buckets, as blobs or in the record store, and ways to change what is stored. */
 async function prepared(kind: 'blob' | 'inline') {
-  const blobs = new Map<string, { bytes: Buffer; whole: boolean; written: number }>();
+  const blobs = new Map<BlobId, { bytes: Buffer; whole: boolean; written: number }>();
   const test = testLayer({
     inlineLimit: kind === 'inline' ? 1_000_000 : 10,
     blobs: new MemoryBlobStore({ disk: blobs }),

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { isBlobId } from '../../server/store/blob-id.ts';
+import type { BlobId } from '../../server/store/blob-store.ts';
 import { MemoryBlobStore } from '../../server/store/memory/memory-blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/memory-record-store.ts';
 
@@ -25,12 +27,11 @@ export async function loadStores(version: string) {
     const put = [{ key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'base64') }];
     await records.commit({ id: randomBytes(16).toString('hex'), put });
   }
-  const disk = new Map(
-    Object.entries(stored.blobs).map(([id, bytes]) => [
-      id,
-      { bytes: Buffer.from(bytes, 'base64'), whole: true, written: 0 },
-    ]),
-  );
+  const disk = new Map<BlobId, unknown>();
+  for (const [id, bytes] of Object.entries(stored.blobs)) {
+    if (!isBlobId(id)) throw new TypeError(`${id} is no id of a blob`);
+    disk.set(id, { bytes: Buffer.from(bytes, 'base64'), whole: true, written: 0 });
+  }
   return { records, blobs: new MemoryBlobStore({ disk }) };
 }
 
