@@ -212,13 +212,13 @@ export const settings = [
   server(
     'SVC_IDENTITY_OPENID_CHECK_INTERVAL',
     { kind: 'duration' },
-    'How often people who have credentials are looked up at the admin interface of providers with a vendor; 0s turns that off.',
+    'How often people who have credentials are looked up at the admin interface of providers with a vendor, and in the directory; 0s turns that off.',
     { default: '10m', aliases: [] },
   ),
   server(
     'SVC_IDENTITY_OPENID_CHECK_UNREACHABLE',
     { kind: 'choice', of: ['keep', 'refuse'] },
-    'While that interface cannot be asked: give people credentials (keep), or none (refuse). Credentials that exist stay either way.',
+    'While those cannot be asked: give people credentials (keep), or none (refuse). Credentials that exist stay either way.',
     { default: 'keep', aliases: [] },
   ),
   identity('LDAP', 'ENABLE', onOff, 'Whether the directory is asked, where SERVER_ADDR names one.', { default: 'on' }),
