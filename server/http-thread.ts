@@ -34,6 +34,7 @@ import { routes } from './s3/routes.ts';
 import { createS3Api } from './s3/s3-api.ts';
 import { reach } from './reach.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
+import { openRequestTracing } from './open-request-tracing.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import { createStsHandler } from './sts/create-sts-handler.ts';
@@ -50,7 +51,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   // What providers have to say, errors too, the background thread says.
   const silent = log.child({}, { level: 'silent' });
   const seats = options.hashing && seatsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
-  const services = await openServices(options, { main: first ? log : quiet, providers: silent, people: log }, seats);
+  const tracing = await openRequestTracing(process.env, first ? log : quiet);
+  const logs = { main: first ? log : quiet, providers: silent, people: log };
+  const services = await openServices(options, logs, { seats, tracing });
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
   let replicas: ReplicasView = { leads: false, live: [] };
@@ -92,8 +95,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const nextRequestId = requestIds(randomBytes);
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
   const freezer = new Freezer();
+  const dispatch = createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics });
   const listener = createRequestListener({
-    handle: createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics }),
+    handle: tracing?.handler(dispatch, events) ?? dispatch,
     secure: options.tls !== undefined,
     clientCertificates: certificates !== undefined,
     nextRequestId,
@@ -180,6 +184,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           audit?.flush();
           tls?.close();
           traffic.close();
+          await tracing?.close();
           await services.close();
           return tell({ kind: 'stopped' });
         default:

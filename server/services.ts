@@ -22,6 +22,7 @@ import { openIdentityServices } from './identity-services.ts';
 import type { IdentityServices } from './identity-services.ts';
 import { bucketPolicies } from './objects/bucket-policies.ts';
 import type { Seats } from './objects/hashing/seats.ts';
+import type { RequestTracing } from './open-request-tracing.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
 import type { BlobStore } from './store/blob-store.ts';
@@ -58,17 +59,17 @@ const clock = () => new Date();
 export async function openServices(
   options: ThreadOptions,
   logs: { main: Logger; providers: Logger; people: Logger },
-  seats?: Seats,
+  more: { readonly seats?: Seats | undefined; readonly tracing?: RequestTracing | undefined } = {},
 ): Promise<Services> {
   const { settings } = options;
   const keyService = await openKeys(settings, logs.main);
-  const keys = keyService?.keys ?? noKeySource;
   const stores = await openThreadStores({
     ...options.stores,
     ownBlobs: options.stores.folder?.holdsBlobs === true,
     log: logs.main,
   });
-  const { records, blobs } = stores;
+  const plain = { records: stores.records, blobs: stores.blobs, keys: keyService?.keys ?? noKeySource };
+  const { records, blobs, keys } = more.tracing?.stores(plain) ?? plain;
   const sealed = sealedRecords({ records, keys });
   // Of records in a folder, no other server changes any.
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
@@ -102,7 +103,7 @@ export async function openServices(
       keys,
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
-      ...(seats === undefined ? {} : { seats }),
+      ...(more.seats === undefined ? {} : { seats: more.seats }),
     }),
     policies,
     access,
@@ -114,18 +115,28 @@ export async function openServices(
     providers,
     people,
     directory,
-    assumeRoleWithWebIdentity: createAssumeRoleWithWebIdentity({
-      providers,
-      access,
-      ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
-      clock,
-    }),
+    assumeRoleWithWebIdentity: tracedOrNot(
+      more.tracing,
+      createAssumeRoleWithWebIdentity({
+        providers,
+        access,
+        ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
+        clock,
+      }),
+    ),
     async close() {
       providers.close();
       keyService?.close();
       await stores.close();
     },
   };
+}
+
+function tracedOrNot(
+  tracing: RequestTracing | undefined,
+  assume: AssumeRoleWithWebIdentity,
+): AssumeRoleWithWebIdentity {
+  return tracing?.assumeRole(assume) ?? assume;
 }
 
 interface Keys {

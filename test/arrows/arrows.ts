@@ -29,6 +29,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/identity-providers': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
   'server/metrics': ['server/access', 'platform', 'protocol'],
+  // How long what took, for who traces requests over several programs.
+  'server/tracing': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   // Who did what, and where that is written.
   'server/audit': ['server/access', 'server/identities', 'platform', 'protocol'],
   'server/sts': ['server/access', 'server/identities', 'server/encryption', 'platform', 'protocol'],
@@ -78,6 +80,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'console',
       'metrics',
       'audit',
+      'tracing',
       'access',
       'identities',
       'identity-providers',
