@@ -161,7 +161,11 @@ function address(written: string, where: string, least: 'http' | 'https'): strin
   const url = written.includes('://') ? written : `https://${written}`;
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   const isFit = scheme === 'https:' || (scheme === 'http:' && (least === 'http' || isLoopback(url)));
-  if (!isFit) throw new ConfigError(`${where}: "${written}" is no address that begins with https://`);
+  if (!isFit)
+    throw new ConfigError(
+      // Before an "@" there may be a password.
+      `${where}: "${written.replace(/^.*@/s, '…@')}" is no address that begins with https://`,
+    );
   const { username, password, search, hash } = new URL(url);
   // The value is not told: it may hold a password.
   if (username !== '' || password !== '' || search !== '' || hash !== '')

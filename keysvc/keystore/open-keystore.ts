@@ -1,5 +1,4 @@
 import type { KeyStoreSettings } from '../config/keystore-settings.ts';
-import { KeyStoreError } from './keystore.ts';
 import type { KeyStore } from './keystore.ts';
 
 /** Opens the key store that the configuration names; only its code is loaded. Errors with a `KeyStoreError`. */
@@ -13,10 +12,21 @@ export async function openKeyStore(settings: KeyStoreSettings): Promise<KeyStore
       const { AzureKeyStore } = await import('./azure/azure-keystore.ts');
       return new AzureKeyStore(settings);
     }
-    case 'vault':
-    case 'aws':
-    case 'gcp':
-    case 'kes':
-      throw new KeyStoreError('refused', `keystore.${settings.kind} is not built yet`);
+    case 'vault': {
+      const { openVaultKeyStore } = await import('./vault/vault-keystore.ts');
+      return openVaultKeyStore(settings);
+    }
+    case 'aws': {
+      const { AwsKeyStore } = await import('./aws/aws-keystore.ts');
+      return new AwsKeyStore(settings);
+    }
+    case 'gcp': {
+      const { GcpKeyStore } = await import('./gcp/gcp-keystore.ts');
+      return new GcpKeyStore(settings);
+    }
+    case 'kes': {
+      const { openKesKeyStore } = await import('./kes/kes-keystore.ts');
+      return openKesKeyStore(settings);
+    }
   }
 }

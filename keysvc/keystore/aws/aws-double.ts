@@ -84,7 +84,7 @@ export class AwsDouble {
       case 'CreateSecret':
         return this.#create(body);
       case 'GetSecretValue':
-        return this.#get(String(body['SecretId']), String(body['VersionStage'] ?? 'AWSCURRENT'));
+        return this.#get(String(body['SecretId']), body['VersionStage'] === 'AWSPREVIOUS');
       case 'DeleteSecret':
         return this.#delete(String(body['SecretId']), body['ForceDeleteWithoutRecovery'] === true);
       case 'ListSecrets':
@@ -109,7 +109,7 @@ export class AwsDouble {
       if (claim.payloadHash !== undefined && claim.payloadHash !== bodyHash)
         return failure('InvalidSignatureException');
       const token = headers['x-amz-security-token'];
-      if (token !== undefined && (token !== awsLogin.sessionToken || this.ended.has(String(token)))) {
+      if (token !== undefined && (token !== awsLogin.sessionToken || this.ended.has(token))) {
         return failure('ExpiredTokenException', 'The security token included in the request is expired');
       }
       verifySignature(signed, claim, awsLogin.secretKey, {
@@ -155,16 +155,19 @@ export class AwsDouble {
   }
 
   /** @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html */
-  #get(name: string, stage: string): DoubleAnswer {
+  #get(name: string, isPrevious: boolean): DoubleAnswer {
     const secret = this.#find(name);
     if (secret === undefined) return failure(missing, "Secrets Manager can't find the specified secret.");
     if (secret.goneAt !== undefined) {
       const message = "You can't perform this operation on the secret because it was marked for deletion.";
       return failure('InvalidRequestException', message);
     }
-    const version = secret.versions.at(stage === 'AWSCURRENT' ? -1 : -2);
-    if (version === undefined || (stage !== 'AWSCURRENT' && secret.versions.length < 2)) {
-      return failure(missing, `Secrets Manager can't find the specified secret value for staging label: ${stage}`);
+    const version = secret.versions.at(isPrevious ? -2 : -1);
+    if (version === undefined) {
+      return failure(
+        missing,
+        `Secrets Manager can't find the specified secret value for staging label: ${isPrevious ? 'AWSPREVIOUS' : 'AWSCURRENT'}`,
+      );
     }
     return { status: 200, body: { Name: name, VersionId: version.id, SecretString: version.value } };
   }

@@ -47,7 +47,7 @@ export interface AwsOperation {
 export function awsError({ action, endpoint, key }: AwsOperation, answer: RemoteAnswer): KeyStoreError {
   const { type, message } = readAwsFailure(answer);
   const about = `${endpoint}${key === undefined ? '' : ` for the key "${key}"`}`;
-  if (/^AccessDenied/.test(type)) {
+  if (type.startsWith('AccessDenied')) {
     const lacking = /KMS/.test(message)
       ? 'its policy lacks kms:Decrypt or kms:GenerateDataKey for the KMS key of the secrets'
       : `its policy lacks "secretsmanager:${action}"`;

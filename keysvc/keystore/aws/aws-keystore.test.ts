@@ -36,6 +36,19 @@ remoteKeyStoreConformance({
   ],
 });
 
+const openWithout = (double: AwsDouble) => {
+  const { credentials: _, ...settings } = settingsFor(double);
+  return new AwsKeyStore(settings, { clock: double.clock, attemptMs: 60_000 });
+};
+
+/** No credentials where AWS's programs look for them. */
+const nowhere = () => {
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+  for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/nonexistent');
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_PROFILE'])
+    vi.stubEnv(name, undefined);
+};
+
 describe('AWS Secrets Manager', () => {
   const record = Buffer.from('record');
   let double: AwsDouble;
@@ -129,30 +142,21 @@ describe('AWS Secrets Manager', () => {
   });
 
   describe('without credentials in the settings', () => {
-    const openWithout = () => {
-      const { credentials: _, ...settings } = settingsFor(double);
-      return new AwsKeyStore(settings, { clock: double.clock, attemptMs: 60_000 });
-    };
-    const nowhere = () => {
-      vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
-      for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/nonexistent');
-      for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_PROFILE'])
-        vi.stubEnv(name, undefined);
-    };
-
     it("takes those that AWS's own programs find", async () => {
       nowhere();
       vi.stubEnv('AWS_ACCESS_KEY_ID', awsLogin.accessKey);
       vi.stubEnv('AWS_SECRET_ACCESS_KEY', awsLogin.secretKey);
       vi.stubEnv('AWS_SESSION_TOKEN', awsLogin.sessionToken);
-      const store = openWithout();
+      const store = openWithout(double);
       await store.create('my-key', record);
       expect(await store.get('my-key')).toEqual(record);
     });
 
     it('says where it looked for them', async () => {
       nowhere();
-      await expect(openWithout().get('my-key')).rejects.toThrow('neither in keystore.aws.secretsmanager.credentials');
+      await expect(openWithout(double).get('my-key')).rejects.toThrow(
+        'neither in keystore.aws.secretsmanager.credentials',
+      );
     });
   });
 });

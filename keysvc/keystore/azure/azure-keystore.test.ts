@@ -52,10 +52,17 @@ remoteKeyStoreConformance({
   ],
 });
 
+const record = Buffer.from('record');
+
+async function works(double: AzureDouble, login: AzureLogin, environment: Record<string, string> = {}): Promise<void> {
+  const store = openStore(double, login, environment);
+  await store.create('my-key', record);
+  expect(await store.get('my-key')).toEqual(record);
+}
+
 describe('Azure Key Vault', () => {
   let double: AzureDouble;
   let store: AzureKeyStore;
-  const record = Buffer.from('record');
 
   beforeEach(async () => {
     double = await AzureDouble.start(new VirtualClock());
@@ -183,15 +190,8 @@ describe('Azure Key Vault', () => {
     });
     afterEach(() => rm(folder, { recursive: true }));
 
-    const works = async (login: AzureLogin, environment: Record<string, string> = {}) => {
-      const record = Buffer.from(`record ${folder}`);
-      const store = openStore(double, login, environment);
-      await store.create('my-key', record);
-      expect(await store.get('my-key')).toEqual(record);
-    };
-
     it('by a managed identity, of the machine or assigned by a user', async () => {
-      await works({ kind: 'managed-identity' });
+      await works(double, { kind: 'managed-identity' });
       double.clock.advance(10_000);
       expect(
         await openStore(double, { kind: 'managed-identity', clientId: entraLogin.clientId }).get('my-key'),
@@ -202,6 +202,7 @@ describe('Azure Key Vault', () => {
       const file = join(folder, 'token');
       await writeFile(file, `${entraLogin.assertion}\n`);
       await works(
+        double,
         { kind: 'workload-identity' },
         {
           AZURE_FEDERATED_TOKEN_FILE: file,

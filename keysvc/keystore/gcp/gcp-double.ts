@@ -10,7 +10,7 @@ const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const gcpLogin = {
   clientEmail: 'coffer@project.iam.gserviceaccount.com',
   privateKeyId: 'key-id',
-  privateKey: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  privateKey: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }),
 } as const;
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const project = '/v1/projects/coffer/secrets';
@@ -85,8 +85,12 @@ export class GcpDouble {
     if (!url.pathname.startsWith(project)) return failure(404, 'NOT_FOUND', 'no such path');
     const rest = url.pathname.slice(project.length);
     if (rest === '') return method === 'POST' ? this.#create(url, request.body) : this.#list(url);
+    return this.#ofSecret(rest, request);
+  }
+
+  #ofSecret(rest: string, { method, body }: DoubleRequest): DoubleAnswer {
     const [, name = '', action = ''] = /^\/([A-Za-z0-9_-]{1,255})(.*)$/.exec(rest) ?? [];
-    if (method === 'POST' && action === ':addVersion') return this.#addVersion(name, request.body);
+    if (method === 'POST' && action === ':addVersion') return this.#addVersion(name, body);
     if (method === 'DELETE' && action === '') return this.#delete(name);
     const version = /^\/versions\/(\d+):access$/.exec(action)?.[1];
     if (method === 'GET' && version !== undefined) return this.#access(name, Number(version));

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -43,10 +45,11 @@ export interface HttpDouble {
 export async function startHttpDouble(
   clock: VirtualClock,
   answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>,
+  tls?: ServerOptions,
 ): Promise<HttpDouble> {
   const requests: DoubleRequest[] = [];
   const double = { faultOf: (() => undefined) as FaultOf };
-  const server = createServer((incoming, response) => {
+  const listener = (incoming: IncomingMessage, response: ServerResponse) => {
     void (async () => {
       const request: DoubleRequest = {
         method: incoming.method ?? '',
@@ -67,10 +70,11 @@ export async function startHttpDouble(
       });
       response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
     })();
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await listenOnLoopback(server);
   return Object.assign(double, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     close: () => closeServer(server),
   });

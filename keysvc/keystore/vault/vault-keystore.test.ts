@@ -20,8 +20,9 @@ function settingsFor(double: VaultDouble, version: 'v1' | 'v2', more: Partial<Va
   return { kind: 'vault', endpoint, engine: 'kv', version, prefix: '', login: approle, tls: {}, ...more } as const;
 }
 
+const isForKeys = ({ url }: { url: URL }) => url.pathname.startsWith('/v1/kv/');
+
 describe.each(['v1', 'v2'] as const)('Vault with its engine %s', (version) => {
-  const isForKeys = ({ url }: { url: URL }) => url.pathname.startsWith('/v1/kv/');
   const data = version === 'v1' ? 'kv' : 'kv/data';
   const metadata = version === 'v1' ? 'kv' : 'kv/metadata';
   remoteKeyStoreConformance({
@@ -187,7 +188,7 @@ describe('Vault', () => {
     });
 
     it.each<[string, Partial<VaultLogin>, string]>([
-      ['a wrong secret ID', { secretId: 'wrong-value' } as Partial<VaultLogin>, 'is the secret ID neither used up'],
+      ['a wrong secret ID', { secretId: 'wrong-value' }, 'is the secret ID neither used up'],
       ['an engine that is not there', { engine: 'other' }, 'is an auth method enabled at "other"'],
     ])('not with %s, and says what to mend', async (_, wrong, message) => {
       const store = await start('v2', { login: { ...approle, ...wrong } as VaultLogin });
