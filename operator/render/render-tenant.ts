@@ -63,7 +63,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
   const storage = renderStorage(tenant, context);
   const keyService = renderKeyServiceAccess(tenant, parts.kms, context);
   const tls = renderTls(tenant, context);
-  const serviceAccounts = renderServiceAccounts(tenant, context);
+  const serviceAccounts = renderServiceAccounts(tenant, parts.providers, context);
   return {
     name: workloadName(owner),
     owner,

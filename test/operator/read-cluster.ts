@@ -1,18 +1,21 @@
 import type { Condition } from '../../operator/api/object.ts';
 import type { KubeObject } from '../../operator/kube/kube-api.ts';
+import { resourceTypes } from '../../operator/kube/resource-types.ts';
 import type { ResourceStatus } from '../../operator/reconcile/conditions.ts';
+import type { ResourceKind } from '../../operator/workload.ts';
 import type { KubernetesDouble } from '../doubles/kubernetes/kubernetes-double.ts';
 import { kstatus } from './kstatus.ts';
 
 /** `Tenant demo`. */
 export interface Resource {
-  readonly kind: 'Tenant' | 'IdentityProvider' | 'KMSConfig' | 'Bucket';
+  readonly kind: ResourceKind;
   readonly name: string;
   readonly namespace?: string;
 }
 
 export function resourceObject(double: KubernetesDouble, { kind, name, namespace = 'default' }: Resource): KubeObject {
-  const found = double.get(`${kind.toLowerCase()}s.coffer.dev`, namespace, name);
+  const { plural } = Object.values(resourceTypes).find((type) => type.kind === kind) ?? { plural: '' };
+  const found = double.get(`${plural}.coffer.dev`, namespace, name);
   if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
   return found;
 }

@@ -1,4 +1,5 @@
 import type { KubernetesOperator, KubernetesOptions } from '../../operator/kubernetes/start-kubernetes.ts';
+import { resourceKinds } from '../../operator/workload.ts';
 import { KubernetesDouble, type KubernetesDoubleOptions } from '../doubles/kubernetes/kubernetes-double.ts';
 import { wellBehaved } from '../doubles/kubernetes/pod-behaviour.ts';
 import { quiet } from './fleet.ts';
@@ -9,7 +10,7 @@ import { goodProvider } from './provider-answers.ts';
 import { condition, eventsOf, imageOf, isCurrent, podsOf, type Resource } from './read-cluster.ts';
 import { watchHonesty, type Honesty } from './watch-honesty.ts';
 
-const kinds: ReadonlySet<string> = new Set(['Tenant', 'IdentityProvider', 'KMSConfig', 'Bucket']);
+const kinds: ReadonlySet<string> = new Set(resourceKinds);
 
 /** An operator of this process on an API server of this process, which grants it what the chart's Roles grant. */
 export class Stage {
