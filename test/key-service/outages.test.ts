@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
@@ -21,7 +20,9 @@ const kms = { encryption: { scheme: 'SSE-KMS' } } as const;
 
 /** Of two servers of one key service, over real TLS: each can be killed, slow, failing, or show another certificate. */
 class KeyServer {
-  mode: 'well' | 'slow' | 'failing' = 'well';
+  mode: 'well' | 'failing' = 'well';
+  /** Answers wait for it. */
+  gate: Promise<void> = Promise.resolve();
   answered = 0;
   readonly port: number;
   readonly #service: FakeKeyService;
@@ -55,7 +56,7 @@ class KeyServer {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     if (this.mode === 'failing') return void response.writeHead(503).end('{"message":"away"}');
-    if (this.mode === 'slow') await sleep(5_000);
+    await this.gate;
     const [, , , call = '', name = ''] = (request.url ?? '').split('/');
     const sent = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, string>;
     const bytes = (field: string) => Buffer.from(sent[field] ?? '', 'base64');
@@ -100,8 +101,8 @@ beforeEach(async () => {
     credentials: { kind: 'files', certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') },
     caFile: join(folder, 'ca.crt'),
     log: createLogger({ name: 'test', level: 'silent' }),
-    // So that what fails fails soon.
-    retryForMs: 100,
+    // So that what fails fails soon, and what is slow on a busy machine does not.
+    retryForMs: 1_000,
   });
   test = testLayer({ keys: keyServiceKeys(client, { defaultKey: 'default-key' }), inlineLimit: 100 });
   for (const bucket of ['bucket', 'fresh']) await test.layer.createBucket(bucket, { location: '' });
@@ -149,7 +150,7 @@ async function heal(): Promise<void> {
   }
 }
 
-describe.each(outages)('a key service that is %s', (_what, fail) => {
+describe.each(outages)('a key service that is %s', { timeout: 120_000 }, (_what, fail) => {
   it('goes on where its keys are known, refuses cleanly where not, stores nothing plain, and heals by itself', async () => {
     const { layer } = test;
     for (const server of servers) await fail(server);
@@ -186,12 +187,14 @@ describe.each(outages)('a key service that is %s', (_what, fail) => {
 });
 
 it('a key service that is slow delays what it is asked for, and nothing else', async () => {
-  for (const server of servers) server.mode = 'slow';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const server of servers) server.gate = promise;
   let written = false;
   const writing = test.layer.putObject(put('fresh', 'key', 'z', kms)).then(() => (written = true));
   expect(await body(test.layer, 'bucket', 'before')).toHaveLength(1_000);
   await test.layer.putObject(put('bucket', 'during', 'y', kms));
   expect(written).toBe(false);
+  resolve();
   await writing;
   expect((await body(test.layer, 'fresh', 'key')).toString()).toBe('z');
 });

@@ -81,7 +81,7 @@ it('makes, imports and lists keys at the key service', async () => {
   });
 });
 
-it('gives objects another key, and then removes the one that nothing uses any more', async () => {
+it('gives objects another key, and then removes the one that nothing uses any more', { timeout: 120_000 }, async () => {
   await put('object', 'first');
   expect(await call('DELETE', `${kms}/delete?key-id=first`)).toMatchObject({ status: 409 });
   expect(await call('POST', `${rotation}?key-id=first&to=second`)).toMatchObject({ status: 200 });

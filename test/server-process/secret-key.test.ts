@@ -13,6 +13,8 @@ import { refusal, s3Client } from '../harness/s3-client.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
 import type { RunningServer } from '../harness/start-server.ts';
 
+/** Servers start and stop in it. */
+const patient = { timeout: 120_000 };
 const Bucket = 'sealed';
 const text = 'in plain sight of nobody';
 const secretKey = `my-key:${randomBytes(32).toString('base64')}`;
@@ -36,7 +38,7 @@ async function withServer(env: Record<string, string>, use: (server: RunningServ
   }
 }
 
-it('encrypts with the key of a file, and reads it again by the name that MinIO has for it', async () => {
+it('encrypts with the key of a file, and reads it again by the name that MinIO has for it', patient, async () => {
   await withServer({ SVC_KMS_SECRET_KEY_FILE: keyFile }, async (server) => {
     const client = s3Client(server);
     await client.send(new CreateBucketCommand({ Bucket }));
@@ -73,7 +75,7 @@ it('encrypts with the key of a file, and reads it again by the name that MinIO h
   }
 });
 
-it('does not start with another key than the one that sealed, and says so', async () => {
+it('does not start with another key than the one that sealed, and says so', patient, async () => {
   const env = { SVC_KMS_SECRET_KEY: `my-key:${randomBytes(32).toString('base64')}` };
   const server = await startServer({ env, folder: join(folder, 'data') });
   await server.untilLogged('changed or wrong key');
