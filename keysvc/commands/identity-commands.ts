@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { isIdentity } from '../../protocol/key-service/identity.ts';
 import { callKeyServer, connected } from './call-key-server.ts';
 import type { CallOptions } from './call-key-server.ts';
@@ -7,7 +6,7 @@ import { fieldLines, printable } from './field-lines.ts';
 import { newIdentity } from './identity-new.ts';
 import type { IdentityNewOptions } from './identity-new.ts';
 import { identityOf } from './identity-of.ts';
-import { readListing } from './json-lines.ts';
+import type { ListedIdentity } from './answers.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -58,22 +57,6 @@ Examples:
     });
 }
 
-const patterns = z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]);
-
-/** What either generation says of the caller, or of another identity. */
-const identityAnswer = z
-  .object({
-    identity: z.string(),
-    admin: z.boolean(),
-    policy_name: z.string(),
-    policy: z.union([z.string(), z.object({ allow: patterns, deny: patterns }).partial()]),
-    allow: patterns,
-    deny: patterns,
-    created_at: z.string(),
-    created_by: z.string(),
-  })
-  .partial();
-
 function addInfo(identity: Command, terminal: Terminal): void {
   connected(
     identity
@@ -84,6 +67,7 @@ function addInfo(identity: Command, terminal: Terminal): void {
       const path = argument === undefined ? '/v1/identity/self/describe' : `/v1/identity/describe/${checked(argument)}`;
       const text = await client.ask('GET', path);
       if (options.json === true) return terminal.write(`${text}\n`);
+      const { identityAnswer } = await import('./answers.ts');
       const told = identityAnswer.parse(JSON.parse(text));
       const { policy } = told;
       const inline = typeof policy === 'object' ? policy : told;
@@ -102,14 +86,13 @@ function addInfo(identity: Command, terminal: Terminal): void {
   );
 }
 
-const listed = z.object({ identity: z.string(), admin: z.boolean().optional(), policy: z.string().optional() });
-
 function addList(identity: Command, terminal: Terminal): void {
   connected(identity.command('ls [pattern]').description('list the identities that a key server knows')).action(
     (pattern: string | undefined, options: CallOptions) =>
       callKeyServer(terminal, options, async (client) => {
         const text = await client.ask('GET', `/v1/identity/list/${encodeURIComponent(pattern ?? '*')}`);
-        const found = readListing<z.infer<typeof listed>>(text, listed, (name) => ({ identity: name }));
+        const { listedIdentity, readListing } = await import('./answers.ts');
+        const found = readListing<ListedIdentity>(text, listedIdentity, (name) => ({ identity: name }));
         if (options.json === true) return terminal.write(`${JSON.stringify(found)}\n`);
         for (const { identity: name, admin, policy = '' } of found)
           terminal.write(`${printable(name)}  ${printable(admin === true ? '(superuser)' : policy)}\n`);

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { stringify } from 'yaml';
 import { createFileAtomically, writeFileAtomically } from '../../platform/atomic-file.ts';
 import { makeIdentity, writeIdentity } from './identity-new.ts';
 import type { Terminal } from './terminal.ts';
@@ -62,6 +61,7 @@ async function init(folder: string, options: Options): Promise<string> {
   const client = await makeIdentity('client', { validForMs: monthMs });
   await writeIdentity(server, { key: file('server.key'), cert: file('server.crt') }, force);
   await writeIdentity(client, { key: file('client.key'), cert: file('client.crt') }, force);
+  const { stringify } = await import('yaml');
   const text = stringify({
     address: '0.0.0.0:7373',
     root: 'disabled',

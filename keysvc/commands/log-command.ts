@@ -1,17 +1,10 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import type { AuditEvent, ErrorEvent } from './answers.ts';
 import { callKeyServer, connected } from './call-key-server.ts';
 import type { CallOptions } from './call-key-server.ts';
 import { printable } from './field-lines.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-
-const auditEvent = z.object({
-  time: z.string(),
-  request: z.object({ ip: z.string().optional(), path: z.string(), identity: z.string().optional() }),
-  response: z.object({ code: z.number(), time: z.number() }),
-});
-const errorEvent = z.object({ message: z.string() });
 
 export function addLog(program: Command, terminal: Terminal): void {
   type Options = CallOptions & { readonly audit?: boolean; readonly error?: boolean };
@@ -29,8 +22,11 @@ Examples:
       if (options.audit === true && options.error === true) {
         throw new UsageError('--audit and --error are two streams: watch each with a command of its own');
       }
-      const [path, show] = options.error === true ? ['/v1/log/error', failure] : ['/v1/log/audit', call];
+      const path = options.error === true ? '/v1/log/error' : '/v1/log/audit';
       return callKeyServer(terminal, options, async (client) => {
+        const events = await import('./answers.ts');
+        const show = (json: unknown) =>
+          options.error === true ? failure(events.errorEvent.parse(json)) : call(events.auditEvent.parse(json));
         for await (const line of client.stream(path, terminal.interrupted)) {
           terminal.write(`${options.json === true || !terminal.isTerminal ? line : show(JSON.parse(line))}\n`);
         }
@@ -40,8 +36,7 @@ Examples:
     });
 }
 
-function call(json: unknown): string {
-  const { time, request, response } = auditEvent.parse(json);
+function call({ time, request, response }: AuditEvent): string {
   // Nanoseconds.
   const latency = `${(response.time / 1_000_000).toFixed(1)} ms`;
   const who = request.identity === undefined ? '-' : `${request.identity.slice(0, 8)}…`;
@@ -49,6 +44,6 @@ function call(json: unknown): string {
   return columns.map(printable).join('  ');
 }
 
-function failure(json: unknown): string {
-  return printable(errorEvent.parse(json).message);
+function failure({ message }: ErrorEvent): string {
+  return printable(message);
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { patternProblem } from '../../protocol/key-service/names.ts';
-import { loadKeyStoreSettings } from '../config/config-file.ts';
 import type { KeyStore } from '../keystore/keystore.ts';
 import type { KeyOutcome } from '../migrate/migrate-keys.ts';
 import type { Terminal } from './terminal.ts';
@@ -43,7 +42,8 @@ Examples:
 async function migrate(pattern: string, options: Options, terminal: Terminal): Promise<void> {
   const problem = patternProblem(pattern);
   if (problem !== undefined) throw new UsageError(`"${pattern}" is no pattern of key names: ${problem}`);
-  const [{ migrateKeys }, { openKeyStore }] = await Promise.all([
+  const [{ loadKeyStoreSettings }, { migrateKeys }, { openKeyStore }] = await Promise.all([
+    import('../config/config-file.ts'),
     import('../migrate/migrate-keys.ts'),
     import('../keystore/open-keystore.ts'),
   ]);

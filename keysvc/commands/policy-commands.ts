@@ -1,22 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { parse as parseYaml } from 'yaml';
-import { z } from 'zod';
 import { callKeyServer, connected } from './call-key-server.ts';
 import type { CallOptions } from './call-key-server.ts';
 import { fieldLines, printable } from './field-lines.ts';
-import { readListing } from './json-lines.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-
-const patterns = z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]);
-const policyAnswer = z.object({
-  allow: patterns.nullish(),
-  deny: patterns.nullish(),
-  created_at: z.string().optional(),
-  created_by: z.string().optional(),
-});
-const listed = z.object({ name: z.string() });
 
 export function addPolicy(program: Command, terminal: Terminal): void {
   const policy = program
@@ -37,7 +25,8 @@ function addReading(policy: Command, terminal: Terminal): void {
     (pattern: string | undefined, options: CallOptions) =>
       callKeyServer(terminal, options, async (client) => {
         const text = await client.ask('GET', `/v1/policy/list/${encodeURIComponent(pattern ?? '*')}`);
-        const names = readListing(text, listed, (name) => ({ name })).map(({ name }) => name);
+        const { listedPolicy, readListing } = await import('./answers.ts');
+        const names = readListing(text, listedPolicy, (name) => ({ name })).map(({ name }) => name);
         terminal.write(
           options.json === true ? `${JSON.stringify(names)}\n` : names.map((name) => `${printable(name)}\n`).join(''),
         );
@@ -48,6 +37,7 @@ function addReading(policy: Command, terminal: Terminal): void {
       callKeyServer(terminal, options, async (client) => {
         const text = await client.ask('GET', `/v1/policy/describe/${encodeURIComponent(name)}`);
         if (options.json === true) return terminal.write(`${text}\n`);
+        const { policyAnswer } = await import('./answers.ts');
         const { created_at, created_by } = policyAnswer.parse(JSON.parse(text));
         terminal.write(
           fieldLines([
@@ -61,6 +51,7 @@ function addReading(policy: Command, terminal: Terminal): void {
   connected(policy.command('show <name>').description('show what a policy allows and denies')).action(
     (name: string, options: CallOptions) =>
       callKeyServer(terminal, options, async (client) => {
+        const { policyAnswer } = await import('./answers.ts');
         const { allow, deny } = policyAnswer.parse(
           JSON.parse(await client.ask('GET', `/v1/policy/read/${encodeURIComponent(name)}`)),
         );
@@ -98,16 +89,32 @@ function addWriting(policy: Command, terminal: Terminal): void {
   );
 }
 
-const policyFile = z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() });
+interface PolicyBody {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
 
 /** Errors with a `UsageError` where the file is none. */
-async function readPolicy(file: string): Promise<z.infer<typeof policyFile>> {
+async function readPolicy(file: string): Promise<PolicyBody> {
   try {
-    return policyFile.parse(parseYaml(await readFile(file, 'utf8')));
+    const { parse } = await import('yaml');
+    const policy: unknown = parse(await readFile(file, 'utf8'));
+    if (isPolicy(policy)) return policy;
+    throw new TypeError('it holds something else');
   } catch (error) {
     throw new UsageError(
       `${file} is no policy (YAML or JSON with the lists "allow" and "deny"): ${(error as Error).message}`,
       { cause: error },
     );
   }
+}
+
+function isPolicy(value: unknown): value is PolicyBody {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([name, list]) =>
+      (name === 'allow' || name === 'deny') &&
+      Array.isArray(list) &&
+      list.every((pattern) => typeof pattern === 'string'),
+  );
 }

@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import type { StatusAnswer } from '../../protocol/key-service/payloads.ts';
 import { callKeyServer, connected } from './call-key-server.ts';
 import type { CallOptions } from './call-key-server.ts';
 import { fieldLines, printable } from './field-lines.ts';
 import type { Terminal } from './terminal.ts';
-
-const api = z.object({ method: z.string(), path: z.string(), max_body: z.number(), timeout: z.number() });
 
 export function addStatus(program: Command, terminal: Terminal): void {
   type Options = CallOptions & { readonly short?: boolean; readonly api?: boolean };
@@ -16,7 +13,8 @@ export function addStatus(program: Command, terminal: Terminal): void {
     .action((options: Options) =>
       callKeyServer(terminal, options, async (client) => {
         const status = await client.status();
-        const apis = options.api === true ? z.array(api).parse(JSON.parse(await client.ask('GET', '/v1/api'))) : [];
+        const { apisAnswer } = await import('./answers.ts');
+        const apis = options.api === true ? apisAnswer.parse(JSON.parse(await client.ask('GET', '/v1/api'))) : [];
         if (options.json === true) {
           return terminal.write(`${JSON.stringify(options.api === true ? { ...status, apis } : status)}\n`);
         }
