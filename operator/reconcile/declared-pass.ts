@@ -33,7 +33,8 @@ export async function declaredPass(resource: Declared, resources: Resources, pas
     return passes.status.put(about, taken(resource, claimant), {});
   }
   const context = access && contextOf(resource, access, resources, passes);
-  if (resources.deleting.has(objectKey(about))) return undo(resource, isThere(tenant, resources), context, passes);
+  if (resources.deleting.has(objectKey(about)))
+    return undo(resource, isThere(tenant, resources), context, resources, passes);
   const invalid = resources.invalid.get(objectKey(about));
   if (invalid !== undefined) return passes.status.put(about, failed('InvalidSpec', invalid), statusOf(about, passes));
   const controller = controllerOf(resource, passes);
@@ -41,11 +42,15 @@ export async function declaredPass(resource: Declared, resources: Resources, pas
     return passes.status.put(about, failed('Unsupported', `a ${about.kind} is nothing that is looked after here`), {});
   }
   await bringInLine(resource, tenant, context, controller, passes);
-  // What waited for this one to be there need not wait for its next look.
-  if (isReady(about, passes))
-    for (const other of waitingIn(resource.spec.tenantRef.name, resources, passes.options)) {
-      if (objectKey(other) !== objectKey(about)) passes.options.enqueue(other);
-    }
+  if (isReady(about, passes)) wakeWaiting(resource, resources, passes);
+}
+
+/** What waited for this one to be there, or to be gone, need not wait for its next look. */
+function wakeWaiting(resource: Declared, resources: Resources, { options }: Passes): void {
+  const own = objectKey(referenceTo(resource));
+  for (const other of waitingIn(resource.spec.tenantRef.name, resources, options)) {
+    if (objectKey(other) !== own) options.enqueue(other);
+  }
 }
 
 async function bringInLine(
@@ -78,6 +83,7 @@ async function undo(
   resource: Declared,
   tenantIsThere: boolean,
   context: DeclaredContext | undefined,
+  resources: Resources,
   passes: Passes,
 ): Promise<void> {
   const { finalizer, enqueue } = passes.options;
@@ -86,7 +92,10 @@ async function undo(
   // A tenant that is only down comes back: what is in it is dealt with then.
   if (tenantIsThere && context === undefined && !keeps) return enqueue(about, tenantDownMs);
   const outcome = await controllerOf(resource, passes)?.remove(resource, tenantIsThere ? context : undefined);
-  if (outcome === undefined || outcome.done) return finalizer?.release(about);
+  if (outcome === undefined || outcome.done) {
+    await finalizer?.release(about);
+    return wakeWaiting(resource, resources, passes);
+  }
   enqueue(about, outcome.afterMs);
   return passes.status.put(about, outcome.findings, { ...statusOf(about, passes), ...outcome.status });
 }
@@ -110,7 +119,8 @@ function contextOf(resource: Declared, access: TenantAccess, resources: Resource
     status: statusOf(about, passes),
     remember: async (status) => {
       const before = options.status.get(about);
-      const kept = before ?? { observedGeneration: options.status.generation(about), conditions: [] };
+      // Of no generation: nothing is said of any yet.
+      const kept = before ?? { observedGeneration: 0, conditions: [] };
       await options.status.put(about, { ...kept, ...status });
     },
     credentials: () => {

@@ -10,9 +10,9 @@ const kept = { name: 'kept', key: 'client-secret' };
 describe('a tenant that takes tokens of service accounts', () => {
   it('knows the cluster as a provider, for the audience, and has a token to read its keys with', () => {
     const { environment } = renderServiceAccounts(accepting, [], context);
-    expect(environment.map(({ name, value }) => `${name}=${value.parts.join('')}`)).toEqual([
-      'SVC_IDENTITY_OPENID_VENDOR_KUBERNETES_SERVICE_ACCOUNTS=kubernetes',
-      'SVC_IDENTITY_OPENID_CLIENT_ID_KUBERNETES_SERVICE_ACCOUNTS=coffer-demo',
+    expect(environment.map(({ name, value }) => [name, ...value.parts])).toEqual([
+      ['SVC_IDENTITY_OPENID_VENDOR_KUBERNETES_SERVICE_ACCOUNTS', 'kubernetes'],
+      ['SVC_IDENTITY_OPENID_CLIENT_ID_KUBERNETES_SERVICE_ACCOUNTS', 'coffer-demo'],
     ]);
     expect(tenantKubernetes(accepting, 'root').pod.serviceAccountToken).toBe(true);
   });

@@ -115,15 +115,15 @@ describe('a pod whose service account is bound to a policy', () => {
   }, 180_000);
 });
 
-describe('a User', () => {
-  const keys = async () => {
-    const secret = await team.get('secret', 'ann-credentials');
-    const decode = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
-    return { accessKeyId: decode('accessKey'), secretAccessKey: decode('secretKey') };
-  };
-  const client = async () =>
-    new S3Client({ endpoint: await team.endpoint(), region, forcePathStyle: true, credentials: await keys() });
+const keysOfAnn = async () => {
+  const secret = await team.get('secret', 'ann-credentials');
+  const decode = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
+  return { accessKeyId: decode('accessKey'), secretAccessKey: decode('secretKey') };
+};
+const clientOfAnn = async () =>
+  new S3Client({ endpoint: await team.endpoint(), region, forcePathStyle: true, credentials: await keysOfAnn() });
 
+describe('a User', () => {
   it('has keys in a Secret, made for it, and goes with all that it had', async () => {
     const spec = { tenantRef: { name: 'demo' } };
     await kubectl.apply(
@@ -133,7 +133,7 @@ describe('a User', () => {
       }),
     );
     await team.untilCondition('policybinding', 'ann', { status: 'True' });
-    const s3 = await client();
+    const s3 = await clientOfAnn();
     expect((await s3.send(new ListBucketsCommand({}))).Buckets?.map(({ Name }) => Name)).toEqual(['backups']);
     await kubectl.run(['delete', 'policybinding/ann', 'user/ann', '--namespace', team.namespace, '--timeout=60s']);
     await expect(s3.send(new ListBucketsCommand({}))).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
