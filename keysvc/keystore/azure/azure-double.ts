@@ -70,6 +70,12 @@ export class AzureDouble {
     secret.versions.push({ id, value, tags: {}, attributes });
   }
 
+  /** Some time ago: the vault is through with it, and it can be recovered. */
+  deleteInPortal(name: string): void {
+    const secret = this.#secrets.get(name.toLowerCase());
+    if (secret !== undefined) secret.deletedAt = this.clock.now() - backgroundMs;
+  }
+
   versionsOf(name: string): number {
     return this.#secrets.get(name.toLowerCase())?.versions.length ?? 0;
   }
