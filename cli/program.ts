@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
+import type { Runner } from './commands/define.ts';
 import { addCommands } from './commands/table.ts';
 import { Context, type GlobalOptions } from './context.ts';
 import type { Io } from './terminal/io.ts';
@@ -9,8 +10,8 @@ import { Output } from './terminal/output.ts';
 /** Runs one command line; answers its exit code: 0, 1 for any failure, 130 when it was interrupted. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const arguments_ = argv.map((argument) => (argument === '--JSON' ? '--json' : argument));
-  const program = buildProgram(io);
   try {
+    const program = await buildProgram(io, arguments_);
     await program.parseAsync(arguments_, { from: 'user' });
     return 0;
   } catch (error) {
@@ -38,7 +39,7 @@ function sentence(text: string): string {
   return `${bare.charAt(0).toUpperCase()}${bare.slice(1).replace(/\.$/, '')}`;
 }
 
-function buildProgram(io: Io): Command {
+async function buildProgram(io: Io, words: readonly string[]): Promise<Command> {
   const program = new Command('coffer')
     .description('Client for Coffer and other S3-compatible object stores')
     .version(`coffer ${readVersion()}`, '-v, --version')
@@ -57,7 +58,7 @@ function buildProgram(io: Io): Command {
       // What is wrong is printed by `fail`, in the form of all errors; help for a wrong command goes to standard error.
       writeErr: (text) => (text.startsWith('error:') ? undefined : io.stderr.write(text)),
     });
-  addCommands(program, async (work, description, args) => {
+  const runner: Runner = async (work, description, args) => {
     const context = new Context(io, program.opts<GlobalOptions>());
     try {
       await work(context);
@@ -66,7 +67,8 @@ function buildProgram(io: Io): Command {
     } finally {
       context.close();
     }
-  });
+  };
+  await addCommands(program, runner, words);
   return program;
 }
 

@@ -1,17 +1,22 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { addAdminCommands } from './admin/admin-commands.ts';
-import type { Runner } from './define.ts';
+import { administration } from './administration.ts';
+import { group, type Runner } from './define.ts';
 
 /**
- * Every command with its arguments and options. The code of each is imported when it runs, so that a short command starts fast.
+ * Every command with its arguments and options. The code of each is imported when it runs, so that a short command starts fast; and so
+ * is the table of those for administrators, which has ten times as many as there are others.
  */
-export function addCommands(program: Command, run: Runner): void {
+export async function addCommands(program: Command, run: Runner, words: readonly string[]): Promise<void> {
   addAlias(program, run);
   addBuckets(program, run);
   addObjects(program, run);
   addServers(program, run);
-  addAdminCommands(program, run);
+  if (words.some((word) => Object.hasOwn(administration, word))) {
+    (await import('./admin/admin-commands.ts')).addAdminCommands(program, run);
+    return;
+  }
+  for (const [name, description] of Object.entries(administration)) group(program, name, description);
 }
 
 function addAlias(program: Command, run: Runner): void {

@@ -49,6 +49,9 @@ function inProcess(...args: string[]) {
 describe('what is wrong on the command line', () => {
   it.each([
     [['nope'], "Unknown command 'nope'"],
+    [['admin', 'nope'], "Unknown command 'nope'"],
+    [['idp', 'openid', 'list'], "Missing required argument 'alias'"],
+    [['admin', 'user', 'list', 'local/bucket'], 'name a server, without a bucket'],
     [['ls', '--nope', 'x'], "Unknown option '--nope'"],
     [['cp', 'a'], 'at least one source and a target'],
     [['ls'], "Missing required argument 'targets'"],

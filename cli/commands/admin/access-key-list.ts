@@ -1,6 +1,7 @@
 import { adminOf } from '../../admin/admin-client.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
+import { printable } from '../../terminal/format.ts';
 import { textTable } from '../../terminal/text-table.ts';
 import { shownExpiration } from './access-keys.ts';
 
@@ -28,9 +29,59 @@ export interface ListKeysOptions {
 /** Access keys of either kind, by user: of those named, of everybody, or of the caller. */
 export async function listAccessKeys(
   context: Context,
-  [alias = '', ...users]: readonly string[],
+  args: readonly string[],
   options: ListKeysOptions,
 ): Promise<void> {
+  const [alias = '', ...users] = args;
+  const admin = await adminOf(context, alias);
+  const query = { ...questionOf(users, options), users };
+  const found = await admin.openedJson<Record<string, KeysOfUser>>({
+    method: 'GET',
+    call: 'list-access-keys-bulk',
+    query,
+  });
+  print(context, alias, Object.entries(found), options);
+}
+
+/** The same of people of the directory, by DN. */
+export async function listDirectoryKeys(
+  context: Context,
+  [alias = '', ...people]: readonly string[],
+  options: ListKeysOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const found = await admin.openedJson<Record<string, KeysOfUser>>({
+    method: 'GET',
+    call: 'idp/ldap/list-access-keys-bulk',
+    query: { ...questionOf(people, options), userDNs: people },
+  });
+  print(context, alias, Object.entries(found), options);
+}
+
+interface ConfigurationKeys {
+  readonly configName?: string;
+  readonly users?: readonly (KeysOfUser & { readonly ID?: string; readonly readableName?: string })[] | null;
+}
+
+/** The same of people of OpenID providers, by the name that people know them by. */
+export async function listOpenIdKeys(
+  context: Context,
+  [alias = '', ...people]: readonly string[],
+  options: ListKeysOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const found = await admin.openedJson<readonly ConfigurationKeys[] | null>({
+    method: 'GET',
+    call: 'idp/openid/list-access-keys-bulk',
+    query: { ...questionOf(people, options), users: people, allConfigs: 'true' },
+  });
+  const entries = (found ?? []).flatMap(({ configName = '', users }) =>
+    (users ?? []).map((user) => [`${user.readableName || user.ID} (${configName})`, user] as const),
+  );
+  print(context, alias, entries, options);
+}
+
+function questionOf(users: readonly string[], options: ListKeysOptions) {
   const kinds = [
     ...(options.usersOnly ? ['users-only'] : []),
     ...(options.tempOnly ? ['sts-only'] : []),
@@ -40,17 +91,20 @@ export async function listAccessKeys(
   if (options.self && (options.all || users.length > 0)) {
     throw new CliError('BadArgument', 'Name users, or give one of --self and --all');
   }
-  const admin = await adminOf(context, alias);
   // As stock clients: without a word about whom, everybody.
   const all = options.all === true || (users.length === 0 && options.self !== true);
-  const found = await admin.openedJson<Record<string, KeysOfUser>>({
-    method: 'GET',
-    call: 'list-access-keys-bulk',
-    query: { listType: kinds[0] ?? 'all', users, ...(all ? { all: 'true' } : {}) },
-  });
-  const entries = Object.entries(found).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { listType: kinds[0] ?? 'all', ...(all ? { all: 'true' } : {}) };
+}
+
+function print(
+  context: Context,
+  alias: string,
+  found: readonly (readonly [string, KeysOfUser])[],
+  { usersOnly = false }: ListKeysOptions,
+): void {
+  const entries = found.toSorted(([a], [b]) => (a < b ? -1 : 1));
   context.output.list(
-    tableOf(entries, options.usersOnly === true) || `There are none. Make one: coffer admin accesskey create ${alias}`,
+    tableOf(entries, usersOnly) || `There are none. Make one: coffer admin accesskey create ${alias}`,
     entries.map(([user, { serviceAccounts, stsKeys }]) => ({
       user,
       stsKeys: stsKeys ?? null,
@@ -60,7 +114,7 @@ export async function listAccessKeys(
 }
 
 function tableOf(entries: readonly (readonly [string, KeysOfUser])[], usersOnly: boolean): string {
-  if (usersOnly) return entries.map(([user]) => user).join('\n');
+  if (usersOnly) return entries.map(([user]) => printable(user)).join('\n');
   const rows = entries.flatMap(([user, { serviceAccounts, stsKeys }]) => [
     ...(serviceAccounts ?? []).map((key) => rowOf(user, key, 'access key')),
     ...(stsKeys ?? []).map((key) => rowOf(user, key, 'temporary')),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Runner } from '../define.ts';
-import { group } from '../define.ts';
+import { administration } from '../administration.ts';
+import { group, type Runner } from '../define.ts';
 import { addAccessKeyCommands } from './access-key-commands.ts';
 import { addClusterCommands } from './cluster-commands.ts';
 import { addConfigCommands } from './config-commands.ts';
@@ -13,7 +13,7 @@ import { addUserCommands } from './user-commands.ts';
 
 /** `admin …` and `idp …`: what administrators do with servers of Coffer and MinIO. */
 export function addAdminCommands(program: Command, run: Runner): void {
-  const admin = group(program, 'admin', 'administer servers');
+  const admin = group(program, 'admin', administration.admin);
   addServiceCommands(admin, run);
   addUserCommands(admin, run);
   addGroupCommands(admin, run);

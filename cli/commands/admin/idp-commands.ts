@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { administration } from '../administration.ts';
 import { define, group, type Runner } from '../define.ts';
-import { addChanges, addInfo, addRevoke, newKeyOptions } from './access-key-commands.ts';
+import { addChanges, addInfo, addRevoke, listOptions, newKeyOptions } from './access-key-commands.ts';
+import type { ListKeysOptions } from './access-key-list.ts';
 import type { KeyOptions } from './access-keys.ts';
 import type { ClaimOptions } from './claim-policies.ts';
 import type { IdpType } from './idp-configs.ts';
@@ -10,7 +12,7 @@ import { entitiesOptions, holderOptions } from './policy-commands.ts';
 
 /** Below `admin`, as the specification has them, and at the top, as stock clients do. */
 export function addIdpCommands(parent: Command, run: Runner, path: 'idp' | 'admin idp'): void {
-  const idp = group(parent, 'idp', 'identity providers');
+  const idp = group(parent, 'idp', administration.idp);
   const openid = group(idp, 'openid', 'OpenID providers, and rights of their people');
   addConfigurations(openid, run, 'openid', `${path} openid`);
   addTest(openid, run, `${path} openid`);
@@ -152,6 +154,16 @@ function addClaimPolicies(openid: Command, run: Runner, path: string): void {
 
 function addOpenIdKeys(openid: Command, run: Runner, path: string): void {
   const keys = group(openid, 'accesskey', 'access keys of people of OpenID providers');
+  define<ListKeysOptions>(keys, run, {
+    usage: 'list <alias> [people...]',
+    alias: 'ls',
+    description: 'show access keys and temporary credentials of people; without any those of everybody',
+    options: listOptions,
+    examples: [[`${path} accesskey list mine ann`, '']],
+    doing: 'list the access keys of',
+    run: async (context, args, options) =>
+      (await import('./access-key-list.ts')).listOpenIdKeys(context, args, options),
+  });
   addInfo(keys, run, `${path} accesskey`);
   addChanges(keys, run, `${path} accesskey`);
   addRevoke(keys, run, 'openid', `${path} accesskey`);
@@ -186,6 +198,16 @@ function addDirectoryPolicies(ldap: Command, run: Runner, path: string): void {
 
 function addDirectoryKeys(ldap: Command, run: Runner, path: string): void {
   const keys = group(ldap, 'accesskey', 'access keys of people of the directory');
+  define<ListKeysOptions>(keys, run, {
+    usage: 'list <alias> [people...]',
+    alias: 'ls',
+    description: 'show access keys and temporary credentials of people by DN; without any those of everybody',
+    options: listOptions,
+    examples: [[`${path} accesskey list mine 'uid=ann,ou=people,dc=example,dc=org'`, '']],
+    doing: 'list the access keys of',
+    run: async (context, args, options) =>
+      (await import('./access-key-list.ts')).listDirectoryKeys(context, args, options),
+  });
   define<KeyOptions>(keys, run, {
     usage: 'create <alias> [person]',
     description: 'make an access key for yourself, or for a person by name or DN',
