@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { logIn, TestBrowser, TestConsole } from '../../server/console/testing.ts';
+import { logIn, rootKeys, TestBrowser, TestConsole } from '../../server/console/testing.ts';
 import { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
 import { newVisitor, openBrowser } from './open-browser.ts';
 
@@ -75,6 +75,33 @@ async function fill(): Promise<void> {
     });
   for (const [bucket, key, type, size] of objects) await put(bucket, key, type, Buffer.alloc(size, 'coffer '));
   await put('research', 'site-map.svg', 'image/svg+xml', Buffer.from(svg));
+  await fillIdentities(root);
+}
+
+async function fillIdentities(root: TestBrowser): Promise<void> {
+  const document = (action: string) =>
+    JSON.stringify(
+      {
+        Version: '2012-10-17',
+        Statement: [
+          { Sid: 'Look', Effect: 'Allow', Action: ['s3:ListBucket'], Resource: ['arn:aws:s3:::research'] },
+          { Sid: 'Own', Effect: 'Allow', Action: [action], Resource: ['arn:aws:s3:::research/${aws:username}/*'] },
+        ],
+      },
+      null,
+      2,
+    );
+  const policy = (action: string) =>
+    root.send('PUT', '/api/policy?name=research-own', { json: { document: document(action) } });
+  for (const action of ['s3:GetObject', 's3:*Object']) await policy(action);
+  await root.send('POST', '/api/groups', { json: { name: 'researchers', policies: ['research-own'] } });
+  for (const name of ['ingrid', 'tomas']) {
+    await root.send('POST', '/api/users', { json: { name, secretKey: `${name}-secret`, groups: ['researchers'] } });
+  }
+  const key = { owner: 'ingrid', name: 'microscope', description: 'uploads at night', expires: '2031-01-31T00:00:00Z' };
+  await root.send('POST', '/api/access-keys', { json: key });
+  const holder = { kind: 'claim', provider: 'PRIMARY_IAM', claim: 'groups', value: 'lab-*' };
+  await root.send('POST', '/api/policy/attach?name=research-own', { json: holder });
 }
 
 async function signIn(page: Page, username: string): Promise<void> {
@@ -137,6 +164,43 @@ async function takeAll(folder: string, scheme: 'light' | 'dark'): Promise<void> 
   await page.getByRole('button', { name: 'Open' }).click();
   await page.getByText('text/markdown').waitFor();
   await take('opened-by-key');
+  await context.clearCookies();
+  await takeAdministration(page, take);
   await context.close();
   if (complaints.length > 0) process.stderr.write(`${complaints.join('\n')}\n`);
+}
+
+async function takeAdministration(page: Page, take: (name: string) => Promise<void>): Promise<void> {
+  await page.goto(`${server.url}/sign-in`);
+  await page.getByLabel('Access key').fill(rootKeys.accessKey);
+  await page.getByLabel('Secret key').fill(rootKeys.secretKey);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('link', { name: 'Users' }).waitFor();
+  const pages = [
+    ['access-keys', '/access-keys'],
+    ['users', '/users'],
+    ['user', '/user?name=ingrid'],
+    ['groups', '/groups'],
+    ['group', '/group?name=researchers'],
+    ['policies', '/policies'],
+    ['policy', '/policy?name=research-own'],
+    ['new-policy', '/policies/new'],
+    ['identity-providers', '/identity-providers'],
+    ['identity-provider', '/identity-provider?type=openid&name=PRIMARY_IAM'],
+    ['new-identity-provider', '/identity-providers/new?type=openid'],
+    ['status', '/status'],
+  ] as const;
+  for (const [name, path] of pages) {
+    await page.goto(`${server.url}${path}`);
+    await page.locator('h1').waitFor();
+    await take(name);
+  }
+  await page.goto(`${server.url}/explain?who=ingrid`);
+  await page.getByLabel('Resource').fill('research/tomas/draft.tex');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('ingrid: denied').waitFor();
+  await take('explain');
+  await page.goto(`${server.url}/access-keys`);
+  await page.getByRole('button', { name: 'Create access key' }).first().click();
+  await take('create-access-key');
 }

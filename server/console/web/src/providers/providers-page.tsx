@@ -77,9 +77,9 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Name</Table.Th>
+            <Table.Th w={240}>Name</Table.Th>
             <Table.Th>State</Table.Th>
-            <Table.Th w={160}>From</Table.Th>
+            <Table.Th w={220}>From</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
