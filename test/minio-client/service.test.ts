@@ -83,6 +83,10 @@ function isReady({ message }: Readonly<Record<string, unknown>>): boolean {
   return message === 'ready';
 }
 
+function stopsOfCoffer(): number {
+  return coffer.log.filter((line) => line.includes('"msg":"stopped"')).length;
+}
+
 describe('stock mc', { timeout: patience }, () => {
   it.each(['coffer', 'minio'])('traces requests of %s', async (alias) => {
     const url = alias === 'coffer' ? coffer.s3 : minio.url;
@@ -155,6 +159,28 @@ describe('stock mc', { timeout: patience }, () => {
     expect(text).not.toContain('InternalError');
   });
 
+  it('sets up a directory only where it answers', async () => {
+    expect((await mc.try('idp', 'ldap', 'ls', 'coffer')).code).toBe(0);
+    const keys = ['server_addr=127.0.0.1:1', 'user_dn_search_base_dn=dc=org', 'user_dn_search_filter=(uid=%s)'];
+    const { code, text } = await mc.try('idp', 'ldap', 'add', 'coffer', ...keys);
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('XMinioConfigError') as string });
+    expect(text).toContain('The directory 127.0.0.1:1 cannot be asked now');
+    expect(JSON.stringify(await mc.run('admin', 'config', 'get', 'coffer', 'identity_ldap'))).toContain('"off"');
+    expect((await mc.try('idp', 'ldap', 'rm', 'coffer')).text).toContain('XMinioAdminConfigIDPCfgNameDoesNotExist');
+  });
+
+  it('lists access keys of people of a directory', async () => {
+    expect((await mc.try('idp', 'ldap', 'accesskey', 'ls', 'coffer')).code).toBe(0);
+  });
+
+  it('shows what is configured, and where it is changed', async () => {
+    await mc.run('admin', 'config', 'get', 'coffer', 'site');
+    expect(await mc.run('admin', 'config', 'history', 'coffer')).toMatchObject([{ entries: [] }]);
+    expect((await mc.try('admin', 'config', 'export', 'coffer')).text).toContain('success');
+    const { code, text } = await mc.try('admin', 'config', 'set', 'coffer', 'site', 'region=elsewhere');
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('SVC_REGION') as string });
+  });
+
   it('restarts the server, and waits until it is there again', async () => {
     await mc.run('admin', 'service', 'restart', '--wait', 'coffer');
     expect(await mc.run('ls', 'coffer')).toEqual([]);
@@ -162,6 +188,7 @@ describe('stock mc', { timeout: patience }, () => {
 
   it('stops the server', async () => {
     await mc.run('admin', 'service', 'stop', 'coffer');
-    await coffer.untilLogged('"msg":"stopped"');
+    // The restart before was a stop, too.
+    await expect.poll(stopsOfCoffer, { timeout: 60_000 }).toBe(2);
   });
 });
