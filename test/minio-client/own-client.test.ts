@@ -59,8 +59,8 @@ function inOrder(lines: readonly unknown[]): unknown[] {
 }
 
 function nameOf(line: unknown): string {
-  const { policy, accessKey } = line as Readonly<Record<string, unknown>>;
-  return JSON.stringify([typeof policy === 'string' ? policy : '', accessKey]);
+  const { policy, accessKey, user } = line as Readonly<Record<string, unknown>>;
+  return JSON.stringify([typeof policy === 'string' ? policy : '', accessKey, user]);
 }
 
 /** Fields that mean nothing there, that we do not repeat, or whose wording is each client's own. */
