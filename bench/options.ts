@@ -11,6 +11,8 @@ export interface Options {
   readonly seconds: number;
   readonly quick: boolean;
   readonly signPayload: boolean;
+  /** Coffer encrypts every object with SSE-KMS. */
+  readonly encryption: boolean;
   readonly folder: string | undefined;
   /** The checkout that Coffer is started from. */
   readonly coffer: string | undefined;
@@ -43,6 +45,7 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --overwrites N        run all once more after N writes over objects in Coffer: 10000000 in the long form
   --cold-start N        objects of Coffer's cold start, 1000000; 0 leaves it out, as --quick, --targets and --only do
   --sign-payload        sign SHA-256 of bodies
+  --encryption          Coffer encrypts every object with SSE-KMS
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
   --coffer DIR          another checkout to start Coffer from, to compare with
   --folder DIR          where the servers keep their data, .coffer/bench
@@ -63,6 +66,7 @@ export function parseOptions(args: readonly string[]): Options {
     seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
     quick,
     signPayload: values['sign-payload'],
+    encryption: values.encryption,
     folder: values.folder,
     coffer: values.coffer,
     out: values.out,
@@ -91,6 +95,7 @@ function read(args: readonly string[]) {
         overwrites: { type: 'string' },
         'cold-start': { type: 'string' },
         'sign-payload': { type: 'boolean', default: false },
+        encryption: { type: 'boolean', default: false },
         profile: { type: 'boolean', default: false },
         folder: { type: 'string' },
         coffer: { type: 'string' },
