@@ -15,7 +15,7 @@ export interface RequestTracing {
 }
 
 /** Milliseconds that the last spans get. */
-const lastMs = 3_000;
+const lastMs = 5_000;
 
 /** By the standard variables of OpenTelemetry; undefined, and none of its packages loaded, where they ask for nothing. */
 export async function openRequestTracing(

@@ -48,7 +48,9 @@ class Collector {
   }
 
   named(name: string): AuditEntry[] {
-    return this.entries.filter(({ api }) => api.name === name);
+    // Several are sent at once.
+    const inOrder = this.entries.toSorted((a, b) => (a.time < b.time ? -1 : 1));
+    return inOrder.filter(({ api }) => api.name === name);
   }
 
   async close(): Promise<void> {
@@ -80,13 +82,14 @@ async function start(env: Record<string, string>, data?: string): Promise<Runnin
     ...(data === undefined ? {} : { folder: data }),
   });
   servers.push(server);
-  await untilReady(server);
+  await untilReady(server, generous.timeout);
   return server;
 }
 
 const rootKeys = (server: RunningServer) => ({ accessKey: server.accessKey, secretKey: server.secretKey });
 
-describe('the audit log of a running server', () => {
+// Each starts servers of its own.
+describe('the audit log of a running server', { timeout: 240_000 }, () => {
   it('tells a web service by the settings of MinIO who did what, and why they could, and no secret', async () => {
     const server = await start({
       MINIO_AUDIT_WEBHOOK_ENABLE_SIEM: 'on',
@@ -120,6 +123,8 @@ describe('the audit log of a running server', () => {
     const presigned = await getSignedUrl(temporary, new GetObjectCommand({ Bucket: 'photos', Key: 'a.jpg' }));
     expect((await fetch(presigned)).status).toBe(403);
     await fetch(`${server.s3}/minio/health/live`);
+    await expect.poll(() => collector.named('GetObject').length, generous).toBe(2);
+    await expect.poll(() => collector.named('AssumeRole').length, generous).toBe(1);
     await server.stop();
 
     expect(collector.named('PutObject')).toMatchObject([
@@ -180,6 +185,7 @@ describe('the audit log of a running server', () => {
     const cookie = signedIn.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
     expect((await call('buckets', { name: 'made-here' }, cookie)).ok).toBe(true);
     await (await fetch(`${server.console}/`)).text();
+    await expect.poll(() => collector.entries.length, generous).toBe(3);
     await server.stop();
     expect(collector.named('ConsoleSignIn')).toMatchObject([
       { trigger: 'console', api: { statusCode: 401 }, error: expect.stringMatching(/^SignInRefused/) as unknown },

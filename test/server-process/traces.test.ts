@@ -49,9 +49,10 @@ beforeAll(async () => {
       SVC_THREADS: '2',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
       OTEL_SERVICE_NAME: 'store',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
     },
   });
-  await untilReady(server);
+  await untilReady(server, 60_000);
 });
 afterAll(async () => {
   await server?.stop();
@@ -82,43 +83,50 @@ const spans = () =>
 const valuesOf = ({ attributes }: Pick<Span, 'attributes'>) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-it('sends the traces of requests, and of what is done for them, as the standard variables say', async () => {
-  const s3 = tracingClient('01');
-  await s3.send(new CreateBucketCommand({ Bucket: 'traced' }));
-  await s3.send(new PutObjectCommand({ Bucket: 'traced', Key: 'large', Body: Buffer.alloc(300_000, 1) }));
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'traced', Key: 'large' }));
-  await Body?.transformToByteArray();
-  await refusal(s3.send(new GetObjectCommand({ Bucket: 'traced', Key: 'none' })));
-  const unsampled = 'a'.repeat(32);
-  await refusal(tracingClient('00', unsampled).send(new GetObjectCommand({ Bucket: 'traced', Key: 'none' })));
-  // What is left is sent when the server stops.
-  await server.stop();
+it(
+  'sends the traces of requests, and of what is done for them, as the standard variables say',
+  { timeout: 240_000 },
+  async () => {
+    const s3 = tracingClient('01');
+    await s3.send(new CreateBucketCommand({ Bucket: 'traced' }));
+    await s3.send(new PutObjectCommand({ Bucket: 'traced', Key: 'large', Body: Buffer.alloc(300_000, 1) }));
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'traced', Key: 'large' }));
+    await Body?.transformToByteArray();
+    await refusal(s3.send(new GetObjectCommand({ Bucket: 'traced', Key: 'none' })));
+    const unsampled = 'a'.repeat(32);
+    await refusal(tracingClient('00', unsampled).send(new GetObjectCommand({ Bucket: 'traced', Key: 'none' })));
+    const named = (name: string) => spans().filter((span) => span.name === name).length;
+    await expect
+      .poll(() => [named('S3.PutObject'), named('S3.GetObject'), named('blob.read')], { timeout: 60_000 })
+      .toEqual([1, 2, 1]);
+    await server.stop();
 
-  expect([...paths]).toEqual(['/v1/traces']);
-  const resource = exported[0]?.resourceSpans[0]?.resource;
-  expect(resource && valuesOf(resource)).toMatchObject({ 'service.name': 'store' });
+    expect([...paths]).toEqual(['/v1/traces']);
+    const resource = exported[0]?.resourceSpans[0]?.resource;
+    expect(resource && valuesOf(resource)).toMatchObject({ 'service.name': 'store' });
 
-  const put = spans().find(({ name }) => name === 'S3.PutObject');
-  expect(put).toMatchObject({ traceId: caller.traceId, parentSpanId: caller.spanId, kind: 2 });
-  expect(put && valuesOf(put)).toMatchObject({
-    'http.request.method': 'PUT',
-    'url.path': '/traced/large',
-    'url.scheme': 'http',
-    'client.address': '127.0.0.1',
-    'http.response.status_code': 200,
-    'aws.s3.bucket': 'traced',
-    'aws.s3.key': 'large',
-  });
-  const childrenOf = (span: Span | undefined) =>
-    spans()
-      .filter(({ parentSpanId }) => parentSpanId === span?.spanId)
-      .map(({ name }) => name);
-  expect(childrenOf(put).toSorted()).toEqual(expect.arrayContaining(['blob.write', 'records.commit']));
-  const gets = spans().filter(({ name }) => name === 'S3.GetObject');
-  expect(gets).toHaveLength(2);
-  expect(gets.flatMap(childrenOf)).toEqual(['blob.read']);
-  const refused = gets.map(valuesOf).find((values) => values['http.response.status_code'] === 404);
-  expect(refused).toMatchObject({ 'error.type': 'NoSuchKey' });
-  expect(spans().filter(({ traceId }) => traceId === unsampled)).toEqual([]);
-  expect(text).not.toMatch(/Signature|root-password/);
-});
+    const put = spans().find(({ name }) => name === 'S3.PutObject');
+    expect(put).toMatchObject({ traceId: caller.traceId, parentSpanId: caller.spanId, kind: 2 });
+    expect(put && valuesOf(put)).toMatchObject({
+      'http.request.method': 'PUT',
+      'url.path': '/traced/large',
+      'url.scheme': 'http',
+      'client.address': '127.0.0.1',
+      'http.response.status_code': 200,
+      'aws.s3.bucket': 'traced',
+      'aws.s3.key': 'large',
+    });
+    const childrenOf = (span: Span | undefined) =>
+      spans()
+        .filter(({ parentSpanId }) => parentSpanId === span?.spanId)
+        .map(({ name }) => name);
+    expect(childrenOf(put).toSorted()).toEqual(expect.arrayContaining(['blob.write', 'records.commit']));
+    const gets = spans().filter(({ name }) => name === 'S3.GetObject');
+    expect(gets).toHaveLength(2);
+    expect(gets.flatMap(childrenOf)).toEqual(['blob.read']);
+    const refused = gets.map(valuesOf).find((values) => values['http.response.status_code'] === 404);
+    expect(refused).toMatchObject({ 'error.type': 'NoSuchKey' });
+    expect(spans().filter(({ traceId }) => traceId === unsampled)).toEqual([]);
+    expect(text).not.toMatch(/Signature|root-password/);
+  },
+);
