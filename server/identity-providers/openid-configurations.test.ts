@@ -202,12 +202,12 @@ describe('openIdConfigurations', () => {
   });
 });
 
-describe('the test of a provider', () => {
-  const outcomes = async (name: string, values?: Record<string, string>) =>
-    ((await configurations.test?.(name, values === undefined ? undefined : given(values))) ?? []).map(
-      ({ step, outcome }) => `${step}: ${outcome}`,
-    );
+const outcomes = async (name: string, values?: Record<string, string>) =>
+  ((await configurations.test?.(name, values === undefined ? undefined : given(values))) ?? []).map(
+    ({ step, outcome }) => `${step}: ${outcome}`,
+  );
 
+describe('the test of a provider', () => {
   it('goes from discovery to the client, and saves nothing', async () => {
     expect(await outcomes('new', { client_secret: 'coffer-secret' })).toEqual([
       'Certificates: ok',

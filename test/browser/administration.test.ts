@@ -107,6 +107,14 @@ const readPhotos = JSON.stringify({
   ],
 });
 
+const putChanging = (action: string) =>
+  send('PUT', '/policy?name=changing', {
+    document: JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Allow', Action: action, Resource: 'arn:aws:s3:::*' }],
+    }),
+  });
+
 describe('administration in a browser', () => {
   it('makes a policy and a user who has it; the user sees what the policy allows, and nothing else', async () => {
     await signIn();
@@ -154,15 +162,8 @@ describe('administration in a browser', () => {
 
   it('shows what a policy said before, edits from there, and keeps what somebody else saved meanwhile', async () => {
     await signIn();
-    const put = (action: string) =>
-      send('PUT', '/policy?name=changing', {
-        document: JSON.stringify({
-          Version: '2012-10-17',
-          Statement: [{ Effect: 'Allow', Action: action, Resource: 'arn:aws:s3:::*' }],
-        }),
-      });
-    await put('s3:GetObject');
-    await put('s3:PutObject');
+    await putChanging('s3:GetObject');
+    await putChanging('s3:PutObject');
     await page.goto(`${server.console}/policy?name=changing`);
     await page.getByRole('tab', { name: 'Earlier versions (1)' }).click();
     await page.locator('.mantine-Accordion-control').click();
@@ -170,7 +171,7 @@ describe('administration in a browser', () => {
     const editor = page.getByRole('textbox', { name: 'Document' });
     await editor.waitFor();
     expect(await editor.inputValue()).toContain('s3:GetObject');
-    await put('s3:DeleteObject');
+    await putChanging('s3:DeleteObject');
     await page.getByRole('button', { name: 'Save policy' }).click();
     await page.getByText('is there already, as it was saved at').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();

@@ -78,21 +78,23 @@ async function fill(): Promise<void> {
   await fillIdentities(root);
 }
 
+function policyFor(action: string): string {
+  return JSON.stringify(
+    {
+      Version: '2012-10-17',
+      Statement: [
+        { Sid: 'Look', Effect: 'Allow', Action: ['s3:ListBucket'], Resource: ['arn:aws:s3:::research'] },
+        { Sid: 'Own', Effect: 'Allow', Action: [action], Resource: ['arn:aws:s3:::research/${aws:username}/*'] },
+      ],
+    },
+    null,
+    2,
+  );
+}
+
 async function fillIdentities(root: TestBrowser): Promise<void> {
-  const document = (action: string) =>
-    JSON.stringify(
-      {
-        Version: '2012-10-17',
-        Statement: [
-          { Sid: 'Look', Effect: 'Allow', Action: ['s3:ListBucket'], Resource: ['arn:aws:s3:::research'] },
-          { Sid: 'Own', Effect: 'Allow', Action: [action], Resource: ['arn:aws:s3:::research/${aws:username}/*'] },
-        ],
-      },
-      null,
-      2,
-    );
   const policy = (action: string) =>
-    root.send('PUT', '/api/policy?name=research-own', { json: { document: document(action) } });
+    root.send('PUT', '/api/policy?name=research-own', { json: { document: policyFor(action) } });
   for (const action of ['s3:GetObject', 's3:*Object']) await policy(action);
   await root.send('POST', '/api/groups', { json: { name: 'researchers', policies: ['research-own'] } });
   for (const name of ['ingrid', 'tomas']) {

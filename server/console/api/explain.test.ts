@@ -26,6 +26,13 @@ const decision = async (question: object) => (await explained(question)) as Deci
 const ann = { kind: 'name', name: 'ann' };
 const withClaims = (claims: object) => ({ who: { kind: 'claims', provider: 'DEMO', claims } });
 
+const from = async (ip: string) => (await decision({ who: ann, context: { 'aws:SourceIp': [ip] } })).effect;
+
+const refused = async (question: object) => {
+  const response = await ask(question);
+  return { status: response.status, ...((await response.json()) as ErrorAnswer) };
+};
+
 describe('an explanation', () => {
   it('names the statement that decided, and by what its policy counts', async () => {
     await root.send('POST', '/api/groups', { json: { name: 'staff', policies: ['readonly'] } });
@@ -92,7 +99,6 @@ describe('an explanation', () => {
     });
     await root.send('PUT', '/api/policy?name=office', { json: { document } });
     await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['office'] } });
-    const from = async (ip: string) => (await decision({ who: ann, context: { 'aws:SourceIp': [ip] } })).effect;
     expect([await from('192.0.2.7'), await from('203.0.113.7')]).toEqual(['allow', 'deny']);
   });
 
@@ -124,10 +130,6 @@ describe('an explanation', () => {
   });
 
   it('of nobody is refused in words', async () => {
-    const refused = async (question: object) => {
-      const response = await ask(question);
-      return { status: response.status, ...((await response.json()) as ErrorAnswer) };
-    };
     expect(await refused({ who: ann })).toMatchObject({ status: 404, message: expect.stringContaining('"ann"') });
     expect(await refused(withClaims({ policy: 'readonly' }))).toMatchObject({ status: 400, field: 'claims' });
     const elsewhere = { who: { kind: 'claims', provider: 'OTHER', claims: { sub: '1' } } };

@@ -18,11 +18,16 @@ const error = async (response: Response) => ({ status: response.status, ...(awai
 const documentOf = (action: string) =>
   JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: action, Resource: '*' }] });
 const save = (name: string, document: string, expects?: string | null) =>
-  root.send('PUT', `/api/policy?${new URLSearchParams({ name })}`, {
+  root.send('PUT', `/api/policy?${new URLSearchParams({ name }).toString()}`, {
     json: { document, ...(expects === undefined ? {} : { expects }) },
   });
 const policyOf = async (name: string) =>
-  json<PolicyAnswer>(await root.send('GET', `/api/policy?${new URLSearchParams({ name })}`));
+  json<PolicyAnswer>(await root.send('GET', `/api/policy?${new URLSearchParams({ name }).toString()}`));
+
+const check = (document: string) => root.send('POST', '/api/policy-check', { json: { document } });
+
+const refusedHolder = async (holder: object) =>
+  error(await root.send('POST', '/api/policy/attach?name=readonly', { json: holder }));
 
 describe('policies', () => {
   it('are listed, built-in ones and those that replace them told apart', async () => {
@@ -61,7 +66,6 @@ describe('policies', () => {
   });
 
   it('are checked while they are written, by whoever is signed in', async () => {
-    const check = (document: string) => root.send('POST', '/api/policy-check', { json: { document } });
     const { content } = await json<CheckedDocument>(await check(documentOf('s3:GetObject')));
     expect(content).toMatchObject([{ effect: 'Allow' }]);
     const wrong = documentOf('s3:GetObject').replace('Effect', 'Efect');
@@ -82,12 +86,10 @@ describe('policies', () => {
   });
 
   it('are attached to nobody of a mistyped name', async () => {
-    const attach = async (holder: object) =>
-      error(await root.send('POST', '/api/policy/attach?name=readonly', { json: holder }));
-    expect(await attach({ kind: 'user', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
-    expect(await attach({ kind: 'group', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
-    expect(await attach({ kind: 'ldap-group', name: 'staff' })).toMatchObject({ status: 400, field: 'name' });
-    expect((await attach({ kind: 'ldap-user', name: 'ann' })).message).toContain('No directory is configured');
+    expect(await refusedHolder({ kind: 'user', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
+    expect(await refusedHolder({ kind: 'group', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
+    expect(await refusedHolder({ kind: 'ldap-group', name: 'staff' })).toMatchObject({ status: 400, field: 'name' });
+    expect((await refusedHolder({ kind: 'ldap-user', name: 'ann' })).message).toContain('No directory is configured');
   });
 
   it('are taken by a directory’s group under its distinguished name', async () => {

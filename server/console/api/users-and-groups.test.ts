@@ -17,9 +17,9 @@ const json = async <Answer>(response: Response) => (await response.json()) as An
 const error = async (response: Response) => ({ status: response.status, ...(await json<ErrorAnswer>(response)) });
 const create = (user: object) => root.send('POST', '/api/users', { json: user });
 const userOf = async (name: string) =>
-  json<UserAnswer>(await root.send('GET', `/api/user?${new URLSearchParams({ name })}`));
+  json<UserAnswer>(await root.send('GET', `/api/user?${new URLSearchParams({ name }).toString()}`));
 const groupOf = async (name: string) =>
-  json<GroupRow>(await root.send('GET', `/api/group?${new URLSearchParams({ name })}`));
+  json<GroupRow>(await root.send('GET', `/api/group?${new URLSearchParams({ name }).toString()}`));
 
 /** A user of this store, signed in. */
 async function signedIn(name: string, policies: readonly string[] = []): Promise<TestBrowser> {
