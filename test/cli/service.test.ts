@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('coffer admin trace', () => {
+describe('coffer admin trace', { timeout: 90_000 }, () => {
   it('shows requests as they end, in the fields of stock clients, until it is interrupted', async () => {
     const { code, stdout } = await follow(['--json', 'admin', 'trace', 's', '--path', 'traced*'], async (printed) => {
       // The trace may not have begun when the first of them ends.
@@ -76,7 +76,7 @@ describe('coffer admin trace', () => {
   });
 });
 
-describe('coffer admin logs', () => {
+describe('coffer admin logs', { timeout: 90_000 }, () => {
   it('shows the last lines of the log', async () => {
     const { code, stdout } = await follow(['admin', 'logs', 's', '--last', '100'], (printed) => printed.includes('\n'));
     expect([code, stdout]).toEqual([130, expect.stringMatching(/ready|listening|started/i)]);
@@ -129,7 +129,7 @@ describe('coffer admin service', () => {
   });
 
   it('restarts a server, and waits until it serves again', async () => {
-    const said = await coffer('admin', 'service', 'restart', 's');
+    const said = await coffer('admin', 'service', 'restart', 's', '--wait', '100');
     expect(said).toMatch(/Restart command successfully sent to `s`\.\nRestarted `s` successfully in [\d.]+ seconds\./);
     await coffer('ls', 's');
   }, 120_000);

@@ -42,7 +42,7 @@ export async function followCoffer(
   const ended = run(args, { stdin: Readable.from([]), stdout, stderr, env: {}, signal });
   const over = ended.then(() => true);
   const printed = () => stdout.bytes.toString('utf8');
-  for (const end = Date.now() + 20_000; Date.now() < end;) {
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
     if (await until(printed())) break;
     if (await Promise.race([over, setTimeout(50, false)])) break;
   }
