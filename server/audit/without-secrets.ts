@@ -20,7 +20,8 @@ export function headersWithoutSecrets(headers: IncomingHttpHeaders | OutgoingHtt
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || name === 'host') continue;
     const text = Array.isArray(value) ? value.join(', ') : String(value);
-    clean[usualCase(name)] = secretName.test(name) ? redacted : withoutParameters(name, redactText(text));
+    const { shown, secret } = aboutHeader(name);
+    clean[shown] = secret ? redacted : withoutParameters(name, redactText(text));
   }
   return clean;
 }
@@ -49,6 +50,18 @@ function withoutParameters(name: string, text: string): string {
   if (name !== 'location' && name !== 'referer') return text;
   const question = text.indexOf('?');
   return question < 0 ? text : `${text.slice(0, question)}?${redacted}`;
+}
+
+/** Clients send the same names over and over; those that somebody invents are not remembered without end. */
+const knownHeaders = new Map<string, { readonly shown: string; readonly secret: boolean }>();
+const mostKnown = 500;
+
+function aboutHeader(name: string): { readonly shown: string; readonly secret: boolean } {
+  const known = knownHeaders.get(name);
+  if (known !== undefined) return known;
+  const found = { shown: usualCase(name), secret: secretName.test(name) };
+  if (knownHeaders.size < mostKnown) knownHeaders.set(name, found);
+  return found;
 }
 
 /** `x-amz-date` is X-Amz-Date. */
