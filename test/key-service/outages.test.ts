@@ -207,8 +207,9 @@ it('several servers are asked in turn', async () => {
   for (const { answered } of servers) expect(answered).toBeGreaterThanOrEqual(5);
 });
 
+const asked = () => servers[0].answered + servers[1].answered;
+
 it('many objects of a bucket cost one call, also when they are put at once before any key is known', async () => {
-  const asked = () => servers[0].answered + servers[1].answered;
   const before = asked();
   await Promise.all(Array.from({ length: 100 }, (_, at) => test.layer.putObject(put('fresh', `k${at}`, 'z', kms))));
   expect(asked() - before).toBe(1);
