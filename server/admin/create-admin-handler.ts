@@ -3,7 +3,7 @@ import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { toAnswer } from './admin-answer.ts';
 import { authorizeCall, createCall } from './admin-call.ts';
-import { AdminError } from './admin-error.ts';
+import type { AdminError } from './admin-error.ts';
 import { asAdminError } from './as-admin-error.ts';
 import { accessKeyRoutes } from './access-key-routes.ts';
 import { accountRoutes } from './account-info.ts';
