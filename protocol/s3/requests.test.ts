@@ -22,9 +22,9 @@ function partsBody(...numbers: (number | string)[]): string {
   return `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
 }
 
-function encryptionBody(inner: string): string {
+function encryptionBody(inner: string, beside = ''): string {
   const defaults = `<ApplyServerSideEncryptionByDefault>${inner}</ApplyServerSideEncryptionByDefault>`;
-  return `<ServerSideEncryptionConfiguration><Rule>${defaults}<BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`;
+  return `<ServerSideEncryptionConfiguration><Rule>${defaults}${beside}</Rule></ServerSideEncryptionConfiguration>`;
 }
 describe('CreateBucketConfiguration', () => {
   it.each([
@@ -120,12 +120,20 @@ describe('ServerSideEncryptionConfiguration', () => {
     expect(parseBucketEncryption(encryptionBody(inner))).toEqual(rule);
   });
 
-  it.each<BucketEncryptionRule>([{ scheme: 'SSE-S3' }, { scheme: 'SSE-KMS' }, { scheme: 'SSE-KMS', keyName: 'a<b' }])(
-    'reads what it writes, %j',
-    (rule) => {
-      expect(parseBucketEncryption(writeBucketEncryption(rule))).toEqual(rule);
-    },
-  );
+  it.each([true, false])('reads whether there is a bucket key: %s', (bucketKey) => {
+    const body = encryptionBody(kms, `<BucketKeyEnabled>${bucketKey}</BucketKeyEnabled>`);
+    expect(parseBucketEncryption(body)).toEqual({ scheme: 'SSE-KMS', bucketKey });
+  });
+
+  it.each<BucketEncryptionRule>([
+    { scheme: 'SSE-S3' },
+    { scheme: 'SSE-S3', bucketKey: false },
+    { scheme: 'SSE-KMS' },
+    { scheme: 'SSE-KMS', bucketKey: true },
+    { scheme: 'SSE-KMS', keyName: 'a<b' },
+  ])('reads what it writes, %j', (rule) => {
+    expect(parseBucketEncryption(writeBucketEncryption(rule))).toEqual(rule);
+  });
 
   it.each([
     ['no rule', '<ServerSideEncryptionConfiguration/>', 'MalformedXML'],
@@ -135,6 +143,7 @@ describe('ServerSideEncryptionConfiguration', () => {
       'MalformedXML',
     ],
     ['no algorithm', encryptionBody(''), 'MalformedXML'],
+    ['a bucket key that is neither', encryptionBody(kms, '<BucketKeyEnabled>yes</BucketKeyEnabled>'), 'MalformedXML'],
     ['another algorithm', encryptionBody('<SSEAlgorithm>ROT13</SSEAlgorithm>'), 'InvalidEncryptionAlgorithmError'],
     [
       'a key beside AES256',

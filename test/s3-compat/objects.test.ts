@@ -340,8 +340,8 @@ describe('server-side encryption without a key service', () => {
     },
   );
 
-  it("refuses keys of the client's own", async () => {
+  it("refuses keys of the client's own over plain HTTP", async () => {
     const customer = { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'a'.repeat(32) };
-    expect((await refusal(put('encrypted', 'x', customer))).code).toBe('NotImplemented');
+    expect((await refusal(put('encrypted', 'x', customer))).code).toBe('InvalidRequest');
   });
 });
