@@ -122,6 +122,23 @@ describe('authorize', () => {
     );
   });
 
+  it('offers the groups of a user to conditions, without those that are disabled', async () => {
+    const condition = { 'ForAnyValue:StringEquals': { 'aws:groups': 'staff' } };
+    const read = document({ ...allow('s3:GetObject', '*'), Condition: condition });
+    const of = (status: 'enabled' | 'disabled') => ({
+      ...fixedHolders(new Map([['read', read]]), { bob: [{ name: 'staff', members: ['bob'], status }] }),
+      policiesOf: () => Promise.resolve(['read']),
+    });
+    const ask = async (name: string, holders: ReturnType<typeof of>) => {
+      const principal = { kind: 'user', accessKey: name, subject: { kind: 'user', name } } as const;
+      const request = { principal, action: 's3:GetObject', resource: 'b/k', context: {} };
+      return (await authorize(request, holders, noBucketPolicy)).kind;
+    };
+    expect(await ask('bob', of('enabled'))).toBe('allow');
+    expect(await ask('bob', of('disabled'))).toBe('deny');
+    expect(await ask('eve', of('enabled'))).toBe('deny');
+  });
+
   it('does not let the request say who it is', async () => {
     const request = { action: 's3:GetObject', resource: 'team/key', context: { 'jwt:groups': ['developers'] } };
     const principal = ann({ policies: ['group'], claims: { groups: 'sales' } });

@@ -4,6 +4,7 @@ import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { explain } from '../../protocol/policy/explain.ts';
 import type { Explanation } from '../../protocol/policy/explanation.ts';
 import type { NamedPolicy } from '../../protocol/policy/evaluate.ts';
+import type { Group } from '../identities/identity-records.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { Subject } from '../identities/subject.ts';
 import { claimContext, claimVariables } from './claim-variables.ts';
@@ -14,7 +15,7 @@ import { displayNameOf, subjectOf } from './subject-of.ts';
 export type BucketPolicySource = (bucket: string) => Promise<PolicyDocument | undefined>;
 
 /** What decisions need to know of identities. */
-export type PolicyHolders = Pick<IdentityReader, 'policiesOf'> & {
+export type PolicyHolders = Pick<IdentityReader, 'policiesOf' | 'groupsOf'> & {
   policy(name: string): Promise<NamedPolicy | undefined>;
 };
 
@@ -79,6 +80,7 @@ async function gather(
   const identity = subject?.kind === 'root' ? [everything] : found.filter((policy) => policy !== undefined);
   // Root is above the policy of a bucket, and so are the credentials that it made for its programs.
   const bucket = subject?.kind === 'root' ? undefined : await policyOfBucket(request, bucketPolicy);
+  const groups = subject?.kind === 'user' ? await holders.groupsOf(subject.name) : [];
   const { action, resource, allowedUnlessDenied } = request;
   return {
     input: {
@@ -86,7 +88,7 @@ async function gather(
       ...(bucket === undefined ? {} : { bucket }),
       boundaries: boundariesOf(principal),
       ...(allowedUnlessDenied === undefined ? {} : { allowedUnlessDenied }),
-      request: { action, resource, ...senderOf(request, principal, subject) },
+      request: { action, resource, ...senderOf(request, principal, subject, groups) },
     },
     missing: names.filter((_, at) => found[at] === undefined),
   };
@@ -128,16 +130,27 @@ function boundariesOf(principal: Principal): NamedPolicy[] {
 }
 
 /** What the request says of itself never replaces what is known of its sender. */
-function senderOf({ context }: AccessRequest, principal: Principal, subject: Subject | undefined) {
+function senderOf(
+  { context }: AccessRequest,
+  principal: Principal,
+  subject: Subject | undefined,
+  groups: readonly Group[],
+) {
   if (principal.kind === 'anonymous' || subject === undefined) return { context, variables: {}, principals: [] };
   const name = nameOf(principal, subject);
   const known = { 'aws:username': name, 'aws:userid': name, 'aws:principaltype': principalType(principal) };
   const claims = subject.kind === 'federated' ? subject : undefined;
   return {
-    context: { ...context, ...claimContext(claims), ...inLists(known) },
+    context: { ...context, ...claimContext(claims), ...groupContext(groups), ...inLists(known) },
     variables: { ...claimVariables(claims), ...known },
     principals: [name, principal.accessKey],
   };
+}
+
+/** A disabled group gives nothing, and is no ground for anything. */
+function groupContext(groups: readonly Group[]): Record<string, readonly string[]> {
+  const names = groups.filter(({ status }) => status === 'enabled').map(({ name }) => name);
+  return names.length === 0 ? {} : { 'aws:groups': names };
 }
 
 function inLists(values: Readonly<Record<string, string>>): Record<string, readonly string[]> {

@@ -3,16 +3,21 @@ import { noKeySource } from '../encryption/no-key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
 import { openIdentities } from './open-identities.ts';
+import type { Group } from './identity-records.ts';
 import type { FederatedSubject, Subject } from './subject.ts';
 
 /** Policies that are in memory, and subjects that have what their credentials name, for tests of decisions. */
-export function fixedHolders(policies: ReadonlyMap<string, PolicyDocument>) {
+export function fixedHolders(
+  policies: ReadonlyMap<string, PolicyDocument>,
+  groups: Readonly<Record<string, readonly Group[]>> = {},
+) {
   return {
     policy(name: string) {
       const document = policies.get(name);
       return Promise.resolve(document && { name, document });
     },
     policiesOf: (subject: Subject) => Promise.resolve(subject.kind === 'federated' ? subject.policies : []),
+    groupsOf: (user: string) => Promise.resolve(groups[user] ?? []),
   };
 }
 

@@ -28,6 +28,12 @@ export function requestContext(
     'aws:CurrentTime': [now.toISOString()],
     'aws:EpochTime': [String(Math.floor(now.getTime() / 1_000))],
   };
+  const signed = signedBy(request, query);
+  if (signed !== undefined) {
+    context['s3:authType'] = [signed];
+    // The only one that is taken.
+    context['s3:signatureversion'] = ['AWS4-HMAC-SHA256'];
+  }
   const userAgent = header(request.headers, 'user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
   const referer = header(request.headers, 'referer');
@@ -42,4 +48,10 @@ export function requestContext(
     context[`s3:${name}`] = name === keyIdHeader ? keyIdValues(value) : [value];
   }
   return context;
+}
+
+/** Where the signature is; strangers have none. */
+function signedBy({ headers }: IncomingRequest, query: Query): string | undefined {
+  if (headers.authorization !== undefined) return 'REST-HEADER';
+  return query.get('X-Amz-Signature') === undefined ? undefined : 'REST-QUERY-STRING';
 }
