@@ -126,7 +126,9 @@ describe('authorize', () => {
     const condition = { 'ForAnyValue:StringEquals': { 'aws:groups': 'staff' } };
     const read = document({ ...allow('s3:GetObject', '*'), Condition: condition });
     const of = (status: 'enabled' | 'disabled') => ({
-      ...fixedHolders(new Map([['read', read]]), { bob: [{ name: 'staff', members: ['bob'], status }] }),
+      ...fixedHolders(new Map([['read', read]]), {
+        bob: [{ format: 1, name: 'staff', members: ['bob'], status, updatedAt: 0 }],
+      }),
       policiesOf: () => Promise.resolve(['read']),
     });
     const ask = async (name: string, holders: ReturnType<typeof of>) => {
