@@ -26,6 +26,7 @@ describe('key services with a key vault of Azure', () => {
     running = [];
     folder = await mkdtemp(join(tmpdir(), 'azure-processes-'));
     double = await AzureDouble.start(new RunningClock());
+    await writeFile(join(folder, 'azure-ca.crt'), double.ca);
     const pair = await issueCertificate({ commonName: 'keysvc', ipAddresses: ['127.0.0.1'], validForMs: 3_600_000 });
     const { certFile, keyFile } = await writePair(folder, 'server', pair);
     config = join(folder, 'keysvc.yml');
@@ -52,7 +53,11 @@ keystore:
     await rm(folder, { recursive: true });
   });
 
-  const environment = () => ({ ...double.environment, CLIENT_SECRET: entraLogin.clientSecret });
+  const environment = () => ({
+    ...double.environment,
+    CLIENT_SECRET: entraLogin.clientSecret,
+    NODE_EXTRA_CA_CERTS: join(folder, 'azure-ca.crt'),
+  });
   const start = async () => {
     const started = await startKeysvc(['--config', config], environment());
     running.push(started);

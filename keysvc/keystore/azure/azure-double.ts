@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { issueCertificate } from '../../../platform/certificates/issue-certificate.ts';
 import type { DoubleAnswer, DoubleRequest, HttpDouble } from '../remote/http-double.ts';
 import { startHttpDouble } from '../remote/http-double.ts';
 import type { VirtualClock } from '../remote/virtual-clock.ts';
@@ -37,6 +38,8 @@ export class AzureDouble {
   purgeProtected = false;
   /** The next version's ID: creation within one second is decided by it. */
   nextVersionId: (() => string) | undefined;
+  /** The authority (PEM) of its certificate: Azure's clients speak to nobody without TLS. */
+  ca = '';
   #http: HttpDouble | undefined;
 
   private constructor(clock: VirtualClock) {
@@ -46,7 +49,10 @@ export class AzureDouble {
 
   static async start(clock: VirtualClock): Promise<AzureDouble> {
     const double = new AzureDouble(clock);
-    double.#http = await startHttpDouble(clock, (request) => double.entra.answer(request) ?? double.#answer(request));
+    const { certPem: cert, keyPem: key } = await certificate();
+    double.ca = cert;
+    const answer = (request: DoubleRequest) => double.entra.answer(request) ?? double.#answer(request);
+    double.#http = await startHttpDouble(clock, answer, { cert, key });
     return double;
   }
 
@@ -96,7 +102,7 @@ export class AzureDouble {
     }
     const secret = this.#find(name);
     if (kind === 'deletedsecrets')
-      return method === 'DELETE' ? this.#purge(name, secret) : failure(405, 'BadMethod', method);
+      return method === 'DELETE' ? this.#purge(name, secret) : this.#readDeleted(method, name, secret);
     if (method === 'PUT') return this.#set(request, name, secret);
     if (method === 'DELETE') return this.#delete(name, secret);
     if (method !== 'GET') return failure(405, 'BadMethod', method);
@@ -180,10 +186,29 @@ export class AzureDouble {
     if (lacking !== undefined) return lacking;
     if (secret === undefined || secret.deletedAt !== undefined) return notFound(name);
     secret.deletedAt = this.clock.now();
+    return { status: 200, body: this.#deletedItem(secret) };
+  }
+
+  /**
+   * Not found until the vault is through with the deletion.
+   *
+   * @see https://learn.microsoft.com/rest/api/keyvault/secrets/get-deleted-secret/get-deleted-secret
+   */
+  #readDeleted(method: string, name: string, secret: Secret | undefined): DoubleAnswer {
+    if (method !== 'GET') return failure(405, 'BadMethod', method);
+    const lacking = this.#lacks('get');
+    if (lacking !== undefined) return lacking;
+    const isThere = secret?.deletedAt !== undefined && this.clock.now() >= secret.deletedAt + backgroundMs;
+    return isThere ? { status: 200, body: this.#deletedItem(secret) } : notFound(name);
+  }
+
+  #deletedItem(secret: Secret): object {
     const recoveryLevel = this.purgeProtected ? 'Recoverable' : 'Recoverable+Purgeable';
+    const { attributes } = secret.versions.at(-1) ?? {};
     return {
-      status: 200,
-      body: { recoveryId: `${this.http.url}/deletedsecrets/${name}`, attributes: { recoveryLevel } },
+      ...this.#item(secret, secret.versions.at(-1), true),
+      recoveryId: `${this.http.url}/deletedsecrets/${secret.name}`,
+      attributes: { ...attributes, recoveryLevel },
     };
   }
 
@@ -233,6 +258,13 @@ export class AzureDouble {
     this.#secrets.delete(name.toLowerCase());
     return undefined;
   }
+}
+
+/** One for all of a process: making them costs more than a test. */
+let issued: ReturnType<typeof issueCertificate> | undefined;
+function certificate(): ReturnType<typeof issueCertificate> {
+  issued ??= issueCertificate({ commonName: 'vault', ipAddresses: ['127.0.0.1'], validForMs: 3_600_000 });
+  return issued;
 }
 
 function failure(status: number, code: string, message: string, inner?: string): DoubleAnswer {

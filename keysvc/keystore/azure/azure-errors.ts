@@ -45,7 +45,7 @@ export function isPurgeProtected({ status, inner, message }: AzureFailure): bool
   return status === 403 && inner === 'ForbiddenByPolicy' && !/does not have secrets \w+ permission/i.test(message);
 }
 
-export interface AzureOperation {
+export interface AzureFailureContext {
   readonly permission: AzurePermission;
   /** The key at hand; absent where the call is about none. */
   readonly key?: string;
@@ -55,7 +55,7 @@ export interface AzureOperation {
 }
 
 /** The error of an answer that is none of those its caller expects. */
-export function azureError(operation: AzureOperation, failure: AzureFailure): KeyStoreError {
+export function azureError(operation: AzureFailureContext, failure: AzureFailure): KeyStoreError {
   const { permission, key, who, endpoint } = operation;
   const about = key === undefined ? '' : ` for the key "${key}"`;
   const { status, inner, message } = failure;
@@ -63,6 +63,12 @@ export function azureError(operation: AzureOperation, failure: AzureFailure): Ke
     return new KeyStoreError(
       'refused',
       `the firewall of the key vault ${endpoint} refuses this machine's address${about}: allow it under Networking (${message})`,
+    );
+  }
+  if (status === 403 && inner === 'SecretDisabled') {
+    return new KeyStoreError(
+      'refused',
+      `the key vault ${endpoint} holds the secret back${about}: it is disabled (${message})`,
     );
   }
   if (status === 403) {

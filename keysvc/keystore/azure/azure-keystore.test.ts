@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AzureLogin } from '../../config/keystore-settings.ts';
 import { VirtualClock } from '../remote/virtual-clock.ts';
+import type { Remote, RemoteRequest } from '../remote/remote.ts';
 import { remoteKeyStoreConformance } from '../remote/remote.conformance.ts';
 import { AzureDouble } from './azure-double.ts';
 import { AzureKeyStore } from './azure-keystore.ts';
+import { AzureVault } from './azure-vault.ts';
 import { entraLogin } from './entra-double.ts';
 
 const clientSecret: AzureLogin = {
@@ -18,7 +20,7 @@ const clientSecret: AzureLogin = {
 
 function openStore(double: AzureDouble, login: AzureLogin = clientSecret, environment = {}): AzureKeyStore {
   const settings = { kind: 'azure', endpoint: double.http.url, login } as const;
-  const options = { clock: double.clock, attemptMs: 60_000 };
+  const options = { clock: double.clock, ca: double.ca, attemptMs: 60_000 };
   return new AzureKeyStore(settings, options, { ...double.environment, ...environment });
 }
 
@@ -31,7 +33,7 @@ remoteKeyStoreConformance({
     return {
       clock,
       http: double.http,
-      open: (options) => new AzureKeyStore(settings, { clock, ...options }, double.environment),
+      open: (options) => new AzureKeyStore(settings, { clock, ca: double.ca, ...options }, double.environment),
       revokeTokens: () => double.entra.revokeTokens(),
       deny: (permission) => double.denied.add(permission.toLowerCase() as 'get'),
       close: () => double.http.close(),
@@ -183,14 +185,53 @@ describe('Azure Key Vault', () => {
     }
   });
 
+  describe('is asked for nothing', () => {
+    it('by way of a page of another address', async () => {
+      await store.create('my-key', record);
+      const page = { value: [], nextLink: 'https://vault.example.com/secrets?$skiptoken=1' };
+      double.http.faultOf = ({ url }) => (url.pathname === '/secrets' ? { status: 200, body: page } : undefined);
+      await expect(Array.fromAsync(store.list())).rejects.toThrow('is not its own domain');
+    });
+
+    it('with a token for something else', async () => {
+      // Only an address of this machine may be of another domain than its tokens.
+      const settings = { kind: 'azure', endpoint: 'https://keys.example.com', login: clientSecret } as const;
+      const sent: RemoteRequest[] = [];
+      const remote = {
+        clock: double.clock,
+        ask: (request: RemoteRequest) => {
+          sent.push(request);
+          const challenge =
+            'Bearer authorization="https://login.windows.net/tenant", resource="https://vault.azure.net"';
+          const headers = new Headers({ 'www-authenticate': challenge });
+          return Promise.resolve({ status: 401, headers, text: '', repeated: false });
+        },
+      } as Partial<Remote> as Remote;
+      const vault = new AzureVault(settings, remote, {});
+      const asked = vault.attempt((secrets) => secrets.setSecret('my-key', 'record'));
+      await expect(asked).rejects.toThrow('for a token of vault.azure.net, which is not its own domain: none was sent');
+      expect(sent).toHaveLength(1);
+      expect(sent[0]).not.toHaveProperty('body');
+    });
+
+    it('where it asks for no token that a vault asks for', async () => {
+      double.http.faultOf = () => ({ status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } });
+      await expect(store.get('my-key')).rejects.toThrow('is it the address of a key vault?');
+    });
+  });
+
   describe('is logged in to', () => {
     let folder: string;
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'azure-'));
     });
-    afterEach(() => rm(folder, { recursive: true }));
+    afterEach(async () => {
+      vi.unstubAllEnvs();
+      await rm(folder, { recursive: true });
+    });
 
     it('by a managed identity, of the machine or assigned by a user', async () => {
+      for (const [name, value] of Object.entries(double.environment)) vi.stubEnv(name, value);
       await works(double, { kind: 'managed-identity' });
       double.clock.advance(10_000);
       expect(

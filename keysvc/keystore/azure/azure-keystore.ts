@@ -1,29 +1,24 @@
-import { z } from 'zod';
+import type { SecretProperties } from '@azure/keyvault-secrets';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { AzureKeyStoreSettings } from '../../config/keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
 import type { KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
-import { readJson } from '../remote/json-answer.ts';
 import { Remote } from '../remote/remote.ts';
 import type { RemoteOptions } from '../remote/remote.ts';
 import { deleteSecret, whileBeingDeleted } from './azure-deletion.ts';
 import { readFailure } from './azure-errors.ts';
-import { keyNameOf, listItems, nameTag, secretItem } from './azure-listing.ts';
-import type { SecretItem } from './azure-listing.ts';
 import type { Environment } from './azure-login.ts';
 import { AzureVault } from './azure-vault.ts';
-import { settledVersion, versionsOf } from './azure-versions.ts';
+import { keyNameOf, nameTag, settledVersion, versionsOf } from './azure-versions.ts';
 
 /** @see https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates#vault-name-and-object-name */
 const azureName = /^[0-9A-Za-z-]{1,127}$/;
 /** @see https://learn.microsoft.com/azure/key-vault/secrets/about-secrets */
 const maxValueBytes = 25_000;
 
-const secret = secretItem.extend({ value: z.string() });
-
 /**
- * Keys as secrets of an Azure Key Vault, spoken to by its REST interface. A key is the oldest version of its secret (`oldestOf`): the
+ * Keys as secrets of an Azure Key Vault, spoken to by Azure's own client. A key is the oldest version of its secret (`oldestOf`): the
  * vault cannot be told to write only what is not there.
  *
  * @see https://learn.microsoft.com/rest/api/keyvault/secrets/operation-groups
@@ -39,18 +34,14 @@ export class AzureKeyStore implements KeyStore {
     this.#checkFits(name, record);
     const { all } = await versionsOf(this.#vault, name);
     if (all.length > 0) return confirmCreated(this, name, record, 'taken');
-    const call = {
-      method: 'PUT',
-      path: `/secrets/${name}`,
-      body: { value: record.toString('utf8'), tags: { [nameTag]: name }, attributes: { enabled: true } },
-      permission: 'Set',
-      key: name,
-    } as const;
-    const answer = await whileBeingDeleted(this.#vault, call);
-    if (answer.status !== 200) {
-      throw readFailure(answer).inner === 'ObjectIsDeletedButRecoverable'
+    const options = { tags: { [nameTag]: name }, enabled: true };
+    const outcome = await whileBeingDeleted(this.#vault, () =>
+      this.#vault.attempt((secrets) => secrets.setSecret(name, record.toString('utf8'), options)),
+    );
+    if ('refusal' in outcome) {
+      throw readFailure(outcome.refusal).inner === 'ObjectIsDeletedButRecoverable'
         ? recoverable(name, this.#vault.endpoint)
-        : this.#vault.error(call, answer);
+        : this.#vault.error({ permission: 'Set', key: name }, outcome.refusal);
     }
     // A request that was repeated made versions of the same bytes: whichever counts, they are ours.
     await confirmCreated(this, name, record, 'written');
@@ -60,13 +51,18 @@ export class AzureKeyStore implements KeyStore {
     const { endpoint } = this.#vault;
     const version = azureName.test(name) ? await settledVersion(this.#vault, name) : undefined;
     if (version === undefined) throw notFound(name, endpoint);
-    const call = { method: 'GET', path: `/secrets/${name}/${version}`, permission: 'Get', key: name } as const;
-    const answer = await this.#vault.expect(call, 200, 404);
-    if (answer.status === 404) throw notFound(name, endpoint);
-    const { value, attributes } = readJson(answer.text, secret, `the key vault ${endpoint}`);
-    const reason = heldBack(attributes, this.#vault.remote.clock.now() / 1000);
+    const outcome = await this.#vault.attempt((secrets) => secrets.getSecret(name, { version }));
+    if ('refusal' in outcome) {
+      if (outcome.refusal.status === 404) throw notFound(name, endpoint);
+      throw this.#vault.error({ permission: 'Get', key: name }, outcome.refusal);
+    }
+    const { value, properties } = outcome.value;
+    const reason = heldBack(properties, this.#vault.remote.clock.now());
     if (reason !== undefined) {
       throw new KeyStoreError('refused', `the key "${name}" in the key vault ${endpoint} ${reason}`);
+    }
+    if (value === undefined) {
+      throw new KeyStoreError('unavailable', `the key vault ${endpoint} tells no value of the key "${name}"`);
     }
     return Buffer.from(value, 'utf8');
   }
@@ -77,8 +73,10 @@ export class AzureKeyStore implements KeyStore {
   }
 
   async *list(): AsyncIterable<string> {
-    for await (const item of listItems(this.#vault, '/secrets')) {
-      const name = keyNameOf(item);
+    const outcome = await this.#vault.attempt((secrets) => Array.fromAsync(secrets.listPropertiesOfSecrets()));
+    if ('refusal' in outcome) throw this.#vault.error({ permission: 'List' }, outcome.refusal);
+    for (const properties of outcome.value) {
+      const name = keyNameOf(properties);
       if (keyNameProblem(name) === undefined) yield name;
     }
   }
@@ -107,15 +105,12 @@ export class AzureKeyStore implements KeyStore {
 }
 
 /** Why the vault's administrators do not want a version used now. */
-function heldBack({ enabled, nbf, exp }: SecretItem['attributes'], nowSeconds: number): string | undefined {
+function heldBack({ enabled, notBefore, expiresOn }: SecretProperties, now: number): string | undefined {
   if (enabled === false) return 'is disabled';
-  if (nbf !== undefined && nbf > nowSeconds) return `is not to be used before ${isoTime(nbf)}`;
-  if (exp !== undefined && exp <= nowSeconds) return `expired at ${isoTime(exp)}`;
+  if (notBefore !== undefined && notBefore.getTime() > now)
+    return `is not to be used before ${notBefore.toISOString()}`;
+  if (expiresOn !== undefined && expiresOn.getTime() <= now) return `expired at ${expiresOn.toISOString()}`;
   return undefined;
-}
-
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
 }
 
 function notFound(name: string, endpoint: string): KeyStoreError {

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { ClientAssertionCredential, ClientSecretCredential, ManagedIdentityCredential } from '@azure/identity';
 import { z } from 'zod';
 import type { AzureLogin } from '../../config/keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
-import { quoted, readJson, tryJson } from '../remote/json-answer.ts';
-import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
+import { quoted, tryJson } from '../remote/json-answer.ts';
+import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import type { Token } from '../remote/token-source.ts';
+import { AzureTransport, withoutRetries } from './azure-transport.ts';
 import { explainEntraError } from './entra-errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,54 +32,56 @@ export async function logInToAzure(
   remote: Remote,
   environment: Environment,
 ): Promise<Token> {
-  switch (login.kind) {
-    case 'client-secret': {
-      const { tenantId, clientId, clientSecret } = login;
-      return askEntra({ tenantId, clientId, scope, proof: { client_secret: clientSecret } }, remote, environment);
-    }
-    case 'workload-identity':
-      return workloadIdentity(login, scope, remote, environment);
-    case 'managed-identity':
-      return managedIdentity(login.clientId, scope, remote, environment);
+  const authorityHost = authorityOf(scope, environment);
+  const isManaged = login.kind === 'managed-identity';
+  const transport = new AzureTransport(
+    remote,
+    isManaged
+      ? "the managed-identity service of this machine (is it one of Azure's?)"
+      : `Microsoft Entra ID at ${authorityHost}`,
+  );
+  // Whose authority it is stands in the configuration or above, so that nobody need be asked whether it is one.
+  const options = { ...withoutRetries, httpClient: transport, authorityHost, disableInstanceDiscovery: true };
+  try {
+    const credential = await credentialOf(login, options, environment);
+    // Made anew each time, so that a token that is taken no more is not found in its cache. That of managed identities lasts, as it
+    // does in Azure, where one is given out until it ends.
+    const { token, expiresOnTimestamp } = await credential.getToken(scope);
+    return { value: token, expiresAt: remote.clock.now() + expiresOnTimestamp - Date.now() };
+  } catch (error) {
+    if (error instanceof KeyStoreError) throw error;
+    // The cause is not kept: it may quote what was sent.
+    throw loginError(transport.last, describeLogin(login));
   }
 }
 
-interface EntraLogin {
-  readonly tenantId: string;
-  readonly clientId: string;
-  readonly scope: string;
-  readonly proof: Readonly<Record<string, string>>;
-}
+type Options = ConstructorParameters<typeof ClientSecretCredential>[3];
 
-/** @see https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow */
-async function askEntra(
-  { tenantId, clientId, scope, proof }: EntraLogin,
-  remote: Remote,
-  environment: Environment,
-): Promise<Token> {
-  const authority = authorityOf(scope, environment);
-  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, scope, ...proof });
-  const answer = await remote.ask({
-    method: 'POST',
-    url: `${authority}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: form.toString(),
-    of: `Microsoft Entra ID at ${authority}`,
-  });
-  return tokenOf(answer, remote, `the application ${clientId} of the tenant ${tenantId}`);
+async function credentialOf(login: AzureLogin, options: Options, environment: Environment) {
+  switch (login.kind) {
+    case 'client-secret':
+      return new ClientSecretCredential(login.tenantId, login.clientId, login.clientSecret, options);
+    case 'workload-identity':
+      return workloadIdentity(login, options, environment);
+    case 'managed-identity':
+      return new ManagedIdentityCredential({
+        ...options,
+        ...(login.clientId === undefined ? {} : { clientId: login.clientId }),
+      });
+  }
 }
 
 /**
- * The service account's token, which the webhook mounts, stands for the secret. It is read each time, since it is renewed in place.
+ * The service account's token, which the webhook mounts, stands for the secret. It is read each time, since it is renewed in place;
+ * Azure's own class for this keeps it for five minutes.
  *
  * @see https://azure.github.io/azure-workload-identity/docs/topics/service-account-labels-and-annotations.html
  */
 async function workloadIdentity(
   login: Extract<AzureLogin, { kind: 'workload-identity' }>,
-  scope: string,
-  remote: Remote,
+  options: Options,
   environment: Environment,
-): Promise<Token> {
+): Promise<ClientAssertionCredential> {
   const given = (value: string | undefined, variable: string, setting: string): string => {
     const found = value ?? environment[variable];
     if (found !== undefined && found !== '') return found;
@@ -97,58 +101,30 @@ async function workloadIdentity(
     const reason = (cause as Error).message;
     throw new KeyStoreError('refused', `workload identity: cannot read the token ${tokenFile}: ${reason}`, { cause });
   }
-  const proof = {
-    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-    client_assertion: assertion,
-  };
-  return askEntra({ tenantId, clientId, scope, proof }, remote, environment);
+  return new ClientAssertionCredential(tenantId, clientId, () => Promise.resolve(assertion), options);
 }
 
-/**
- * The machine's own service (IMDS), or that of App Service and Container Apps where the environment names one.
- *
- * @see https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
- * @see https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference
- */
-async function managedIdentity(
-  clientId: string | undefined,
-  scope: string,
-  remote: Remote,
-  environment: Environment,
-): Promise<Token> {
-  const query = new URLSearchParams({ resource: scope.replace(/\/\.default$/, '') });
-  if (clientId !== undefined) query.set('client_id', clientId);
-  const { IDENTITY_ENDPOINT: endpoint, IDENTITY_HEADER: header } = environment;
-  let where: Pick<RemoteRequest, 'url' | 'headers'>;
-  if (endpoint !== undefined && header !== undefined) {
-    query.set('api-version', '2019-08-01');
-    where = { url: `${endpoint}?${query.toString()}`, headers: { 'x-identity-header': header } };
-  } else {
-    query.set('api-version', '2018-02-01');
-    const host = environment['AZURE_POD_IDENTITY_AUTHORITY_HOST'] ?? 'http://169.254.169.254';
-    where = { url: `${host}/metadata/identity/oauth2/token?${query.toString()}`, headers: { metadata: 'true' } };
-  }
-  const of = "the managed-identity service of this machine (is it one of Azure's?)";
-  return tokenOf(
-    await remote.ask({ method: 'GET', ...where, of }),
-    remote,
-    describeLogin({ kind: 'managed-identity' }),
-  );
-}
-
-/** IMDS writes numbers as texts. */
-const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive() });
 const errorAnswer = z.object({ error: z.string(), error_description: z.string().optional() });
 
-function tokenOf(answer: RemoteAnswer, remote: Remote, who: string): Token {
-  if (answer.status === 200) {
-    const { access_token, expires_in } = readJson(answer.text, tokenAnswer, 'the login at Azure');
-    return { value: access_token, expiresAt: remote.clock.now() + expires_in * 1000 };
+/** By what was answered last: what Azure's library makes of it hides the code. */
+function loginError(last: RemoteAnswer | KeyStoreError | undefined, who: string): KeyStoreError {
+  if (last instanceof KeyStoreError) return last;
+  if (last === undefined) {
+    return new KeyStoreError(
+      'refused',
+      `Azure does not log ${who} in: tenant_id, client_id or AZURE_AUTHORITY_HOST (https://…) is not of its form`,
+    );
   }
-  const said = tryJson(answer.text, errorAnswer);
-  const description = said?.error_description ?? said?.error ?? `status ${answer.status}`;
-  const code = answer.status === 429 || answer.status >= 500 ? 'unavailable' : 'refused';
-  throw new KeyStoreError(
+  if (last.status === 200) {
+    return new KeyStoreError(
+      'unavailable',
+      `Azure does not log ${who} in: its answer holds no token. Is the authority right?`,
+    );
+  }
+  const said = tryJson(last.text, errorAnswer);
+  const description = said?.error_description ?? said?.error ?? `status ${last.status}`;
+  const code = last.status === 429 || last.status >= 500 ? 'unavailable' : 'refused';
+  return new KeyStoreError(
     code,
     `Azure does not log ${who} in: ${explainEntraError(description)}${quoted(description)}`,
   );

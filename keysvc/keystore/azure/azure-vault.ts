@@ -1,105 +1,118 @@
+import { SecretClient } from '@azure/keyvault-secrets';
 import type { AzureKeyStoreSettings } from '../../config/keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
-import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
+import { isLoopback } from '../remote/endpoint.ts';
+import type { Outcome } from '../remote/outcome.ts';
+import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import { TokenSource } from '../remote/token-source.ts';
 import { azureError, readFailure } from './azure-errors.ts';
 import type { AzurePermission } from './azure-errors.ts';
 import { describeLogin, logInToAzure } from './azure-login.ts';
 import type { Environment } from './azure-login.ts';
-import { readChallenge } from './challenge.ts';
-import type { Challenge } from './challenge.ts';
+import { AzureTransport, carriedToken, withoutRetries } from './azure-transport.ts';
 
 /** The oldest that has all that is used here, so that every cloud of Azure has it. */
-const apiVersion = '7.4';
+const serviceVersion = '7.4';
 
-/** A token may end between its check and its use; twice in a row it is wrong. */
-const maxLogins = 2;
-
-export interface AzureCall {
-  readonly method: RemoteRequest['method'];
-  /** `/secrets/NAME`, or the whole address of a following page. */
-  readonly path: string;
-  readonly body?: object;
+export interface AzureOperation {
   readonly permission: AzurePermission;
   readonly key?: string;
 }
 
-/** Requests to one key vault, with a token. */
+/** One key vault, behind Azure's own client. */
 export class AzureVault {
   readonly endpoint: string;
   readonly who: string;
   readonly remote: Remote;
   readonly #settings: AzureKeyStoreSettings;
-  readonly #tokens: TokenSource;
-  #challenge: Challenge | undefined;
+  readonly #transport: AzureTransport;
+  readonly #secrets: SecretClient;
 
   constructor(settings: AzureKeyStoreSettings, remote: Remote, environment: Environment) {
     this.endpoint = settings.endpoint;
     this.who = describeLogin(settings.login);
     this.remote = remote;
     this.#settings = settings;
-    this.#tokens = new TokenSource(
-      () => logInToAzure(settings.login, this.#challenge?.scope ?? '', remote, environment),
-      remote.clock,
-    );
+    this.#transport = new AzureTransport(remote, `the key vault ${settings.endpoint}`);
+    let scope = '';
+    const tokens = new TokenSource(() => logInToAzure(settings.login, scope, remote, environment), remote.clock);
+    const credential = {
+      // Neither the challenge's tenant nor its authority is followed, or a false vault could have the secret sent to itself.
+      getToken: async (scopes: string | readonly string[]) => {
+        scope = String(scopes);
+        // As if it ended now: the client asks before each request, and `tokens` alone decides how long one serves.
+        return { token: await tokens.current(), expiresOnTimestamp: 0 };
+      },
+    };
+    this.#secrets = new SecretClient(settings.endpoint, credential, {
+      ...withoutRetries,
+      serviceVersion,
+      disableChallengeResourceVerification: isLoopback(settings.endpoint),
+      httpClient: {
+        sendRequest: async (request) => {
+          const response = await this.#transport.sendRequest(request);
+          // The client asks for a token and sends once more: it must not get the one that was taken no more.
+          if (response.status === 401) tokens.drop(bearerOf(request.headers.get('authorization')));
+          return response;
+        },
+      },
+    });
   }
 
-  /** The answer, whatever it says, but for one that takes no token: errors with `refused` then. */
-  async ask(call: AzureCall): Promise<RemoteAnswer> {
-    for (let logins = 0; ; logins++) {
-      // As Azure's own clients do: the first request asks which token the vault wants, and carries nothing that is secret.
-      const token = this.#challenge === undefined ? undefined : await this.#tokens.current();
-      const answer = await this.remote.ask(this.#request(call, token));
-      if (answer.status !== 401) return answer;
-      this.#challenge = readChallenge(answer.headers.get('www-authenticate'), this.endpoint);
-      if (token === undefined) continue;
-      this.#tokens.drop(token);
-      if (logins >= maxLogins) throw this.#notTaken(answer, this.#challenge);
+  /** Errors where no answer comes, one that is none of a vault, or one that takes no token. */
+  async attempt<T>(call: (secrets: SecretClient) => Promise<T>): Promise<Outcome<T>> {
+    try {
+      return { value: await call(this.#secrets) };
+    } catch (error) {
+      if (error instanceof KeyStoreError) throw error;
+      const answer = this.#transport.answerBehind(error);
+      if (answer === undefined || answer.status < 400) throw this.#nonsense(error);
+      if (answer.status === 401) throw carriedToken(error) ? this.#notTaken(answer) : this.#noVault();
+      return { refusal: answer };
     }
   }
 
-  /** As `ask`, and errors with what the answer says where its status is not among those expected. */
-  async expect(call: AzureCall, ...statuses: readonly number[]): Promise<RemoteAnswer> {
-    const answer = await this.ask(call);
-    if (statuses.includes(answer.status)) return answer;
-    throw this.error(call, answer);
-  }
-
-  error({ permission, key }: AzureCall, answer: RemoteAnswer): KeyStoreError {
+  error({ permission, key }: AzureOperation, answer: RemoteAnswer): KeyStoreError {
     const operation = { permission, who: this.who, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) };
     return azureError(operation, readFailure(answer));
   }
 
-  #request({ method, path, body }: AzureCall, token: string | undefined): RemoteRequest {
-    const url = new URL(path, this.endpoint);
-    if (url.origin !== new URL(this.endpoint).origin) {
-      throw new KeyStoreError('unavailable', `the key vault ${this.endpoint} points to ${url.origin}: not followed`);
+  /** The client's own errors are never quoted, since they may hold a key. */
+  #nonsense(error: unknown): KeyStoreError {
+    const wanted = /^The challenge (?:resource|origin) '([^']+)'/.exec(
+      error instanceof Error ? error.message : '',
+    )?.[1];
+    if (wanted === undefined) {
+      return new KeyStoreError(
+        'unavailable',
+        `the key vault ${this.endpoint} answers something that is not of its interface: is the endpoint right?`,
+      );
     }
-    url.searchParams.set('api-version', apiVersion);
-    const carried =
-      token === undefined
-        ? {}
-        : {
-            headers: {
-              authorization: `Bearer ${token}`,
-              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            },
-          };
-    return {
-      method,
-      url: url.href,
-      of: `the key vault ${this.endpoint}`,
-      ...carried,
-      ...(body === undefined || token === undefined ? {} : { body: JSON.stringify(body) }),
-    };
+    return new KeyStoreError(
+      'refused',
+      `${this.endpoint} asks for a token of ${wanted}, which is not its own domain: none was sent. Check keystore.azure.keyvault.endpoint.`,
+    );
   }
 
-  #notTaken(answer: RemoteAnswer, { authority }: Challenge): KeyStoreError {
+  #noVault(): KeyStoreError {
+    return new KeyStoreError(
+      'refused',
+      `${this.endpoint} asks for no token that Azure Key Vault would ask for: is it the address of a key vault?`,
+    );
+  }
+
+  #notTaken(answer: RemoteAnswer): KeyStoreError {
     const { login } = this.#settings;
+    const challenge = answer.headers.get('www-authenticate') ?? '';
+    const authority = /authorization(?:_uri)?="([^"]*)"/.exec(challenge)?.[1] ?? 'another authority';
     const tenant = 'tenantId' in login && login.tenantId !== undefined ? `, not of ${login.tenantId}` : '';
     return new KeyStoreError(
       'refused',
       `the key vault ${this.endpoint} does not take the token of ${this.who}: it wants one of ${authority}${tenant} (${readFailure(answer).message})`,
     );
   }
+}
+
+function bearerOf(authorization: string | undefined): string {
+  return authorization?.replace(/^Bearer /, '') ?? '';
 }

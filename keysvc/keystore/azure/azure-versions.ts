@@ -1,12 +1,15 @@
+import type { SecretProperties } from '@azure/keyvault-secrets';
 import { KeyStoreError } from '../keystore.ts';
-import { keyNameOf, listItems } from './azure-listing.ts';
 import type { AzureVault } from './azure-vault.ts';
 import { oldestOf, settlesInMs } from './secret-version.ts';
 import type { SecretVersion } from './secret-version.ts';
 
+/** The name as it was given: the vault takes `KEY` and `key` for the same, and the policies of a key service do not. */
+export const nameTag = 'key-name';
+
 interface Versions {
   readonly all: readonly SecretVersion[];
-  /** The vault's own time of the answer. */
+  /** The vault's own time before it looked: that of the first page, where there are many. */
   readonly vaultNow: number;
 }
 
@@ -22,28 +25,41 @@ export async function settledVersion(vault: AzureVault, name: string): Promise<s
   }
 }
 
-/** Every version of a key, however many pages they take. */
+/** Every version of a key; none where there is no such key. */
 export async function versionsOf(vault: AzureVault, name: string): Promise<Versions> {
-  const all: SecretVersion[] = [];
   let vaultNow = vault.remote.clock.now();
-  const items = listItems(vault, `/secrets/${name}/versions`, name, (answer) => {
-    const date = Date.parse(answer.headers.get('date') ?? '');
-    if (!Number.isNaN(date)) vaultNow = date;
+  const outcome = await vault.attempt((secrets) => {
+    const options = {
+      onResponse: ({ headers }: { headers: { get(name: string): string | undefined } }) => {
+        const date = Date.parse(headers.get('date') ?? '');
+        if (!Number.isNaN(date)) vaultNow = date;
+      },
+    };
+    return Array.fromAsync(secrets.listPropertiesOfSecretVersions(name, options));
   });
-  for await (const item of items) {
-    const given = keyNameOf(item);
-    if (given !== name) {
-      throw new KeyStoreError(
-        'refused',
-        `the key vault ${vault.endpoint} holds "${given}", which differs from the key "${name}" only in case: ` +
-          'Azure Key Vault takes them for one name',
-      );
-    }
-    // Without its time nobody could say which is the oldest.
-    if (item.attributes.created === undefined) {
-      throw new KeyStoreError('unavailable', `the key vault ${vault.endpoint} tells no time of "${item.id}"`);
-    }
-    all.push({ id: item.id.split('/').at(-1) ?? '', created: item.attributes.created });
+  if ('value' in outcome) return { all: outcome.value.map((version) => versionOf(vault, name, version)), vaultNow };
+  if (outcome.refusal.status === 404) return { all: [], vaultNow };
+  throw vault.error({ permission: 'List', key: name }, outcome.refusal);
+}
+
+function versionOf(vault: AzureVault, name: string, properties: SecretProperties): SecretVersion {
+  const given = keyNameOf(properties);
+  if (given !== name) {
+    throw new KeyStoreError(
+      'refused',
+      `the key vault ${vault.endpoint} holds "${given}", which differs from the key "${name}" only in case: ` +
+        'Azure Key Vault takes them for one name',
+    );
   }
-  return { all, vaultNow };
+  const { version, createdOn } = properties;
+  // Without its time nobody could say which is the oldest.
+  if (version === undefined || createdOn === undefined) {
+    throw new KeyStoreError('unavailable', `the key vault ${vault.endpoint} tells no time of a version of "${name}"`);
+  }
+  return { id: version, created: createdOn.getTime() / 1000 };
+}
+
+/** The name of a key, from what a listing tells. */
+export function keyNameOf({ name, tags }: SecretProperties): string {
+  return tags?.[nameTag] ?? name;
 }

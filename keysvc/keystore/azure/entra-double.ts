@@ -41,15 +41,34 @@ export class EntraDouble {
 
   answer(request: DoubleRequest): DoubleAnswer | undefined {
     const { pathname } = request.url;
+    if (pathname.endsWith('/.well-known/openid-configuration')) return this.#metadata(request);
     if (pathname.endsWith('/oauth2/v2.0/token')) return this.#token(request);
-    if (pathname === '/metadata/identity/oauth2/token') return this.#managedIdentity(request);
+    // Microsoft's own library puts a slash at the end, which is on none of the pages.
+    if (/^\/metadata\/identity\/oauth2\/token\/?$/.test(pathname)) return this.#managedIdentity(request);
     return undefined;
+  }
+
+  /** @see https://learn.microsoft.com/entra/identity-platform/v2-protocols-oidc#fetch-the-openid-configuration-document */
+  #metadata({ url }: DoubleRequest): DoubleAnswer {
+    const authority = `https://${url.host}/${this.#tenant}`;
+    if (url.pathname !== `/${this.#tenant}/v2.0/.well-known/openid-configuration`) {
+      return refusal('invalid_tenant', "AADSTS90002: Tenant 'other' not found.");
+    }
+    return {
+      status: 200,
+      body: {
+        issuer: `${authority}/v2.0`,
+        authorization_endpoint: `${authority}/oauth2/v2.0/authorize`,
+        token_endpoint: `${authority}/oauth2/v2.0/token`,
+        jwks_uri: `${authority}/discovery/v2.0/keys`,
+      },
+    };
   }
 
   /** @see https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow#get-a-token */
   #token({ method, url, headers, body }: DoubleRequest): DoubleAnswer {
     const form = new URLSearchParams(body);
-    if (method !== 'POST' || headers['content-type'] !== 'application/x-www-form-urlencoded') {
+    if (method !== 'POST' || !headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
       return refusal(
         'invalid_request',
         'AADSTS900144: The request body must contain the following parameter: grant_type.',

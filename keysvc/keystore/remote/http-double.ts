@@ -48,12 +48,13 @@ export async function startHttpDouble(
   tls?: ServerOptions,
 ): Promise<HttpDouble> {
   const requests: DoubleRequest[] = [];
+  const scheme = tls === undefined ? 'http' : 'https';
   const double = { faultOf: (() => undefined) as FaultOf };
   const listener = (incoming: IncomingMessage, response: ServerResponse) => {
     void (async () => {
       const request: DoubleRequest = {
         method: incoming.method ?? '',
-        url: new URL(incoming.url ?? '', `http://${incoming.headers.host ?? ''}`),
+        url: new URL(incoming.url ?? '', `${scheme}://${incoming.headers.host ?? ''}`),
         headers: incoming.headers,
         body: await text(incoming),
       };
@@ -74,7 +75,7 @@ export async function startHttpDouble(
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await listenOnLoopback(server);
   return Object.assign(double, {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     close: () => closeServer(server),
   });
