@@ -1,70 +1,106 @@
-import { createHash } from 'node:crypto';
-import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
-import type { Credentials } from '../../../protocol/sigv4/signed-request.ts';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { AwsKeyStoreSettings } from '../../config/keystore-settings.ts';
-import type { KeyStoreError } from '../keystore.ts';
+import { KeyStoreError } from '../keystore.ts';
+import type { Outcome } from '../remote/outcome.ts';
 import type { Remote, RemoteAnswer } from '../remote/remote.ts';
-import type { AwsCredentialSource } from './aws-credentials.ts';
-import { awsError, isLoginRefused, isThrottled, readAwsFailure } from './aws-errors.ts';
+import { awsError, isLoginRefused, isSignatureRefused, readAwsFailure } from './aws-errors.ts';
+import { AwsTransport } from './aws-transport.ts';
 
-export interface AwsCall {
+/** A call's name, which is also that of its permission, and the key that it is about. */
+export interface AwsOperation {
   readonly action: 'CreateSecret' | 'GetSecretValue' | 'DeleteSecret' | 'ListSecrets';
-  readonly body: object;
   readonly key?: string;
 }
 
-/**
- * Signed requests to AWS Secrets Manager.
- *
- * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/Welcome.html
- */
+/** AWS Secrets Manager, behind AWS's own client. */
 export class AwsClient {
   readonly endpoint: string;
+  readonly name: string;
   readonly remote: Remote;
-  readonly #region: string;
-  readonly #credentials: AwsCredentialSource;
+  readonly #transport: AwsTransport;
+  readonly #client: SecretsManagerClient;
 
-  constructor(settings: AwsKeyStoreSettings, credentials: AwsCredentialSource, remote: Remote) {
-    this.endpoint = settings.endpoint;
+  constructor({ endpoint, region, credentials }: AwsKeyStoreSettings, remote: Remote) {
+    this.endpoint = endpoint;
+    this.name = `AWS Secrets Manager at ${endpoint}`;
     this.remote = remote;
-    this.#region = settings.region;
-    this.#credentials = credentials;
+    this.#transport = new AwsTransport(remote, this.name);
+    this.#client = new SecretsManagerClient({
+      endpoint,
+      region,
+      requestHandler: this.#transport,
+      maxAttempts: 1,
+      // The environment may ask for them, and the client then takes no endpoint.
+      useFipsEndpoint: false,
+      useDualstackEndpoint: false,
+      systemClockOffset: remote.clock.now() - Date.now(),
+      ...(credentials === undefined ? {} : { credentials: identityOf(credentials) }),
+    });
   }
 
-  /** The answer, where it is a success or its error one of those expected; otherwise errors with what it says. */
-  async ask(call: AwsCall, ...expected: readonly string[]): Promise<RemoteAnswer> {
-    let answer = await this.#send(call, await this.#credentials());
-    if (isLoginRefused(answer)) answer = await this.#send(call, await this.#credentials({ fresh: true }));
-    if (answer.status === 200 || expected.includes(readAwsFailure(answer).type)) return answer;
-    throw this.error(call, answer);
+  /** The value, or the answer where its error is one of those expected; otherwise errors with what it says. */
+  async ask<T>(
+    operation: AwsOperation,
+    call: (client: SecretsManagerClient) => Promise<T>,
+    ...expected: readonly string[]
+  ): Promise<Outcome<T>> {
+    await this.#findCredentials(false);
+    let outcome = await this.#attempt(call);
+    if ('refusal' in outcome && isLoginRefused(outcome.refusal)) {
+      await this.#findCredentials(true);
+      outcome = await this.#attempt(call);
+    } else if ('refusal' in outcome && isSignatureRefused(outcome.refusal)) {
+      // By the date of the answer the client has set its clock.
+      outcome = await this.#attempt(call);
+    }
+    if ('value' in outcome || expected.includes(readAwsFailure(outcome.refusal).type)) return outcome;
+    throw this.error(operation, outcome.refusal);
   }
 
-  error({ action, key }: AwsCall, answer: RemoteAnswer): KeyStoreError {
+  error({ action, key }: AwsOperation, answer: RemoteAnswer): KeyStoreError {
     return awsError({ action, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) }, answer);
   }
 
-  #send({ action, body }: AwsCall, credentials: Credentials): Promise<RemoteAnswer> {
-    const text = JSON.stringify(body);
-    const url = new URL('/', this.endpoint);
-    const headers = {
-      host: url.host,
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': `secretsmanager.${action}`,
-    };
-    const signed = signRequest({ method: 'POST', rawPath: '/', rawQuery: '', headers }, credentials, {
-      region: this.#region,
-      service: 'secretsmanager',
-      now: new Date(this.remote.clock.now()),
-      payloadHash: createHash('sha256').update(text).digest('hex'),
-    });
-    return this.remote.ask({
-      method: 'POST',
-      url: url.href,
-      // What is not signed may not differ either: `accept` is not.
-      headers: { ...headers, ...signed },
-      body: text,
-      of: `AWS Secrets Manager at ${this.endpoint}`,
-      isTransient: isThrottled,
-    });
+  async #attempt<T>(call: (client: SecretsManagerClient) => Promise<T>): Promise<Outcome<T>> {
+    try {
+      return { value: await call(this.#client) };
+    } catch (error) {
+      if (error instanceof KeyStoreError) throw error;
+      const answer = this.#transport.answerBehind(error);
+      if (answer !== undefined && answer.status >= 400) return { refusal: answer };
+      // The client's own error is never quoted, since it may hold a key.
+      throw new KeyStoreError(
+        'unavailable',
+        `${this.name} answers something that is not of its interface: is the endpoint right?`,
+      );
+    }
   }
+
+  /**
+   * Those of the configuration, else what AWS's own programs find: the environment, the profile, the service account's role (IRSA),
+   * Pod Identity, the container's or the machine's role. The client keeps them until they end; `fresh` ones where they are taken no
+   * more.
+   *
+   * @see https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html
+   */
+  async #findCredentials(fresh: boolean): Promise<void> {
+    try {
+      await this.#client.config.credentials({ forceRefresh: fresh });
+    } catch (cause) {
+      throw new KeyStoreError(
+        'refused',
+        `no credentials for AWS Secrets Manager are found, neither in keystore.aws.secretsmanager.credentials nor in the environment, ` +
+          `the profile, or a role of the pod or machine: ${(cause as Error).message}`,
+        { cause },
+      );
+    }
+  }
+}
+
+function identityOf({ accessKey, secretKey, sessionToken }: NonNullable<AwsKeyStoreSettings['credentials']>) {
+  return {
+    accessKeyId: accessKey,
+    secretAccessKey: secretKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  };
 }

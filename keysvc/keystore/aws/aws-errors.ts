@@ -36,7 +36,14 @@ export function isLoginRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): b
   return /^(ExpiredToken|UnrecognizedClient|InvalidClientTokenId)/.test(readAwsFailure(answer).type);
 }
 
-export interface AwsOperation {
+/** Answers to a wrong key, and to a clock that is off. */
+export function isSignatureRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
+  return /^(InvalidSignature|SignatureDoesNotMatch|RequestExpired|IncompleteSignature)/.test(
+    readAwsFailure(answer).type,
+  );
+}
+
+export interface AwsFailureContext {
   /** `GetSecretValue`: also the name of its permission. */
   readonly action: string;
   readonly endpoint: string;
@@ -44,7 +51,7 @@ export interface AwsOperation {
 }
 
 /** The error of an answer that is none of those its caller expects. */
-export function awsError({ action, endpoint, key }: AwsOperation, answer: RemoteAnswer): KeyStoreError {
+export function awsError({ action, endpoint, key }: AwsFailureContext, answer: RemoteAnswer): KeyStoreError {
   const { type, message } = readAwsFailure(answer);
   const about = `${endpoint}${key === undefined ? '' : ` for the key "${key}"`}`;
   if (type.startsWith('AccessDenied')) {
@@ -53,7 +60,7 @@ export function awsError({ action, endpoint, key }: AwsOperation, answer: Remote
       : `its policy lacks "secretsmanager:${action}"`;
     return new KeyStoreError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`);
   }
-  if (/^(InvalidSignature|SignatureDoesNotMatch|RequestExpired|IncompleteSignature)/.test(type)) {
+  if (isSignatureRefused(answer)) {
     return new KeyStoreError(
       'refused',
       `AWS Secrets Manager takes no signature at ${about}: are secretkey and region right, and is the clock? (${message})`,

@@ -141,6 +141,13 @@ describe('AWS Secrets Manager', () => {
     await expect(open().get('my-key')).rejects.toThrow('is the clock?');
   });
 
+  it('is reached by a machine whose clock is off, by the time that AWS tells', async () => {
+    const clock = new VirtualClock();
+    clock.advance(3_600_000);
+    const store = new AwsKeyStore(settingsFor(double), { clock, attemptMs: 60_000 });
+    await expect(store.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
   describe('without credentials in the settings', () => {
     it("takes those that AWS's own programs find", async () => {
       nowhere();
@@ -150,6 +157,17 @@ describe('AWS Secrets Manager', () => {
       const store = openWithout(double);
       await store.create('my-key', record);
       expect(await store.get('my-key')).toEqual(record);
+    });
+
+    it('takes new ones where theirs have ended', async () => {
+      nowhere();
+      vi.stubEnv('AWS_ACCESS_KEY_ID', awsLogin.accessKey);
+      vi.stubEnv('AWS_SECRET_ACCESS_KEY', awsLogin.secretKey);
+      vi.stubEnv('AWS_SESSION_TOKEN', 'one-that-has-ended');
+      const store = openWithout(double);
+      await expect(store.get('my-key')).rejects.toThrow('does not know the credentials');
+      vi.stubEnv('AWS_SESSION_TOKEN', awsLogin.sessionToken);
+      await expect(store.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
     });
 
     it('says where it looked for them', async () => {

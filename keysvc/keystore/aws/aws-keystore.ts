@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  GetSecretValueCommand,
+  paginateListSecrets,
+} from '@aws-sdk/client-secrets-manager';
+import type { GetSecretValueCommandOutput } from '@aws-sdk/client-secrets-manager';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { AwsKeyStoreSettings } from '../../config/keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
 import type { KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
-import { readJson } from '../remote/json-answer.ts';
+import type { Outcome } from '../remote/outcome.ts';
 import { Remote } from '../remote/remote.ts';
-import type { RemoteAnswer, RemoteOptions } from '../remote/remote.ts';
+import type { RemoteOptions } from '../remote/remote.ts';
 import { AwsClient } from './aws-client.ts';
-import type { AwsCall } from './aws-client.ts';
-import { awsCredentials } from './aws-credentials.ts';
 import { readAwsFailure } from './aws-errors.ts';
 
 const exists = 'ResourceExistsException';
@@ -21,39 +25,34 @@ const marked = 'InvalidRequestException';
 /** A deletion without recovery takes its moment, and a new secret may not be seen everywhere at once. */
 const patience = { times: 8, pauseMs: 1000 };
 
-const value = z.object({ SecretString: z.string().nullish(), SecretBinary: z.string().nullish() });
-const page = z.object({
-  SecretList: z.array(z.object({ Name: z.string(), DeletedDate: z.number().nullish() })),
-  NextToken: z.string().nullish(),
-});
-
-/** Keys as secrets of AWS Secrets Manager, spoken to by its own interface. Creation there is of what does not exist, and atomic. */
+/** Keys as secrets of AWS Secrets Manager, spoken to by AWS's own client. Creation there is of what does not exist, and atomic. */
 export class AwsKeyStore implements KeyStore {
   readonly #client: AwsClient;
   readonly #kmsKey: string | undefined;
 
   constructor(settings: AwsKeyStoreSettings, options: RemoteOptions = {}) {
-    this.#client = new AwsClient(settings, awsCredentials(settings), new Remote(options));
+    this.#client = new AwsClient(settings, new Remote(options));
     this.#kmsKey = settings.kmsKey;
   }
 
   async create(name: string, record: Buffer): Promise<void> {
-    const body = {
+    const command = new CreateSecretCommand({
       Name: name,
       SecretString: record.toString('utf8'),
       ...(this.#kmsKey === undefined ? {} : { KmsKeyId: this.#kmsKey }),
       // By it AWS knows a repeated request.
       ClientRequestToken: randomUUID(),
-    };
-    const call = { action: 'CreateSecret', body, key: name } as const;
-    const answer = await this.#patiently(
-      () => this.#client.ask(call, exists, marked),
-      (answer) => readAwsFailure(answer).type === marked,
+    });
+    const operation = { action: 'CreateSecret', key: name } as const;
+    const outcome = await this.#patiently(
+      () => this.#client.ask(operation, (client) => client.send(command), exists, marked),
+      (outcome) => 'refusal' in outcome && readAwsFailure(outcome.refusal).type === marked,
     );
-    if (answer.status === 200) return this.#confirm(name, record);
-    const { type, message } = readAwsFailure(answer);
-    if (type === exists) return confirmCreated(this, name, record, answer.repeated ? 'in-doubt' : 'taken');
-    if (!/deletion|deleted/.test(message)) throw this.#client.error(call, answer);
+    if ('value' in outcome) return this.#confirm(name, record);
+    const { refusal } = outcome;
+    const { type, message } = readAwsFailure(refusal);
+    if (type === exists) return confirmCreated(this, name, record, refusal.repeated ? 'in-doubt' : 'taken');
+    if (!/deletion|deleted/.test(message)) throw this.#client.error(operation, refusal);
     throw new KeyStoreError(
       'refused',
       `AWS Secrets Manager at ${this.#client.endpoint} holds a deleted key "${name}" that can be restored, so its name cannot be used: ` +
@@ -75,28 +74,29 @@ export class AwsKeyStore implements KeyStore {
 
   async delete(name: string): Promise<void> {
     // Deletion itself answers for a secret that is not there as for one that is.
-    const look = await this.#client.ask(this.#readCall(name, 'AWSCURRENT'), missing, marked);
-    if (readAwsFailure(look).type === missing) throw this.#notFound(name);
-    const body = { SecretId: name, ForceDeleteWithoutRecovery: true };
-    await this.#client.ask({ action: 'DeleteSecret', body, key: name }, missing);
+    const look = await this.#ask(name, 'AWSCURRENT');
+    if ('refusal' in look && readAwsFailure(look.refusal).type === missing) throw this.#notFound(name);
+    const command = new DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true });
+    await this.#client.ask({ action: 'DeleteSecret', key: name }, (client) => client.send(command), missing);
   }
 
   async *list(): AsyncIterable<string> {
-    let token: string | undefined;
-    do {
-      const body: object = { MaxResults: 100, ...(token === undefined ? {} : { NextToken: token }) };
-      const answer: RemoteAnswer = await this.#client.ask({ action: 'ListSecrets', body });
-      const { SecretList, NextToken } = readJson(answer.text, page, this.#of());
-      for (const { Name } of SecretList) if (keyNameProblem(Name) === undefined) yield Name;
-      token = NextToken ?? undefined;
-    } while (token !== undefined);
+    const outcome = await this.#client.ask({ action: 'ListSecrets' }, (client) =>
+      Array.fromAsync(paginateListSecrets({ client }, { MaxResults: 100 })),
+    );
+    // No error is expected, so that there is always a value.
+    for (const { SecretList } of 'value' in outcome ? outcome.value : []) {
+      if (SecretList === undefined)
+        throw new KeyStoreError('unavailable', `${this.#client.name} answers without a list`);
+      for (const { Name } of SecretList) if (Name !== undefined && keyNameProblem(Name) === undefined) yield Name;
+    }
   }
 
   async probe(): Promise<void> {
-    const { endpoint, remote } = this.#client;
-    const answer = await remote.ask({ method: 'GET', url: endpoint, of: this.#of(), once: true });
+    const { endpoint, name, remote } = this.#client;
+    const answer = await remote.ask({ method: 'GET', url: endpoint, of: name, once: true });
     if (answer.status < 500) return;
-    throw new KeyStoreError('unavailable', `${this.#of()} answers ${answer.status}`);
+    throw new KeyStoreError('unavailable', `${name} answers ${answer.status}`);
   }
 
   async close(): Promise<void> {}
@@ -104,44 +104,41 @@ export class AwsKeyStore implements KeyStore {
   /** A secret that AWS acknowledged may not be seen everywhere yet. */
   async #confirm(name: string, record: Buffer): Promise<void> {
     await this.#patiently(
-      () => this.#client.ask(this.#readCall(name, 'AWSCURRENT'), missing),
-      (answer) => answer.status !== 200,
+      () => this.#ask(name, 'AWSCURRENT'),
+      (outcome) => 'refusal' in outcome && readAwsFailure(outcome.refusal).type === missing,
     );
     await confirmCreated(this, name, record, 'written');
   }
 
-  async #patiently(ask: () => Promise<RemoteAnswer>, waits: (answer: RemoteAnswer) => boolean): Promise<RemoteAnswer> {
+  async #patiently<T>(ask: () => Promise<Outcome<T>>, waits: (outcome: Outcome<T>) => boolean): Promise<Outcome<T>> {
     for (let time = 1; ; time++) {
-      const answer = await ask();
-      if (!waits(answer) || time === patience.times) return answer;
+      const outcome = await ask();
+      if (!waits(outcome) || time === patience.times) return outcome;
       await this.#client.remote.clock.sleep(patience.pauseMs);
     }
   }
 
   /** Undefined where there is none, or none any more. */
   async #read(name: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<Buffer | undefined> {
-    const call = this.#readCall(name, stage);
-    const answer = await this.#client.ask(call, missing, marked);
-    if (answer.status !== 200) {
-      const { type, message } = readAwsFailure(answer);
+    const outcome = await this.#ask(name, stage);
+    if ('refusal' in outcome) {
+      const { type, message } = readAwsFailure(outcome.refusal);
       if (type === missing || /deletion|deleted/.test(message)) return undefined;
-      throw this.#client.error(call, answer);
+      throw this.#client.error({ action: 'GetSecretValue', key: name }, outcome.refusal);
     }
-    const { SecretString: text, SecretBinary: binary } = readJson(answer.text, value, this.#of());
-    if (typeof text === 'string') return Buffer.from(text, 'utf8');
-    if (typeof binary === 'string') return Buffer.from(binary, 'base64');
-    throw new KeyStoreError('corrupted', `${this.#of()} holds no value for the key "${name}"`);
+    const { SecretString: text, SecretBinary: binary } = outcome.value;
+    if (text !== undefined) return Buffer.from(text, 'utf8');
+    if (binary !== undefined) return Buffer.from(binary);
+    throw new KeyStoreError('corrupted', `${this.#client.name} holds no value for the key "${name}"`);
   }
 
-  #readCall(name: string, stage: string): AwsCall {
-    return { action: 'GetSecretValue', body: { SecretId: name, VersionStage: stage }, key: name };
+  #ask(name: string, stage: string): Promise<Outcome<GetSecretValueCommandOutput>> {
+    const command = new GetSecretValueCommand({ SecretId: name, VersionStage: stage });
+    const operation = { action: 'GetSecretValue', key: name } as const;
+    return this.#client.ask(operation, (client) => client.send(command), missing, marked);
   }
 
   #notFound(name: string): KeyStoreError {
-    return new KeyStoreError('not-found', `${this.#of()} has no key "${name}"`);
-  }
-
-  #of(): string {
-    return `AWS Secrets Manager at ${this.#client.endpoint}`;
+    return new KeyStoreError('not-found', `${this.#client.name} has no key "${name}"`);
   }
 }
