@@ -1,15 +1,19 @@
-import type { SecretsManagerClientConfig } from '@aws-sdk/client-secrets-manager';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
 import { isThrottled } from './aws-errors.ts';
 
-type RequestHandler = Extract<
-  NonNullable<SecretsManagerClientConfig['requestHandler']>,
-  { handle: (...args: never[]) => unknown }
->;
-type HttpRequest = Parameters<RequestHandler['handle']>[0];
+/** What is needed of the client's request. */
+interface HttpRequest {
+  readonly method: string;
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
 
 /** What AWS's client sends its requests by: `Remote`, which alone tries again. */
-export class AwsTransport implements RequestHandler {
+export class AwsTransport {
   readonly #remote: Remote;
   readonly #of: string;
   readonly #answers = new WeakMap<object, RemoteAnswer>();

@@ -50,7 +50,6 @@ export class GcpDouble {
       client_email: gcpLogin.clientEmail,
       private_key_id: gcpLogin.privateKeyId,
       private_key: gcpLogin.privateKey,
-      token_uri: `${this.http.url}/token`,
     };
   }
 
@@ -75,13 +74,12 @@ export class GcpDouble {
     return this.#secrets.get(name)?.versions.length ?? 0;
   }
 
-  #answer(request: DoubleRequest): DoubleAnswer | Promise<DoubleAnswer> {
+  async #answer(request: DoubleRequest): Promise<DoubleAnswer> {
     const { method, url, headers } = request;
-    if (url.pathname === '/token') return this.#token(request);
     if (url.pathname.startsWith('/computeMetadata/')) return this.#metadata(request);
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
-    if ((this.#tokens.get(token) ?? 0) <= this.clock.now())
-      return failure(401, 'UNAUTHENTICATED', 'invalid authentication credentials');
+    const isTaken = (this.#tokens.get(token) ?? 0) > this.clock.now() || (await this.#isSignedByAccount(token));
+    if (!isTaken) return failure(401, 'UNAUTHENTICATED', 'invalid authentication credentials');
     if (!url.pathname.startsWith(project)) return failure(404, 'NOT_FOUND', 'no such path');
     const rest = url.pathname.slice(project.length);
     if (rest === '') return method === 'POST' ? this.#create(url, request.body) : this.#list(url);
@@ -97,33 +95,37 @@ export class GcpDouble {
     return failure(404, 'NOT_FOUND', 'no such path');
   }
 
-  /** @see https://developers.google.com/identity/protocols/oauth2/service-account#httprest */
-  async #token({ method, body }: DoubleRequest): Promise<DoubleAnswer> {
-    const form = new URLSearchParams(body);
-    if (method !== 'POST' || form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') {
-      return { status: 400, body: { error: 'unsupported_grant_type' } };
-    }
+  /**
+   * A service account needs no token endpoint: what it has signed itself, for an hour at most, is its token.
+   *
+   * @see https://developers.google.com/identity/protocols/oauth2/service-account#jwt-auth
+   * @see https://google.aip.dev/auth/4111
+   */
+  async #isSignedByAccount(token: string): Promise<boolean> {
     try {
-      const { payload } = await jwtVerify(form.get('assertion') ?? '', pair.publicKey, {
+      const { payload, protectedHeader } = await jwtVerify(token, pair.publicKey, {
         issuer: gcpLogin.clientEmail,
-        audience: `${this.http.url}/token`,
-        currentDate: new Date(this.clock.now()),
+        subject: gcpLogin.clientEmail,
+        // The client's clock is the machine's.
+        maxTokenAge: 3600,
         algorithms: ['RS256'],
       });
-      if (payload['scope'] !== scope) return { status: 400, body: { error: 'invalid_scope' } };
+      return payload['scope'] === scope && protectedHeader.kid === gcpLogin.privateKeyId;
     } catch {
-      return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } };
+      return false;
     }
-    return this.#issue();
   }
 
   /** @see https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
   #metadata({ url, headers }: DoubleRequest): DoubleAnswer {
+    if (headers['metadata-flavor'] !== 'Google') return { status: 403, body: 'Missing Metadata-Flavor:Google header.' };
+    const flavored = { headers: { 'metadata-flavor': 'Google' } };
+    // The client looks whether this is a machine of Google's.
+    if (url.pathname === '/computeMetadata/v1/instance') return { status: 200, ...flavored, body: '{}' };
     const isRight =
-      headers['metadata-flavor'] === 'Google' &&
       url.pathname === '/computeMetadata/v1/instance/service-accounts/default/token' &&
       url.searchParams.get('scopes') === scope;
-    return isRight ? this.#issue() : { status: 403, body: 'Missing Metadata-Flavor:Google header.' };
+    return isRight ? { ...this.#issue(), ...flavored } : { status: 404, ...flavored, body: 'not found' };
   }
 
   #issue(): DoubleAnswer {

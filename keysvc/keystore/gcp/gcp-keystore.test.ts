@@ -1,30 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { GcpKeyStoreSettings } from '../../config/keystore-settings.ts';
 import { remoteKeyStoreConformance } from '../remote/remote.conformance.ts';
 import { VirtualClock } from '../remote/virtual-clock.ts';
 import { GcpDouble, gcpLogin } from './gcp-double.ts';
 import { GcpKeyStore } from './gcp-keystore.ts';
-import type { GcpEnvironment } from './gcp-login.ts';
-
-let folder: string;
-let count = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gcp-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-async function writeKeyFile(content: unknown): Promise<GcpEnvironment> {
-  const file = join(folder, `key-${count++}.json`);
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return { GOOGLE_APPLICATION_CREDENTIALS: file };
-}
 
 function settingsFor(double: GcpDouble): GcpKeyStoreSettings {
   const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
-  return { kind: 'gcp', endpoint: double.http.url, projectId: 'coffer', scopes };
+  return { kind: 'gcp', endpoint: double.http.url, projectId: 'coffer', scopes, credentials: gcpLogin };
 }
 
 remoteKeyStoreConformance({
@@ -32,19 +19,17 @@ remoteKeyStoreConformance({
   async start() {
     const clock = new VirtualClock();
     const double = await GcpDouble.start(clock);
-    const environment = await writeKeyFile(double.keyFile);
     return {
       clock,
       http: double.http,
-      open: (options) => new GcpKeyStore(settingsFor(double), { clock, ...options }, environment),
-      revokeTokens: () => double.revokeTokens(),
+      open: (options) => new GcpKeyStore(settingsFor(double), { clock, ...options }),
       deny: (permission) => double.denied.add(permission),
       close: () => double.http.close(),
     };
   },
   isForKeys: ({ url }) => url.pathname.startsWith('/v1/projects/'),
   isWrite: ({ url }) => url.pathname.endsWith(':addVersion'),
-  secrets: [gcpLogin.privateKey.slice(100, 130), 'ya29.'],
+  secrets: [gcpLogin.privateKey.slice(100, 130), 'eyJ'],
   permissions: [
     ['create', 'secrets.create', '"secretmanager.secrets.create"'],
     ['create', 'versions.add', '"secretmanager.versions.add"'],
@@ -54,16 +39,19 @@ remoteKeyStoreConformance({
   ],
 });
 
+function openWithout(double: GcpDouble): GcpKeyStore {
+  const { credentials: _, ...settings } = settingsFor(double);
+  return new GcpKeyStore(settings, { clock: double.clock, attemptMs: 60_000 });
+}
+
 describe("Google's Secret Manager", () => {
   const record = Buffer.from('record');
   let double: GcpDouble;
-  let environment: GcpEnvironment;
-  const open = (by: GcpEnvironment = environment, more: Partial<GcpKeyStoreSettings> = {}) =>
-    new GcpKeyStore({ ...settingsFor(double), ...more }, { clock: double.clock, attemptMs: 60_000 }, by);
+  const open = (more: Partial<GcpKeyStoreSettings> = {}) =>
+    new GcpKeyStore({ ...settingsFor(double), ...more }, { clock: double.clock, attemptMs: 60_000 });
 
   beforeEach(async () => {
     double = await GcpDouble.start(new VirtualClock());
-    environment = await writeKeyFile(double.keyFile);
   });
   afterEach(() => double.http.close());
 
@@ -102,42 +90,80 @@ describe("Google's Secret Manager", () => {
 
   it('says that it is not switched on', async () => {
     const message = 'Secret Manager API has not been used in project 1 before or it is disabled.';
-    double.http.faultOf = ({ url }) =>
-      url.pathname === '/token'
-        ? undefined
-        : { status: 403, body: { error: { message, status: 'PERMISSION_DENIED' } } };
+    double.http.faultOf = () => ({ status: 403, body: { error: { message, status: 'PERMISSION_DENIED' } } });
     await expect(open().get('my-key')).rejects.toThrow('is not switched on');
   });
 
-  it('is logged in to by the identity of the machine', async () => {
-    const store = open({ GCE_METADATA_HOST: new URL(double.http.url).host });
-    await store.create('my-key', record);
-    expect(await store.get('my-key')).toEqual(record);
-    expect(double.logins).toBe(1);
-  });
-
-  it.each<[string, unknown, string]>([
-    ['is of another kind', { type: 'external_account' }, 'but of type "external_account"'],
-    ['is no JSON', 'nonsense', 'is not the key of a service account'],
-    ['has another key', { private_key: 'wrong-value' }, 'is no PEM of PKCS #8'],
-    [
-      'is of another account',
-      { client_email: 'other@example.com' },
-      'Google does not log the service account other@example.com in',
-    ],
-    ['sends its proof in the clear', { token_uri: 'http://example.com/token' }, 'does not begin with https://'],
-  ])('is not logged in to by a key file that %s', async (_, change, message) => {
-    const content = typeof change === 'string' ? change : { ...double.keyFile, ...(change as object) };
-    const error: unknown = await open(await writeKeyFile(content))
+  it.each<[string, Partial<GcpKeyStoreSettings['credentials']>, string]>([
+    ['no PEM', { privateKey: 'wrong-value' }, 'the key of a service account'],
+    ['that of another account', { clientEmail: 'other@example.com' }, 'does not take the token'],
+    ['one that was replaced', { privateKeyId: 'other' }, 'does not take the token'],
+  ])('takes no key that is %s', async (_, change, message) => {
+    const error: unknown = await open({ credentials: { ...gcpLogin, ...change } })
       .get('my-key')
       .catch((error: unknown) => error);
     expect(error).toMatchObject({ code: 'refused', message: expect.stringContaining(message) as string });
-    expect(String(error)).not.toContain('wrong-value');
+    expect(inspect(error, { depth: 10 })).not.toContain('wrong-value');
   });
 
-  it('is not logged in to by a key file that is not there', async () => {
-    await expect(open({ GOOGLE_APPLICATION_CREDENTIALS: join(folder, 'none') }).get('k')).rejects.toThrow(
-      'cannot read the key file',
-    );
+  describe('without credentials in the settings', () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'gcp-'));
+      for (const name of ['HOME', 'CLOUDSDK_CONFIG']) vi.stubEnv(name, folder);
+    });
+    afterEach(async () => {
+      vi.unstubAllEnvs();
+      await rm(folder, { recursive: true });
+    });
+    const useKeyFile = async (content: string) => {
+      const file = join(folder, 'key.json');
+      await writeFile(file, content);
+      vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
+    };
+
+    it('is logged in to by the key file of the environment', async () => {
+      await useKeyFile(JSON.stringify(double.keyFile));
+      const store = openWithout(double);
+      await store.create('my-key', record);
+      expect(await store.get('my-key')).toEqual(record);
+    });
+
+    it('is logged in to by the identity of the machine, whose token is asked for once until it is taken no more', async () => {
+      vi.stubEnv('GCE_METADATA_HOST', new URL(double.http.url).host);
+      const store = openWithout(double);
+      await store.create('my-key', record);
+      expect(await store.get('my-key')).toEqual(record);
+      expect(double.logins).toBe(1);
+      double.revokeTokens();
+      expect(await store.get('my-key')).toEqual(record);
+      expect(double.logins).toBe(2);
+    });
+
+    it('is away, and says no to nobody, while the service that gives the tokens fails', async () => {
+      vi.stubEnv('GCE_METADATA_HOST', new URL(double.http.url).host);
+      const store = openWithout(double);
+      await store.create('my-key', record);
+      double.revokeTokens();
+      double.http.faultOf = ({ url }) => (url.pathname.endsWith('/token') ? { status: 503 } : undefined);
+      await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
+    }, 30_000);
+
+    it('is not logged in to by a key file that is none, of which nothing is quoted', async () => {
+      await useKeyFile('{ wrong-value');
+      const error: unknown = await openWithout(double)
+        .get('my-key')
+        .catch((error: unknown) => error);
+      expect(error).toMatchObject({
+        code: 'refused',
+        message: expect.stringContaining('GOOGLE_APPLICATION_CREDENTIALS') as string,
+      });
+      expect(inspect(error, { depth: 10 })).not.toContain('wrong-value');
+    });
+
+    it('is not logged in to by a key file that is not there', async () => {
+      vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(folder, 'none'));
+      await expect(openWithout(double).get('my-key')).rejects.toThrow(join(folder, 'none'));
+    });
   });
 });

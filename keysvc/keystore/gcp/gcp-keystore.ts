@@ -1,28 +1,19 @@
-import { z } from 'zod';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { GcpKeyStoreSettings } from '../../config/keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
 import type { KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
-import { readJson } from '../remote/json-answer.ts';
+import type { Outcome } from '../remote/outcome.ts';
 import { Remote } from '../remote/remote.ts';
-import type { RemoteAnswer, RemoteOptions } from '../remote/remote.ts';
-import { GcpClient } from './gcp-client.ts';
-import type { GcpEnvironment } from './gcp-login.ts';
+import type { RemoteOptions } from '../remote/remote.ts';
+import { GcpClient, once } from './gcp-client.ts';
 
 /** A secret without a version is one whose creator is between its two calls, or gone. */
 const patience = { times: 3, pauseMs: 1000 };
 
-const payload = z.object({ payload: z.object({ data: z.base64() }) });
-const version = z.object({ name: z.string() });
-const page = z.object({
-  secrets: z.array(z.object({ name: z.string() })).optional(),
-  nextPageToken: z.string().optional(),
-});
-
 /**
- * Keys as secrets of Google's Secret Manager. A key is the first version of its secret: numbers are given once and in order, so that
+ * Keys as secrets of Google's Secret Manager, spoken to by Google's own client. A key is the first version of its secret: numbers are given once and in order, so that
  * of several creators exactly one has number 1, and what is read by its number is what was written.
  *
  * @see https://cloud.google.com/secret-manager/docs/access-secret-version
@@ -30,8 +21,8 @@ const page = z.object({
 export class GcpKeyStore implements KeyStore {
   readonly #client: GcpClient;
 
-  constructor(settings: GcpKeyStoreSettings, options: RemoteOptions = {}, environment: GcpEnvironment = process.env) {
-    this.#client = new GcpClient(settings, new Remote(options), environment);
+  constructor(settings: GcpKeyStoreSettings, options: RemoteOptions = {}) {
+    this.#client = new GcpClient(settings, new Remote(options));
   }
 
   async create(name: string, record: Buffer): Promise<void> {
@@ -39,30 +30,35 @@ export class GcpKeyStore implements KeyStore {
   }
 
   async get(name: string): Promise<Buffer> {
-    const answer = await this.#access(name);
-    if (answer.status === 404) throw this.#notFound(name);
-    return Buffer.from(readJson(answer.text, payload, this.#client.name).payload.data, 'base64');
+    const outcome = await this.#access(name);
+    if ('refusal' in outcome) throw this.#notFound(name);
+    const data = outcome.value;
+    if (data === undefined) {
+      throw new KeyStoreError('unavailable', `${this.#client.name} tells no value of the key "${name}"`);
+    }
+    return data;
   }
 
   async delete(name: string): Promise<void> {
-    const call = { method: 'DELETE', path: `/${name}`, permission: 'secrets.delete', key: name } as const;
-    const answer = await this.#client.ask(call, 200, 404);
-    if (answer.status === 404 && !answer.repeated) throw this.#notFound(name);
+    const outcome = await this.#client.ask(
+      { permission: 'secrets.delete', key: name },
+      (client) => client.deleteSecret({ name: this.#nameOf(name) }, once),
+      404,
+    );
+    if ('refusal' in outcome && !outcome.refusal.repeated) throw this.#notFound(name);
   }
 
   async *list(): AsyncIterable<string> {
-    let token = '';
-    do {
-      const query = new URLSearchParams({ pageSize: '250', ...(token === '' ? {} : { pageToken: token }) }).toString();
-      const call = { method: 'GET', path: `?${query}`, permission: 'secrets.list' } as const;
-      const answer: RemoteAnswer = await this.#client.ask(call, 200);
-      const found = readJson(answer.text, page, this.#client.name);
-      for (const secret of found.secrets ?? []) {
-        const name = secret.name.split('/').at(-1) ?? '';
-        if (keyNameProblem(name) === undefined) yield name;
-      }
-      token = found.nextPageToken ?? '';
-    } while (token !== '');
+    const { parent } = this.#client;
+    const outcome = await this.#client.ask({ permission: 'secrets.list' }, async (client) => {
+      const [secrets] = await client.listSecrets({ parent }, once);
+      return secrets;
+    });
+    // No failure is expected, so that there is always a value.
+    for (const secret of 'value' in outcome ? outcome.value : []) {
+      const name = secret.name?.split('/').at(-1) ?? '';
+      if (keyNameProblem(name) === undefined) yield name;
+    }
   }
 
   async probe(): Promise<void> {
@@ -75,38 +71,45 @@ export class GcpKeyStore implements KeyStore {
   async close(): Promise<void> {}
 
   async #write(name: string, record: Buffer): Promise<WriteOutcome> {
-    const secret = {
-      method: 'POST',
-      path: `?secretId=${encodeURIComponent(name)}`,
-      body: { replication: { automatic: {} } },
-      permission: 'secrets.create',
-      key: name,
-    } as const;
-    const made = await this.#client.ask(secret, 200, 409);
-    if (made.status === 409 && !made.repeated && (await this.#hasVersion(name))) return 'taken';
-    const add = {
-      method: 'POST',
-      path: `/${name}:addVersion`,
-      body: { payload: { data: record.toString('base64') } },
-      permission: 'versions.add',
-      key: name,
-    } as const;
-    const added = readJson((await this.#client.ask(add, 200)).text, version, this.#client.name);
+    const { parent } = this.#client;
+    const made = await this.#client.ask(
+      { permission: 'secrets.create', key: name },
+      (client) => client.createSecret({ parent, secretId: name, secret: { replication: { automatic: {} } } }, once),
+      409,
+    );
+    if ('refusal' in made && !made.refusal.repeated && (await this.#hasVersion(name))) return 'taken';
+    const added = await this.#client.ask({ permission: 'versions.add', key: name }, async (client) => {
+      const [version] = await client.addSecretVersion({ parent: this.#nameOf(name), payload: { data: record } }, once);
+      return version.name ?? '';
+    });
     // Another number may be ours too: that of a repeated request whose first answer was lost.
-    return added.name.endsWith('/versions/1') ? 'written' : 'in-doubt';
+    return 'value' in added && added.value.endsWith('/versions/1') ? 'written' : 'in-doubt';
   }
 
   async #hasVersion(name: string): Promise<boolean> {
     for (let time = 1; ; time++) {
-      if ((await this.#access(name)).status === 200) return true;
+      if ('value' in (await this.#access(name))) return true;
       if (time === patience.times) return false;
       await this.#client.remote.clock.sleep(patience.pauseMs);
     }
   }
 
-  #access(name: string): Promise<RemoteAnswer> {
-    const path = `/${name}/versions/1:access`;
-    return this.#client.ask({ method: 'GET', path, permission: 'versions.access', key: name }, 200, 404);
+  #access(name: string): Promise<Outcome<Buffer | undefined>> {
+    const operation = { permission: 'versions.access', key: name } as const;
+    return this.#client.ask(
+      operation,
+      async (client) => {
+        const [{ payload }] = await client.accessSecretVersion({ name: `${this.#nameOf(name)}/versions/1` }, once);
+        const data = payload?.data;
+        if (data === undefined || data === null) return undefined;
+        return typeof data === 'string' ? Buffer.from(data, 'base64') : Buffer.from(data);
+      },
+      404,
+    );
+  }
+
+  #nameOf(name: string): string {
+    return `${this.#client.parent}/secrets/${name}`;
   }
 
   #notFound(name: string): KeyStoreError {
