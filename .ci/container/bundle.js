@@ -22,10 +22,17 @@ await build({
   configFile: false,
   publicDir: false,
   logLevel: 'error',
-  // Native code, and what starts threads from files of its own, stays a package.
+  // Native code, what starts threads from files of its own, and what reads files beside its own (Google's client), stays a package.
   ssr: {
     noExternal: true,
-    external: ['lmdb', 'pino', '@kubernetes/client-node', '@kubernetes/client-node/dist/config.js'],
+    external: [
+      'lmdb',
+      'pino',
+      '@kubernetes/client-node',
+      '@kubernetes/client-node/dist/config.js',
+      '@google-cloud/secret-manager',
+      'google-auth-library',
+    ],
   },
   build: {
     ssr: true,
