@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { keptPackages } from './packages.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Written beside each other, as deep as the sources are that name files by where they are themselves. */
@@ -22,17 +23,10 @@ await build({
   configFile: false,
   publicDir: false,
   logLevel: 'error',
-  // Native code, what starts threads from files of its own, and what reads files beside its own (Google's client), stays a package.
+  // The client of Kubernetes is not in the image at all (install-packages).
   ssr: {
     noExternal: true,
-    external: [
-      'lmdb',
-      'pino',
-      '@kubernetes/client-node',
-      '@kubernetes/client-node/dist/config.js',
-      '@google-cloud/secret-manager',
-      'google-auth-library',
-    ],
+    external: [...keptPackages, '@kubernetes/client-node', '@kubernetes/client-node/dist/config.js'],
   },
   build: {
     ssr: true,
