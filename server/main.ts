@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endAtOnce } from '../platform/end-at-once.ts';
 import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
 import { openLineRing } from '../platform/line-ring.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -80,8 +81,10 @@ async function run({
   const address = parseAddress(settings.address);
   const consoleAddress = parseAddress(settings.consoleAddress);
   await claimPort(address, '--address');
+  let served = false;
   const die = (message: string) => {
     log.fatal(`stopping at once: ${message}`);
+    if (served) endAtOnce();
     process.exit(1);
   };
   const threads = httpThreads(settings);
@@ -112,7 +115,6 @@ async function run({
   });
   const all = [background, ...http];
   for (const thread of all) thread.on('audit', ({ lines }) => audit?.take(lines));
-  let served = false;
   const goodbyeMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
   const hangup = settings.audit.file === undefined ? {} : { onHangup: () => audit?.reopen() };
   const ask = onShutdown({ log, timeoutMs: goodbyeMs + drainMs + auditMs + 10_000, ...hangup }, async () => {

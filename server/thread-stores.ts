@@ -1,3 +1,4 @@
+import { endAtOnce } from '../platform/end-at-once.ts';
 import type { Logger } from '../platform/logger.ts';
 import { SharedBlobStore } from './replicas/shared-blob-store.ts';
 import { SharedRecordStore } from './replicas/shared-record-store.ts';
@@ -43,7 +44,12 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
           },
         });
   const elsewhere = ownBlobs ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
-  const records = heedReadOnly(shared ?? (await openRecordStore(recordsAddress, { log })));
+  const onFailed = (error: Error) => {
+    log.fatal({ err: error }, `stopping at once: ${error.message}`);
+    // Before anybody is answered, by any thread.
+    endAtOnce();
+  };
+  const records = heedReadOnly(shared ?? (await openRecordStore(recordsAddress, { log, onFailed })));
   return {
     records,
     blobs: elsewhere ?? (await openBlobStore(blobsAddress, { log })),

@@ -46,7 +46,7 @@ export function keyStoreConformance(
       expect(winner).not.toBe(-1);
       expect(new Set(outcomes.map(({ seen }) => seen))).toEqual(new Set([`record ${winner}`]));
       // On a vault of one version a creator this is thousands of requests.
-    }, 300_000);
+    }, 180_000);
 
     it('tells a key that is not there from a failure', async () => {
       await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });

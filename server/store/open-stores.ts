@@ -10,14 +10,19 @@ export interface StoreOptions {
   readonly log: Logger;
   /** Of this handle, to a database. */
   readonly connections?: number;
+  /** Told when nothing can be relied on that this process knows of its records; without it the thread ends with the error. */
+  readonly onFailed?: (error: Error) => void;
 }
 
 /** The engine is loaded only where it is used: a start on one machine does not pay for the others. */
 export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
-  if (address.kind === 'lmdb') return openLmdbRecordStore({ folder: address.folder, ballast: true });
+  const { log, connections, onFailed } = options;
+  if (address.kind === 'lmdb') {
+    return openLmdbRecordStore({ folder: address.folder, ballast: true, ...(onFailed && { onFailed }) });
+  }
   const { openPostgresRecordStore } = await import('./postgres/postgres-record-store.ts');
   const { kind: _, ...database } = address;
-  return openPostgresRecordStore({ ...database, ...options });
+  return openPostgresRecordStore({ ...database, log, ...(connections === undefined ? {} : { connections }) });
 }
 
 export async function openBlobStore(address: BlobsAddress, options: StoreOptions): Promise<BlobStore> {

@@ -35,7 +35,8 @@ interface Outcome {
   readonly acknowledged: number;
   /** Of them, after the faults had ended, in the same process. */
   readonly acknowledgedAfter: number;
-  readonly stoppedItself: boolean;
+  /** How the server ended itself, if it did. */
+  readonly ended: ReturnType<RunningServer['ended']>;
   readonly log: readonly string[];
   readonly complaints: readonly string[];
 }
@@ -47,7 +48,7 @@ async function writeWith(fault: Fault): Promise<Outcome> {
   const uploads = new ExpectedUploads();
   const { dataFolder, faults, server } = await startWithFaults();
   const trouble: string[] = [];
-  let stoppedItself = true;
+  let ended: Outcome['ended'];
   let acknowledgedAfter = 0;
   try {
     const s3 = clientOf(server);
@@ -76,7 +77,7 @@ async function writeWith(fault: Fault): Promise<Outcome> {
     const then = expected.acknowledgements;
     await sleep(700);
     acknowledgedAfter = expected.acknowledgements - then;
-    stoppedItself = !(await answers(server));
+    ended = server.ended();
     await server.kill();
     stop.abort();
     await Promise.all(writers);
@@ -96,7 +97,7 @@ async function writeWith(fault: Fault): Promise<Outcome> {
   const { hits } = faults;
   faults.close();
   const acknowledged = expected.acknowledgements;
-  return { hits, trouble, acknowledged, acknowledgedAfter, stoppedItself, log: server.log, complaints };
+  return { hits, trouble, acknowledged, acknowledgedAfter, ended, log: server.log, complaints };
 }
 
 async function startWithFaults(): Promise<{ dataFolder: string; faults: IoFaults; server: RunningServer }> {
@@ -107,14 +108,6 @@ async function startWithFaults(): Promise<{ dataFolder: string; faults: IoFaults
   const server = await startServer({ folder: dataFolder, env: faults.env });
   await untilReady(server, 60_000);
   return { dataFolder, faults, server };
-}
-
-async function answers({ s3 }: RunningServer): Promise<boolean> {
-  try {
-    return (await fetch(`${s3}/minio/health/live`)).ok;
-  } catch {
-    return false;
-  }
 }
 
 /** What the server's log says of failures. */
@@ -137,7 +130,7 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => 
     expect(outcome.complaints).toEqual([]);
     expect(outcome.hits).toBeGreaterThan(0);
     expect(reasons(outcome.log)).toMatch(why);
-    expect(outcome.stoppedItself).toBe(false);
+    expect(outcome.ended).toBeUndefined();
     expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
   });
 
@@ -181,7 +174,7 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => 
     expect(outcome.complaints).toEqual([]);
     expect(outcome.hits).toBeGreaterThan(0);
     expect(reasons(outcome.log)).toMatch(ENOSPC);
-    expect(outcome.stoppedItself).toBe(false);
+    expect(outcome.ended).toBeUndefined();
     expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
   });
 
@@ -197,8 +190,9 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 120_000 }, () => 
     const outcome = await writeWith(fault);
     expect(outcome.complaints).toEqual([]);
     expect(outcome.hits).toBe(1);
-    expect(outcome.stoppedItself).toBe(true);
+    expect(outcome.ended).toBe('SIGKILL');
     expect(reasons(outcome.log)).toMatch(EIO);
+    expect(reasons(outcome.log)).toContain('RecordFileFailed');
   });
 
   it('keeps what it answered while anything may fail', async () => {

@@ -31,6 +31,8 @@ export interface RunningServer {
   stop(): Promise<number | null>;
   /** SIGKILL; the folder stays. */
   kill(): Promise<void>;
+  /** The exit code, or the signal that ended it; nothing while it runs. */
+  ended(): number | NodeJS.Signals | undefined;
 }
 
 const program = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
@@ -106,6 +108,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
       child.kill('SIGKILL');
       await exited;
     },
+    ended: () => child.exitCode ?? child.signalCode ?? undefined,
   };
 }
 
