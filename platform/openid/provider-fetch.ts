@@ -1,6 +1,6 @@
-import { request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 
@@ -27,6 +27,11 @@ export interface ProviderFetchOptions {
   readonly timeoutMs?: number;
   /** The longest answer that is read. Bytes. */
   readonly maxBytes?: number;
+  /**
+   * How long a connection waits for the next call, in milliseconds. Without it each call has one of its own: a provider that was
+   * restarted must not be asked over a dead one.
+   */
+  readonly keepMs?: number;
 }
 
 /** An answer longer than `maxBytes`. */
@@ -43,10 +48,11 @@ const defaults = { timeoutMs: 10_000, maxBytes: 1024 * 1024 };
 export function createProviderFetch(options: ProviderFetchOptions = {}): ProviderFetch {
   const { timeoutMs, maxBytes } = { ...defaults, ...options };
   const context = secureContextOf(options);
+  const agents = options.keepMs === undefined ? undefined : agentsFor(options.keepMs);
   return async (url, init = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
-    const answer = await send(new URL(url), init, context(), signal);
+    const answer = await send(new URL(url), init, { agents, secureContext: context(), signal });
     const body = await readBounded(answer, maxBytes, signal);
     const status = answer.statusCode ?? 500;
     const bodiless = status === 204 || status === 205 || status === 304;
@@ -64,12 +70,24 @@ function secureContextOf({ ca, client }: ProviderFetchOptions): () => SecureCont
   return () => (context ??= createSecureContext({ ...authorities, ...client }));
 }
 
-function send(
-  url: URL,
-  init: ProviderFetchInit,
-  secureContext: SecureContext | undefined,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+interface Agents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+/** They keep no process alive. */
+function agentsFor(keepMs: number): Agents {
+  const options = { keepAlive: true, timeout: keepMs };
+  return { http: new HttpAgent(options), https: new HttpsAgent(options) };
+}
+
+interface Way {
+  readonly agents: Agents | undefined;
+  readonly secureContext: SecureContext | undefined;
+  readonly signal: AbortSignal;
+}
+
+function send(url: URL, init: ProviderFetchInit, { agents, secureContext, signal }: Way): Promise<IncomingMessage> {
   const body = bodyOf(init.body);
   const headers = new Headers(init.headers);
   if (init.body instanceof URLSearchParams && !headers.has('content-type')) {
@@ -80,12 +98,13 @@ function send(
     method: init.method ?? 'GET',
     headers: Object.fromEntries(headers),
     signal,
-    // A connection of its own: a provider that was restarted must not be asked over a dead one.
-    agent: false as const,
     ...(secureContext === undefined ? {} : { secureContext }),
   };
   return new Promise((resolve, reject) => {
-    const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+    const request =
+      url.protocol === 'https:'
+        ? httpsRequest(url, { ...options, agent: agents?.https ?? false })
+        : httpRequest(url, { ...options, agent: agents?.http ?? false });
     request.once('response', resolve);
     // Stays for errors after the answer began: reading the body reports those.
     request.on('error', (error) => reject(signal.aborted ? asError(signal.reason) : error));

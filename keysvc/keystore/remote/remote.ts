@@ -46,9 +46,12 @@ const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503,
 
 const defaults = { attemptMs: 5000, budgetMs: 10_000 };
 
+/** What belongs together, such as the token, the versions and the value of one key, shares a connection. A longer kept one may have died unseen. */
+const keepMs = 1000;
+
 /**
- * Requests to a vault, each over a connection of its own: a kept one may have died unseen, and keys are read seldom. What fails for
- * the moment is sent again, after the time that the vault asks for (`Retry-After`), or after growing pauses.
+ * Requests to a vault. What fails for the moment is sent again, after the time that the vault asks for (`Retry-After`), or after
+ * growing pauses.
  */
 export class Remote {
   readonly clock: Clock;
@@ -61,6 +64,7 @@ export class Remote {
     this.#budgetMs = budgetMs;
     this.#fetch = createProviderFetch({
       timeoutMs: attemptMs,
+      keepMs,
       ...(ca === undefined ? {} : { ca }),
       ...(client === undefined ? {} : { client }),
     });
