@@ -110,9 +110,11 @@ export class Benchmark {
   /** A round more, whose figures are not kept: the profile makes it slower. */
   async #profileRound(step: Step): Promise<void> {
     const { generator, options, profile } = this.#parts;
-    const server = this.#servers.get('coffer');
-    if (profile === undefined || server === undefined) return;
-    await measureRound(generator, server, step, options, profile.of(server));
+    if (profile === undefined) return;
+    for (const name of ['coffer', 'coffer-encrypted'] as const) {
+      const server = this.#servers.get(name);
+      if (server !== undefined) await measureRound(generator, server, step, options, profile.of(server));
+    }
   }
 
   async #overwrite(writes: number): Promise<void> {

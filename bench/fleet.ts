@@ -47,7 +47,7 @@ export class Fleet {
         rmSync(own, { recursive: true, force: true });
         mkdirSync(own, { recursive: true });
         const run = { program: path, folder: own, port: await freePort(), secondPort: await freePort() };
-        const server = await RunningServer.start(program, run, program.name === 'coffer' ? environment : {});
+        const server = await RunningServer.start(program, run, isCoffer(program.name) ? environment : {});
         running.set(program.name, server);
         server.pause();
       }
@@ -61,4 +61,8 @@ export class Fleet {
   async stop(): Promise<void> {
     for (const server of this.servers.values()) await server.stop();
   }
+}
+
+function isCoffer(name: ServerName): boolean {
+  return name === 'coffer' || name === 'coffer-encrypted';
 }

@@ -1,5 +1,4 @@
 /** `npm run bench`: Coffer beside MinIO and versitygw. How it measures and what it means: docs/benchmarks.md. */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Benchmark } from './benchmark.ts';
@@ -10,12 +9,6 @@ import { OptionError, type Options, parseOptions, usage } from './options.ts';
 import { CofferProfile } from './profile/coffer-profile.ts';
 import { render } from './report/report.ts';
 
-/** A key of the environment: where data keys come from is no matter of speed, since one serves a thousand objects. */
-const encrypting = {
-  SVC_KMS_SECRET_KEY: `bench:${randomBytes(32).toString('base64')}`,
-  SVC_KMS_AUTO_ENCRYPTION: 'on',
-};
-
 async function bench(options: Options, args: readonly string[]): Promise<void> {
   const folder = resolve(options.folder ?? '.coffer/bench');
   mkdirSync(folder, { recursive: true });
@@ -24,8 +17,7 @@ async function bench(options: Options, args: readonly string[]): Promise<void> {
   for (const name of missing) say(`${name} is not installed: it is left out. "npm run bench:peers" installs it.`);
 
   const profile = options.profile ? new CofferProfile(resolve('.coffer/bench-profile')) : undefined;
-  const environment = { ...profile?.environment, ...(options.encryption ? encrypting : {}) };
-  const fleet = await Fleet.start(installed, folder, environment);
+  const fleet = await Fleet.start(installed, folder, profile?.environment ?? {});
   const generator = new GeneratorProcess();
   const benchmark = new Benchmark({ options, fleet, generator, say, profile });
   try {

@@ -29,6 +29,15 @@ describe('the options of the benchmark', () => {
     expect(parseOptions(['--only', 'cold-start'])).toMatchObject({ steps: [], coldStart: 1_000_000 });
   });
 
+  it('measure Coffer both ways where encryption is asked for', () => {
+    expect(parseOptions(['--encryption', '--servers', 'coffer,minio']).servers).toEqual([
+      'coffer',
+      'coffer-encrypted',
+      'minio',
+    ]);
+    expect(parseOptions(['--servers', 'minio']).servers).toEqual(['minio']);
+  });
+
   it.each([
     [['--only', 'putt'], 'putt'],
     [['--rounds', '0'], '--rounds'],

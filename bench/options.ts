@@ -11,8 +11,6 @@ export interface Options {
   readonly seconds: number;
   readonly quick: boolean;
   readonly signPayload: boolean;
-  /** Coffer encrypts every object with SSE-KMS. */
-  readonly encryption: boolean;
   readonly folder: string | undefined;
   /** The checkout that Coffer is started from. */
   readonly coffer: string | undefined;
@@ -45,7 +43,7 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --overwrites N        run all once more after N writes over objects in Coffer: 10000000 in the long form
   --cold-start N        objects of Coffer's cold start, 1000000; 0 leaves it out, as --quick, --targets and --only do
   --sign-payload        sign SHA-256 of bodies
-  --encryption          Coffer encrypts every object with SSE-KMS
+  --encryption          Coffer once more, encrypting every object with SSE-KMS: what that costs
   --profile             of Coffer's threads while its loads run, in .coffer/bench-profile
   --coffer DIR          another checkout to start Coffer from, to compare with
   --folder DIR          where the servers keep their data, .coffer/bench
@@ -61,12 +59,11 @@ export function parseOptions(args: readonly string[]): Options {
   const narrow = quick || values.targets || values.only !== undefined;
   return {
     steps: steps(values.only, quick || values.targets, values.connections),
-    servers: servers(values.servers),
+    servers: servers(values.servers, values.encryption),
     rounds: whole('--rounds', values.rounds ?? (quick ? '2' : '3'), 1),
     seconds: positive('--seconds', values.seconds ?? (quick ? '1' : '2')),
     quick,
     signPayload: values['sign-payload'],
-    encryption: values.encryption,
     folder: values.folder,
     coffer: values.coffer,
     out: values.out,
@@ -132,12 +129,13 @@ function connectionsOf(load: string): readonly number[] {
   return load.endsWith('-8MiB') ? [1, 4, 32, 256] : defaultConnections;
 }
 
-function servers(value: string): ServerName[] {
-  return value.split(',').map((name) => {
+function servers(value: string, encryption: boolean): ServerName[] {
+  const named = value.split(',').map((name): ServerName => {
     const found = serverNames.find((known) => known === name);
     if (found === undefined) throw new OptionError(`--servers: "${name}" is none of ${serverNames.join(', ')}`);
     return found;
   });
+  return encryption ? [...new Set<ServerName>(['coffer', 'coffer-encrypted', ...named])] : named;
 }
 
 function whole(option: string, value: string, least: number): number {

@@ -15,6 +15,14 @@ export const targets: readonly Target[] = [
   { load: 'get-8MiB', connections: 4, ratio: 1 },
 ];
 
+/** The least share of its own rate without encryption that Coffer is to have with SSE-KMS, at any number of connections. */
+export const encryptionTargets: ReadonlyMap<string, number> = new Map([
+  ['put-4KiB', 0.8],
+  ['get-4KiB', 0.8],
+  ['put-8MiB', 0.85],
+  ['get-8MiB', 0.85],
+]);
+
 /** The process is to be ready within this with 1,000,000 objects. */
 export const readyWithinMs = 1_000;
 

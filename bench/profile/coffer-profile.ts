@@ -12,7 +12,8 @@ const inThread = fileURLToPath(new URL('in-thread.js', import.meta.url));
 const startMs = 200;
 const writeMs = 1_500;
 
-/** Profiles of every thread of Coffer while a load runs: `LOAD-at-CONNECTIONS.thread-N.cpuprofile`, and one `.txt` of each load. */
+/** Profiles of every thread of Coffer while a load runs: `LOAD-at-CONNECTIONS.thread-N.cpuprofile`, and one `.txt` of each load,
+ * with `-encrypted` in their names where Coffer encrypts. */
 export class CofferProfile {
   readonly folder: string;
   /** For the server: loads what profiles into each of its threads. */
@@ -30,7 +31,8 @@ export class CofferProfile {
     let name = '';
     return {
       begin: async (step: Step) => {
-        name = `${step.load}-at-${step.connections}`;
+        const encrypted = server.program.name === 'coffer-encrypted' ? '-encrypted' : '';
+        name = `${step.load}-at-${step.connections}${encrypted}`;
         this.#tell(server, name);
         await sleep(startMs);
       },

@@ -96,6 +96,16 @@ describe('the report', () => {
     expect(report([alone])).not.toContain('Targets');
   });
 
+  it('says what share of its rate Coffer keeps when it encrypts', () => {
+    const servers = new Map([
+      ['coffer' as const, figures(1_000, 1)],
+      ['coffer-encrypted' as const, figures(820, 1.25)],
+    ]);
+    const shares = report([{ ...row(figures(1), figures(1)), servers }]);
+    expect(shares).toMatch(/\| put-4KiB \| +32 \| 0\.820x \(0\.820\.\.0\.820\) \| +0\.8x \| +yes \| +0\.800x \|/);
+    expect(shares).not.toContain('Targets');
+  });
+
   it('names a peer that is not installed', () => {
     expect(report([], { missing: ['minio'] })).toContain('**minio is not installed**');
   });

@@ -4,7 +4,7 @@ import type { Installed } from '../fleet.ts';
 import type { Machine } from '../machine.ts';
 import type { ServerName } from '../servers/server-program.ts';
 import { spread } from '../statistics.ts';
-import { readyWithinMs, targetOf } from '../targets.ts';
+import { encryptionTargets, readyWithinMs, targetOf } from '../targets.ts';
 import { markdownTable } from './markdown-table.ts';
 import { mib, number, withSpread } from './shown.ts';
 
@@ -43,8 +43,10 @@ export function render(report: Report): string {
 
 function phaseParts(phase: string, rows: readonly Row[]): string[] {
   const reached = targetTable(rows);
+  const encryption = encryptionTable(rows);
   return [
     ...(reached === undefined ? [] : [`## Targets, ${phase}`, reached]),
+    ...(encryption === undefined ? [] : [`## Coffer encrypting, as a share of Coffer without, ${phase}`, encryption]),
     `## All loads, ${phase}`,
     loadTable(rows),
   ];
@@ -87,6 +89,33 @@ function targetTable(rows: readonly Row[]): string | undefined {
   if (lines.length === 0) return undefined;
   const titles = ['load', 'connections', 'Coffer / MinIO', 'target', 'reached', 'CPU', 'below', 'memory', 'at most'];
   return markdownTable(titles, lines, 1);
+}
+
+/** Undefined where Coffer was not run both ways. */
+function encryptionTable(rows: readonly Row[]): string | undefined {
+  const lines = rows.flatMap((row) => {
+    const [encrypted, plain] = [row.servers.get('coffer-encrypted'), row.servers.get('coffer')];
+    if (encrypted === undefined || plain === undefined) return [];
+    const target = encryptionTargets.get(row.load);
+    const { operations, cpu, memory } = ratio(encrypted, plain);
+    return [
+      [
+        row.load,
+        String(row.connections),
+        withSpread(operations, 'x'),
+        target === undefined ? '' : `${target}x`,
+        target === undefined ? '' : yes(operations.median >= target),
+        `${number(1 / cpu)}x`,
+        `${number(memory)}x`,
+      ],
+    ];
+  });
+  if (lines.length === 0) return undefined;
+  return markdownTable(
+    ['load', 'connections', 'operations/s', 'target', 'reached', 'operations/CPU-s', 'memory'],
+    lines,
+    1,
+  );
 }
 
 function loadTable(rows: readonly Row[]): string {

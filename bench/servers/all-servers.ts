@@ -1,8 +1,9 @@
-import { coffer } from './coffer.ts';
+import { coffer, encryptedCoffer } from './coffer.ts';
 import { minio } from './minio.ts';
 import type { ServerName, ServerProgram } from './server-program.ts';
 import { versitygw } from './versitygw.ts';
 
+/** Those that `--servers` names. */
 export const serverNames: readonly ServerName[] = ['coffer', 'minio', 'versitygw'];
 
 /** `checkout`: where Coffer is started from; this one without it. */
@@ -10,6 +11,8 @@ export function serverNamed(name: ServerName, checkout: string | undefined): Ser
   switch (name) {
     case 'coffer':
       return coffer(checkout);
+    case 'coffer-encrypted':
+      return encryptedCoffer(checkout);
     case 'minio':
       return minio;
     case 'versitygw':

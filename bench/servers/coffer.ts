@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rootPassword, rootUser, type ServerProgram } from './server-program.ts';
@@ -40,3 +41,22 @@ export const coffer = (checkout = thisCheckout): ServerProgram => ({
   durability: 'every answered write is flushed: LMDB with its meta page, files by fdatasync and their folder by fsync',
   records: 'records',
 });
+
+/** A key of the environment: where data keys come from is no matter of speed, since one serves a thousand objects. */
+const encrypting = {
+  SVC_KMS_SECRET_KEY: `bench:${randomBytes(32).toString('base64')}`,
+  SVC_KMS_AUTO_ENCRYPTION: 'on',
+};
+
+/** The same, but every object is encrypted with SSE-KMS. */
+export function encryptedCoffer(checkout?: string): ServerProgram {
+  const plain = coffer(checkout);
+  return {
+    ...plain,
+    name: 'coffer-encrypted',
+    command(run) {
+      const { args, env } = plain.command(run);
+      return { args, env: { ...env, ...encrypting } };
+    },
+  };
+}

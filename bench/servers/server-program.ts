@@ -12,7 +12,8 @@ export interface ServerProgram {
   readonly records?: string;
 }
 
-export type ServerName = 'coffer' | 'minio' | 'versitygw';
+/** `coffer-encrypted` is Coffer again, beside itself without encryption. */
+export type ServerName = 'coffer' | 'coffer-encrypted' | 'minio' | 'versitygw';
 
 export const rootUser = 'bench-root';
 export const rootPassword = 'bench-root-password';
