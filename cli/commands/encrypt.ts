@@ -21,13 +21,17 @@ export async function showEncryption(context: Context, argument: string): Promis
   const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
   const rule = await getBucketEncryption(await context.client(alias), bucket);
   const fields = { op: 'info', url: argument };
-  if (rule === undefined) {
-    context.output.message(`Auto encryption is not enabled for ${argument}`, fields);
+  const blocks = rule?.blocked?.includes('SSE-C') === true;
+  const also = blocks ? '; keys of clients (SSE-C) are blocked' : '';
+  const blocked = blocks ? { blocked: ['SSE-C'] } : {};
+  if (rule === undefined || rule.scheme === 'none') {
+    context.output.message(`Auto encryption is not enabled for ${argument}${also}`, { ...fields, ...blocked });
     return;
   }
-  const { algorithm, keyId } = describe(rule);
-  const human = `Auto encryption '${algorithm}' is enabled${keyId === undefined ? '' : ` with KeyID: ${keyId}`}`;
-  context.output.message(human, { ...fields, encryption: { algorithm, ...(keyId === undefined ? {} : { keyId }) } });
+  const encryption = describe(rule);
+  const key = encryption.keyId === undefined ? '' : ` with KeyID: ${encryption.keyId}`;
+  const human = `Auto encryption '${encryption.algorithm}' is enabled${key}${also}`;
+  context.output.message(human, { ...fields, encryption, ...blocked });
 }
 
 export async function clearEncryption(context: Context, argument: string): Promise<void> {
@@ -39,7 +43,10 @@ export async function clearEncryption(context: Context, argument: string): Promi
   });
 }
 
-function parseRule(scheme: string, rest: readonly string[]): { rule: BucketEncryptionRule; argument: string } {
+/** A rule that sets a default. */
+type DefaultRule = Exclude<BucketEncryptionRule, { readonly scheme: 'none' }>;
+
+function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule; argument: string } {
   const [first, second] = rest;
   switch (scheme.toLowerCase()) {
     case 'sse-s3':
@@ -55,7 +62,7 @@ function parseRule(scheme: string, rest: readonly string[]): { rule: BucketEncry
   }
 }
 
-function describe(rule: BucketEncryptionRule): { readonly algorithm: string; readonly keyId?: string } {
+function describe(rule: DefaultRule): { readonly algorithm: string; readonly keyId?: string } {
   if (rule.scheme === 'SSE-S3') return { algorithm: 'sse-s3' };
   return { algorithm: 'sse-kms', ...(rule.keyName === undefined ? {} : { keyId: rule.keyName }) };
 }

@@ -87,7 +87,7 @@ async function statBucket(context: Context, client: S3Client, target: RemoteTarg
   await headBucket(client, bucket);
   const rule = await getBucketEncryption(client, bucket);
   const created = (await listBuckets(client).catch(() => [])).find(({ name }) => name === bucket)?.created;
-  const algorithm = rule === undefined ? undefined : rule.scheme === 'SSE-S3' ? 'AES256' : 'aws:kms';
+  const algorithm = rule === undefined ? undefined : algorithms[rule.scheme];
   const keyId = rule?.scheme === 'SSE-KMS' ? rule.keyName : undefined;
   context.output.message(
     `${block({
@@ -104,6 +104,8 @@ async function statBucket(context: Context, client: S3Client, target: RemoteTarg
     },
   );
 }
+
+const algorithms = { 'SSE-S3': 'AES256', 'SSE-KMS': 'aws:kms', none: undefined } as const;
 
 function describeEncryption(algorithm: unknown, keyId: unknown): string {
   if (algorithm === 'AES256') return 'SSE-S3';

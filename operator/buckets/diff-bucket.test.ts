@@ -45,6 +45,11 @@ describe('what differs between a wanted bucket and the one found', () => {
     ]);
   });
 
+  it('is what a bucket blocks and the resource does not name', () => {
+    const found: BucketState = { ...plain, encryption: { scheme: 'none', blocked: ['SSE-C'] } };
+    expect(differences(plain, found)).toEqual(['encryption is off, blocking SSE-C and should be off']);
+  });
+
   it('counts the order of lists', () => {
     const policy = { Statement: [{ Action: ['a', 'b'] }] };
     const turned = { Statement: [{ Action: ['b', 'a'] }] };

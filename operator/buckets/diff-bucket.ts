@@ -33,8 +33,15 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
 
 function describeEncryption(rule: BucketEncryptionRule | undefined): string {
   if (rule === undefined) return 'off';
-  if (rule.scheme === 'SSE-S3') return 'AES256';
-  return rule.keyName === undefined ? 'aws:kms with the default key' : `aws:kms with the key ${rule.keyName}`;
+  const beside = rule.blocked === undefined ? '' : `, blocking ${rule.blocked.join(', ') || 'nothing'}`;
+  switch (rule.scheme) {
+    case 'none':
+      return `off${beside}`;
+    case 'SSE-S3':
+      return `AES256${beside}`;
+    case 'SSE-KMS':
+      return `aws:kms with ${rule.keyName === undefined ? 'the default key' : `the key ${rule.keyName}`}${beside}`;
+  }
 }
 
 /** Names keys only: a list of 50 tags is for no one to read. */

@@ -3,10 +3,19 @@ import { child, childrenOf, requiredText, textOf } from './xml-fields.ts';
 import { malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
-/** `bucketKey` where the document says it: kept and told again, so that tools which compare find what they wrote. */
-export type BucketEncryptionRule =
-  | { readonly scheme: 'SSE-S3'; readonly bucketKey?: boolean }
-  | { readonly scheme: 'SSE-KMS'; readonly keyName?: string; readonly bucketKey?: boolean };
+/** What a bucket may block: writes of objects under the client's own key. `NONE` says that nothing is blocked. */
+export type BlockedEncryptionType = 'SSE-C' | 'NONE';
+
+/** `bucketKey` and `blocked` where the document says them: kept and told again, so that tools which compare find what they wrote. */
+export type BucketEncryptionRule = {
+  readonly bucketKey?: boolean;
+  readonly blocked?: readonly BlockedEncryptionType[];
+} & (
+  | { readonly scheme: 'SSE-S3' }
+  | { readonly scheme: 'SSE-KMS'; readonly keyName?: string }
+  /** No default: the rule blocks and does nothing else. */
+  | { readonly scheme: 'none'; readonly blocked: readonly BlockedEncryptionType[] }
+);
 
 /** How AWS names a key of its service; here the name alone counts. */
 const keyArn = /^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/;
@@ -14,19 +23,24 @@ const keyArn = /^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/;
 /**
  * Reads a ServerSideEncryptionConfiguration with its single rule.
  *
- * @throws S3Error MalformedXML, InvalidEncryptionAlgorithmError, InvalidArgument (a key beside AES256)
+ * @throws S3Error MalformedXML (also an encryption type that nobody can block), InvalidEncryptionAlgorithmError, InvalidArgument (a
+ * key beside AES256)
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html
  */
 export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRule {
   const root = readXml(body, { maxBytes: 65_536, root: 'ServerSideEncryptionConfiguration' });
-  const [rule, ...more] = childrenOf(root, 'Rule');
-  if (rule === undefined || more.length > 0) throw malformed('there must be exactly one "Rule"');
+  const [rule, ...others] = childrenOf(root, 'Rule');
+  if (rule === undefined || others.length > 0) throw malformed('there must be exactly one "Rule"');
   const defaults = child(rule, 'ApplyServerSideEncryptionByDefault');
-  if (defaults === undefined) throw malformed('"Rule" lacks "ApplyServerSideEncryptionByDefault"');
+  const blocked = blockedOf(rule);
+  const more = { ...bucketKeyOf(rule), ...(blocked && { blocked }) };
+  if (defaults === undefined) {
+    if (blocked === undefined) throw malformed('"Rule" lacks "ApplyServerSideEncryptionByDefault"');
+    return { ...more, scheme: 'none', blocked };
+  }
   const algorithm = requiredText(defaults, 'SSEAlgorithm').trim();
   const keyName = textOf(defaults, 'KMSMasterKeyID')?.trim().replace(keyArn, '') ?? '';
-  const bucketKey = bucketKeyOf(rule);
-  if (algorithm === 'aws:kms') return { scheme: 'SSE-KMS', ...(keyName === '' ? {} : { keyName }), ...bucketKey };
+  if (algorithm === 'aws:kms') return { scheme: 'SSE-KMS', ...(keyName === '' ? {} : { keyName }), ...more };
   if (algorithm !== 'AES256') {
     throw new S3Error(
       'InvalidEncryptionAlgorithmError',
@@ -36,7 +50,18 @@ export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRu
   if (keyName !== '') {
     throw new S3Error('InvalidArgument', 'A KMSMasterKeyID is only for the algorithm aws:kms, not for AES256.');
   }
-  return { scheme: 'SSE-S3', ...bucketKey };
+  return { scheme: 'SSE-S3', ...more };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_BlockedEncryptionTypes.html */
+function blockedOf(rule: XmlNode): readonly BlockedEncryptionType[] | undefined {
+  const types = child(rule, 'BlockedEncryptionTypes');
+  if (types === undefined) return undefined;
+  return childrenOf(types, 'EncryptionType').map(({ text }) => {
+    const type = text.trim();
+    if (type === 'SSE-C' || type === 'NONE') return type;
+    throw malformed(`"${type.slice(0, 64)}" cannot be blocked: "EncryptionType" is SSE-C or NONE`);
+  });
 }
 
 function bucketKeyOf(rule: XmlNode): { readonly bucketKey?: boolean } {
@@ -51,10 +76,17 @@ export function writeBucketEncryption(rule: BucketEncryptionRule): string {
   const keyName = rule.scheme === 'SSE-KMS' ? rule.keyName : undefined;
   return xmlDocument('ServerSideEncryptionConfiguration', [
     element('Rule', [
-      element('ApplyServerSideEncryptionByDefault', [
-        element('SSEAlgorithm', rule.scheme === 'SSE-S3' ? 'AES256' : 'aws:kms'),
-        keyName === undefined ? undefined : element('KMSMasterKeyID', keyName),
-      ]),
+      rule.scheme === 'none'
+        ? undefined
+        : element('ApplyServerSideEncryptionByDefault', [
+            element('SSEAlgorithm', rule.scheme === 'SSE-S3' ? 'AES256' : 'aws:kms'),
+            keyName === undefined ? undefined : element('KMSMasterKeyID', keyName),
+          ]),
+      rule.blocked &&
+        element(
+          'BlockedEncryptionTypes',
+          rule.blocked.map((type) => element('EncryptionType', type)),
+        ),
       rule.bucketKey === undefined ? undefined : element('BucketKeyEnabled', String(rule.bucketKey)),
     ]),
   ]);

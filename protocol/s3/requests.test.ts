@@ -125,7 +125,24 @@ describe('ServerSideEncryptionConfiguration', () => {
     expect(parseBucketEncryption(body)).toEqual({ scheme: 'SSE-KMS', bucketKey });
   });
 
+  it.each<[string, BucketEncryptionRule['blocked']]>([
+    ['<EncryptionType>SSE-C</EncryptionType>', ['SSE-C']],
+    ['<EncryptionType>NONE</EncryptionType>', ['NONE']],
+    ['', []],
+  ])('reads what is blocked: %s', (inner, blocked) => {
+    const types = `<BlockedEncryptionTypes>${inner}</BlockedEncryptionTypes>`;
+    expect(parseBucketEncryption(encryptionBody(kms, types))).toEqual({ scheme: 'SSE-KMS', blocked });
+  });
+
+  it('reads a rule that blocks and sets no default', () => {
+    const types = '<BlockedEncryptionTypes><EncryptionType>SSE-C</EncryptionType></BlockedEncryptionTypes>';
+    const body = `<ServerSideEncryptionConfiguration><Rule>${types}</Rule></ServerSideEncryptionConfiguration>`;
+    expect(parseBucketEncryption(body)).toEqual({ scheme: 'none', blocked: ['SSE-C'] });
+  });
+
   it.each<BucketEncryptionRule>([
+    { scheme: 'none', blocked: ['SSE-C'] },
+    { scheme: 'SSE-KMS', keyName: 'k', bucketKey: true, blocked: ['NONE'] },
     { scheme: 'SSE-S3' },
     { scheme: 'SSE-S3', bucketKey: false },
     { scheme: 'SSE-KMS' },
@@ -144,6 +161,16 @@ describe('ServerSideEncryptionConfiguration', () => {
     ],
     ['no algorithm', encryptionBody(''), 'MalformedXML'],
     ['a bucket key that is neither', encryptionBody(kms, '<BucketKeyEnabled>yes</BucketKeyEnabled>'), 'MalformedXML'],
+    [
+      'to block what cannot be blocked',
+      encryptionBody(kms, '<BlockedEncryptionTypes><EncryptionType>SSE-S3</EncryptionType></BlockedEncryptionTypes>'),
+      'MalformedXML',
+    ],
+    [
+      'a rule of nothing',
+      '<ServerSideEncryptionConfiguration><Rule/></ServerSideEncryptionConfiguration>',
+      'MalformedXML',
+    ],
     ['another algorithm', encryptionBody('<SSEAlgorithm>ROT13</SSEAlgorithm>'), 'InvalidEncryptionAlgorithmError'],
     [
       'a key beside AES256',

@@ -17,8 +17,10 @@ export async function putBucketEncryption(
   encryption: BucketEncryption,
 ): Promise<void> {
   await getBucket(environment.records, bucket);
-  const keyName = (encryption.scheme === 'SSE-KMS' ? encryption.keyName : undefined) ?? environment.keys.defaultKey;
-  await environment.keys.checkKey(keyName);
+  if (encryption.scheme !== 'none') {
+    const keyName = (encryption.scheme === 'SSE-KMS' ? encryption.keyName : undefined) ?? environment.keys.defaultKey;
+    await environment.keys.checkKey(keyName);
+  }
   await changeBucket(environment, bucket, (record) => ({ ...record, encryption }));
 }
 

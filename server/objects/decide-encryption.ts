@@ -13,7 +13,10 @@ export type ChosenEncryption =
     }
   | { readonly scheme: 'SSE-C'; readonly customerKey: CustomerKey };
 
-/** The request's wish, else the bucket's default, else SSE-KMS where the server encrypts everything. Undefined is plain. */
+/**
+ * The request's wish, else the bucket's default, else SSE-KMS where the server encrypts everything. Undefined is plain. Throws
+ * `AccessDenied` where the bucket blocks what the request asks for.
+ */
 export function decideEncryption(given: {
   readonly requested: RequestedEncryption | undefined;
   readonly bucketDefault: BucketEncryption | undefined;
@@ -21,8 +24,10 @@ export function decideEncryption(given: {
   readonly defaultKey: string;
 }): ChosenEncryption | undefined {
   const { requested, bucketDefault, autoEncryption, defaultKey } = given;
+  checkBlocked(requested?.scheme, bucketDefault);
+  const byDefault = bucketDefault?.scheme === 'none' ? undefined : bucketDefault;
   const wish: RequestedEncryption | undefined =
-    requested ?? bucketDefault ?? (autoEncryption ? { scheme: 'SSE-KMS' } : undefined);
+    requested ?? byDefault ?? (autoEncryption ? { scheme: 'SSE-KMS' } : undefined);
   if (wish === undefined || wish.scheme === 'SSE-C') return wish;
   if (wish.scheme === 'SSE-S3') return { scheme: 'SSE-S3', keyName: wish.keyName ?? defaultKey };
   const { context } = wish;
@@ -40,6 +45,23 @@ export function decideEncryption(given: {
     ...(context && { context }),
     ...(bucketKey !== undefined && { bucketKey }),
   };
+}
+
+/**
+ * Refuses to write what the bucket blocks; what was written before can be read on.
+ *
+ * @throws S3Error `AccessDenied`
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/blocking-unblocking-s3-c-encryption-gpb.html
+ */
+export function checkBlocked(
+  scheme: ObjectEncryption['scheme'] | undefined,
+  encryption: BucketEncryption | undefined,
+): void {
+  if (scheme !== 'SSE-C' || encryption?.blocked?.includes('SSE-C') !== true) return;
+  throw new S3Error(
+    'AccessDenied',
+    'The bucket takes no objects under keys of clients (SSE-C): its BlockedEncryptionTypes say so. Its owner changes that by PutBucketEncryption.',
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
+import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 
@@ -68,9 +69,8 @@ export interface Bucket {
   readonly location: string;
 }
 
-export type BucketEncryption =
-  | { readonly scheme: 'SSE-S3'; readonly bucketKey?: boolean }
-  | { readonly scheme: 'SSE-KMS'; readonly keyName?: string; readonly bucketKey?: boolean };
+/** What requests that say nothing get, and what no request gets. */
+export type BucketEncryption = BucketEncryptionRule;
 
 /** What the request asks for; absent means the bucket's default, if any. */
 export type RequestedEncryption =

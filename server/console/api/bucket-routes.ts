@@ -31,7 +31,13 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
       return { ...base, encryption: { scheme: 'unknown' } };
     }
     const encryption = await objects.getBucketEncryption(bucket.name);
-    return encryption === undefined ? base : { ...base, encryption };
+    return encryption === undefined || encryption.scheme === 'none' ? base : { ...base, encryption };
+  }
+
+  /** What the console does not show, it does not change. */
+  async function blockedOf(bucket: string) {
+    const blocked = (await objects.getBucketEncryption(bucket))?.blocked;
+    return blocked && { blocked };
   }
 
   router.get('/buckets', async (request, response) => {
@@ -74,14 +80,16 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
     const name = bucketOf(request);
     const encryption = encryptionForm.parse(request.body);
     await gate.require({ request, response }, 's3:PutEncryptionConfiguration', name);
-    await objects.putBucketEncryption(name, asBucketEncryption(encryption));
+    await objects.putBucketEncryption(name, { ...asBucketEncryption(encryption), ...(await blockedOf(name)) });
     response.status(204).end();
   });
 
   router.delete('/buckets/:bucket/encryption', async (request, response) => {
     const name = bucketOf(request);
     await gate.require({ request, response }, 's3:PutEncryptionConfiguration', name);
-    await objects.deleteBucketEncryption(name);
+    const blocks = await blockedOf(name);
+    if (blocks === undefined) await objects.deleteBucketEncryption(name);
+    else await objects.putBucketEncryption(name, { scheme: 'none', ...blocks });
     response.status(204).end();
   });
 

@@ -65,6 +65,16 @@ describe('buckets', () => {
     expect(await encryption()).toBeUndefined();
   });
 
+  it('keep what they block when their default is changed or taken away', async () => {
+    await create('docs');
+    const { layer } = console.stores;
+    await layer.putBucketEncryption('docs', { scheme: 'none', blocked: ['SSE-C'] });
+    await root.send('PUT', '/api/buckets/docs/encryption', { json: { scheme: 'SSE-S3' } });
+    expect(await layer.getBucketEncryption('docs')).toEqual({ scheme: 'SSE-S3', blocked: ['SSE-C'] });
+    await root.send('DELETE', '/api/buckets/docs/encryption');
+    expect(await layer.getBucketEncryption('docs')).toEqual({ scheme: 'none', blocked: ['SSE-C'] });
+  });
+
   it.each(['Docs', 'a', '../etc', 'x'.repeat(64), ''])('are refused the name "%s"', async (name) => {
     expect((await create(name)).status).toBe(400);
   });

@@ -3,6 +3,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket } from '../bucket-guard.ts';
 import { type Change, commitChange } from '../commit-change.ts';
 import { checkWriteConditions } from '../conditions.ts';
+import { checkBlocked } from '../decide-encryption.ts';
 import type { Environment } from '../environment.ts';
 import { findObject } from '../find-object.ts';
 import type { Checksum, CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
@@ -38,6 +39,7 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
     if (current?.record.id === uploadId) return { result: objectInfo(bucket, key, current.record) };
     throw noSuchUpload(uploadId);
   }
+  checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
   checkWriteConditions(request.conditions, current?.record);
   const uploaded = new Map<number, StoredPart>();
   for await (const part of partsOf(records, uploadId)) uploaded.set(part.number, part);

@@ -3,13 +3,14 @@ import { OutcomeUnknown } from '../../store/commit-once.ts';
 import { commitChange } from '../commit-change.ts';
 import { openSource, sourceRange } from '../copy-object.ts';
 import { openUploadSealed } from '../customer-sealed.ts';
-import { hasPlainEtag } from '../decide-encryption.ts';
+import { checkBlocked, hasPlainEtag } from '../decide-encryption.ts';
 import type { Environment } from '../environment.ts';
 import { recoverObjectKey } from '../object-keys.ts';
 import type { ByteRange, CopySource, ExpectedDigests, ObjectEncryption, PartInfo, PutPart } from '../object-layer.ts';
 import { ownBlob } from '../own-blob.ts';
 import { etagOf } from '../put-object.ts';
 import { discardBlob, receiveBody } from '../receive-body.ts';
+import { getBucket } from '../records/bucket-record.ts';
 import { shownEncryption } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
@@ -33,6 +34,10 @@ export async function putPart(
   await environment.checkSpace(request.size);
   const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
   const { sealed } = upload;
+  // Blocked after the upload was begun; others need no look at the bucket.
+  if (sealed?.scheme === 'SSE-C') {
+    checkBlocked(sealed.scheme, (await getBucket(environment.records, bucket)).record.encryption);
+  }
   const place = { bucket, key, id: uploadId };
   const objectKey =
     openUploadSealed(sealed, place, request.customerKey) ??
