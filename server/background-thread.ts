@@ -196,6 +196,8 @@ async function openConsole(
     policies: services.policies,
     providers: services.providers,
     assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity,
+    directory: services.directory,
+    assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
     records: services.sealed,
     events: known.events,
     administration: {

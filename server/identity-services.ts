@@ -4,7 +4,7 @@ import type { AccessRoom } from './access/access.ts';
 import { checkedIdentities, checkedTemporary } from './access/checked-credentials.ts';
 import { createCutOffs } from './access/cut-offs.ts';
 import { configuredDirectory } from './access/ldap/configured-directory.ts';
-import type { LdapDirectory } from './access/ldap/ldap-directory.ts';
+import type { ConfiguredDirectory } from './access/ldap/configured-directory.ts';
 import { createOpenIdProviders } from './access/openid-providers.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { createPersonCheck } from './access/person-check.ts';
@@ -23,7 +23,7 @@ export interface IdentityServices {
   /** As the one that was given, but it makes credentials only for people who still exist. */
   readonly access: AccessRoom;
   /** Whichever is configured at each question. */
-  readonly directory: LdapDirectory;
+  readonly directory: ConfiguredDirectory;
   readonly personCheck: PersonCheck;
   readonly identityProviders: readonly IdentityProviderConfigurations[];
   readonly configurations: StoredConfigurations;

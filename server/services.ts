@@ -7,7 +7,7 @@ import { createAccess } from './access/access.ts';
 import type { AccessRoom } from './access/access.ts';
 import { createAuthenticator } from './access/authenticate.ts';
 import type { Authenticate } from './access/authenticate.ts';
-import type { LdapDirectory } from './access/ldap/ldap-directory.ts';
+import type { ConfiguredDirectory } from './access/ldap/configured-directory.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { policiesOf } from './access/policy-source.ts';
 import type { PolicySource } from './access/policy-source.ts';
@@ -27,6 +27,8 @@ import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
 import type { BlobStore } from './store/blob-store.ts';
 import type { RecordStore } from './store/record-store.ts';
+import { createAssumeRoleWithLdapIdentity } from './sts/assume-role-with-ldap-identity.ts';
+import type { AssumeRoleWithLdapIdentity } from './sts/assume-role-with-ldap-identity.ts';
 import { createAssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
 import type { AssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
 import type { ThreadOptions } from './thread-messages.ts';
@@ -48,9 +50,10 @@ export interface Services {
   readonly authenticate: Authenticate;
   readonly providers: OpenIdProviders;
   /** Whichever is configured at each question. */
-  readonly directory: LdapDirectory;
+  readonly directory: ConfiguredDirectory;
   readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
+  readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
   close(): Promise<void>;
 }
 
@@ -124,6 +127,7 @@ export async function openServices(
         clock,
       }),
     ),
+    assumeRoleWithLdapIdentity: createAssumeRoleWithLdapIdentity({ ...access, directory, clock }),
     async close() {
       providers.close();
       keyService?.close();
@@ -180,6 +184,7 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
     source: keys,
     createKey: (name) => client.createKey(name),
     importKey: (name, bytes) => client.importKey(name, bytes),
+    rotateKey: (name) => client.rotateKey(name),
     listKeys: (prefix) => client.listKeys(prefix),
     deleteKey: (name) => client.deleteKey(name),
   };

@@ -5,9 +5,9 @@ import { assumeRole } from './sts/assume-role.ts';
 import { assumeRoleWithCertificate } from './sts/assume-role-with-certificate.ts';
 import { assumeRoleWithClientGrants } from './sts/assume-role-with-client-grants.ts';
 import { assumeRoleWithCustomToken } from './sts/assume-role-with-custom-token.ts';
-import { assumeRoleWithLdapIdentity } from './sts/assume-role-with-ldap-identity.ts';
 import { getCallerIdentity } from './sts/get-caller-identity.ts';
 import { askPlugin } from './sts/identity-plugin.ts';
+import { ldapIdentityAction } from './sts/ldap-identity-action.ts';
 import { signedCaller } from './sts/signed-caller.ts';
 import type { StsAction } from './sts/sts-action.ts';
 import { webIdentityAction } from './sts/web-identity-action.ts';
@@ -16,14 +16,14 @@ const clock = () => new Date();
 
 /** What the STS API offers. */
 export function stsActions(services: Services, settings: ServerSettings): readonly StsAction[] {
-  const { access, assumeRoleWithWebIdentity, directory } = services;
+  const { access, assumeRoleWithWebIdentity, assumeRoleWithLdapIdentity } = services;
   const { clientCertificates: certificates } = settings;
   const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
   return [
     assumeRole({ ...access, caller, clock }),
     webIdentityAction(assumeRoleWithWebIdentity),
     assumeRoleWithClientGrants(assumeRoleWithWebIdentity),
-    assumeRoleWithLdapIdentity({ ...access, directory, clock }),
+    ldapIdentityAction(assumeRoleWithLdapIdentity),
     assumeRoleWithCertificate({ ...access, ...(certificates === undefined ? {} : { settings: certificates }), clock }),
     assumeRoleWithCustomToken({ ...access, ...pluginOf(settings), region: settings.region, clock }),
     getCallerIdentity({ caller }),

@@ -8,6 +8,7 @@ import { bucketRoutes } from './api/bucket-routes.ts';
 import { renewing } from './api/buy-credentials.ts';
 import { ConsoleError, errorHandler } from './api/console-error.ts';
 import { contentRoutes } from './api/content-routes.ts';
+import { directorySignInRoutes } from './api/directory-sign-in-routes.ts';
 import { sweeping } from './api/expired-records.ts';
 import { explainRoutes } from './api/explain-routes.ts';
 import { groupRoutes } from './api/group-routes.ts';
@@ -68,6 +69,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   });
   api.use(refuseCrossSite(settings.browserUrl));
   api.use(signInRoutes(services, sessions, gate, sweep));
+  api.use(directorySignInRoutes(services, sessions, gate, sweep));
   api.use(requireSignIn(sessions));
   api.use(sessionRoutes(services, sessions, gate));
   api.use(bucketRoutes(services, gate));

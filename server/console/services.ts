@@ -1,3 +1,4 @@
+import type { ConfiguredDirectory } from '../access/ldap/configured-directory.ts';
 import type { AdminServices } from '../admin/services.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
 import type { PolicySource } from '../access/policy-source.ts';
@@ -6,6 +7,7 @@ import type { RequestEvents } from '../access/request-events.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { AssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 
 /** What the console needs of the other rooms. It calls them in this process and never speaks HTTP to its own server. */
@@ -16,6 +18,8 @@ export interface ConsoleServices {
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
   /** `AssumeRoleWithWebIdentity` of the sts room: its refusals have a message that a person can act on. */
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
+  readonly directory: Pick<ConfiguredDirectory, 'isConfigured'>;
+  readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
   /** Sealed: sign-in sessions and sign-ins under way are secrets. */
   readonly records: ConsoleRecords;
   readonly administration: Administration;

@@ -3,15 +3,19 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { createAccess } from '../access/access.ts';
+import { configuredDirectory } from '../access/ldap/configured-directory.ts';
+import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import { policiesOf } from '../access/policy-source.ts';
 import type { Identities } from '../identities/identities.ts';
 import { openIdentities } from '../identities/open-identities.ts';
+import { ldapConfigurations, storedDirectory } from '../identity-providers/ldap-configurations.ts';
 import { openIdConfigurations, storedProviders } from '../identity-providers/openid-configurations.ts';
 import { storedConfigurations } from '../identity-providers/stored-configurations.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import { testLayer } from '../objects/testing.ts';
 import type { TestLayer } from '../objects/testing.ts';
+import { createAssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
 import { createAssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 import { createConsole } from './create-console.ts';
 import type { ConsoleSettings } from './services.ts';
@@ -30,6 +34,8 @@ export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 export interface TestConsoleOptions {
   readonly openid?: readonly (Partial<OpenIdProviderSettings> & { id: string; configUrl: string })[];
   readonly settings?: Partial<ConsoleSettings>;
+  /** Instead of the one that is configured. */
+  readonly directory?: Pick<LdapDirectory, 'authenticate'>;
   /** Stores of another console: a second replica, or the same one after a restart. */
   readonly stores?: TestLayer;
   readonly rootSecret?: string;
@@ -78,6 +84,14 @@ export class TestConsole {
       clock,
     });
     await providers.start();
+    const { directory: double } = options;
+    const stored = configuredDirectory({ stored: storedDirectory(configurations) });
+    const directory = {
+      ...stored,
+      ...double,
+      isConfigured: () => (double === undefined ? stored.isConfigured() : Promise.resolve(true)),
+    };
+    const assumeRoleWithLdapIdentity = createAssumeRoleWithLdapIdentity({ ...access, directory, clock });
     const assumeRoleWithWebIdentity = createAssumeRoleWithWebIdentity({
       providers,
       access,
@@ -91,6 +105,8 @@ export class TestConsole {
         policies,
         providers,
         assumeRoleWithWebIdentity,
+        directory,
+        assumeRoleWithLdapIdentity,
         records,
         administration: {
           access,
@@ -113,6 +129,7 @@ export class TestConsole {
               region: '',
               apply: () => providers.refresh(),
             }),
+            ldapConfigurations({ stored: configurations }),
           ],
         },
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },

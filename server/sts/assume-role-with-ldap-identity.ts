@@ -1,14 +1,26 @@
+import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { LdapProblem, type LdapProblemCode } from '../access/ldap/ldap-problem.ts';
 import { ldapSubject } from '../access/ldap/ldap-subject.ts';
+import type { RequestWatch } from '../access/request-events.ts';
+import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { FederatedSubject } from '../identities/subject.ts';
 import { expirationIn } from './credential-lifetime.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { checkSession, sessionRequest } from './session-request.ts';
-import type { StsAction } from './sts-action.ts';
-import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
+import { checkSession, type SessionRequest } from './session-request.ts';
 import { StsError, type StsErrorCode } from './sts-error.ts';
+
+export interface LdapIdentityRequest extends SessionRequest {
+  readonly name: string;
+  readonly password: string;
+  /** Of the request that asks. */
+  readonly watch?: RequestWatch | undefined;
+}
+
+/** Errors with `StsError`; its cause is the `LdapProblem` where the directory did not let the person in. */
+export type AssumeRoleWithLdapIdentity = (request: LdapIdentityRequest) => Promise<TemporaryCredentials>;
 
 export interface LdapIdentityServices extends GrantServices {
   /** Absent where none is configured. */
@@ -28,31 +40,41 @@ const codes: Readonly<Record<LdapProblemCode, StsErrorCode>> = {
 };
 
 /** Credentials for whoever has a name and a password at the directory, and something attached to their DN or one of their groups. */
-export function assumeRoleWithLdapIdentity(services: LdapIdentityServices): StsAction {
-  return {
-    name: 'AssumeRoleWithLDAPIdentity',
-    async serve(parameters) {
-      const { directory } = services;
-      const [name, password] = [parameters.required('LDAPUsername'), parameters.required('LDAPPassword')];
-      const session = sessionRequest(parameters);
-      checkSession(session);
-      if (directory === undefined) {
-        throw new StsError('InvalidParameterValue', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
-      }
-      const subject = await admitted(directory, name, password);
-      await checkRights(services.identities, subject);
-      const now = services.clock();
-      const granted = await grantCredentials(services, {
+export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices): AssumeRoleWithLdapIdentity {
+  return async ({ name, password, watch, ...session }) => {
+    const { directory } = services;
+    checkSession(session);
+    if (directory === undefined) {
+      throw new StsError('InvalidParameterValue', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
+    }
+    const asked = { source: 'ldap', provider: 'ldap' } as const;
+    // Without the name until the directory knows it: people type their password into the wrong field.
+    watch?.bearerIs(asked);
+    const subject = await admitted(directory, name, password);
+    watch?.bearerIs({ ...asked, subject: subject.parent, name: subject.displayName, claims: subject.claims });
+    await checkRights(services.identities, subject);
+    const now = services.clock();
+    try {
+      return await grantCredentials(services, {
         action: 'AssumeRoleWithLDAPIdentity',
+        watch,
         subject,
         parentName: subject.parent,
         session,
         expiration: expirationIn(session.durationSeconds ?? defaultDuration, now),
         now,
       });
-      return { result: [assumedRoleUser('', granted), credentialsElement(granted)], granted };
-    },
+    } catch (error) {
+      throw gone(error);
+    }
   };
+}
+
+/** The directory is asked once more before credentials are made: meanwhile the person may have gone, or the directory. */
+function gone(error: unknown): unknown {
+  if (error instanceof IdentityProblem) return new StsError('AccessDenied', error.message, { cause: error });
+  if (error instanceof OpenIdProblem) return new StsError('IDPCommunicationError', error.message, { cause: error });
+  return error;
 }
 
 async function admitted(

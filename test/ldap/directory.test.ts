@@ -169,6 +169,14 @@ describe('a directory in trouble', () => {
     await proxy.close();
   });
 
+  it.each(['ann', 'nobody'])('is asked as much about %s with a wrong password as about anybody', async (name) => {
+    const proxy = await startTcpProxy(slapd.plain);
+    const [host = '', port = ''] = proxy.address.split(':');
+    await expect(directory({ host, port: Number(port) }).authenticate(name, 'wrong-one')).rejects.toThrow();
+    expect([proxy.most(), proxy.seen().includes('wrong-one')]).toEqual([2, true]);
+    await proxy.close();
+  });
+
   it('is asked over so many connections at a time', async () => {
     const proxy = await startTcpProxy(slapd.plain);
     const [host = '', port = ''] = proxy.address.split(':');

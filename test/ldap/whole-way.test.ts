@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
 import { adminCall } from '../harness/admin-call.ts';
+import { directorySettings } from './directory-settings.ts';
 import { ann, bob, lee, people, readers } from './people.ts';
-import { reader, removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
+import { removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
 
 let slapd: Slapd;
 let server: RunningServer;
@@ -14,14 +15,7 @@ beforeAll(async () => {
   slapd = await startSlapd(people);
   server = await startServer({
     env: {
-      MINIO_IDENTITY_LDAP_SERVER_ADDR: slapd.tls,
-      SVC_IDENTITY_LDAP_CA_FILE: slapd.caFile,
-      MINIO_IDENTITY_LDAP_LOOKUP_BIND_DN: reader.dn,
-      MINIO_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD: reader.password,
-      MINIO_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: `ou=people,${suffix}`,
-      MINIO_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=%s)',
-      MINIO_IDENTITY_LDAP_GROUP_SEARCH_BASE_DN: `ou=groups,${suffix}`,
-      MINIO_IDENTITY_LDAP_GROUP_SEARCH_FILTER: '(&(objectClass=groupOfNames)(member=%d))',
+      ...directorySettings(slapd),
       SVC_THREADS: '2',
     },
   });

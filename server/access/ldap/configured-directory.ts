@@ -17,22 +17,31 @@ export interface ConfiguredDirectoryOptions {
   readonly open?: (settings: LdapSettings) => Promise<LdapDirectory>;
 }
 
+export interface ConfiguredDirectory extends LdapDirectory {
+  /** Whether there is one to ask now. */
+  isConfigured(): Promise<boolean>;
+}
+
 /**
  * The directory as it is configured at each question: a change by any thread or server counts from the next one on. Where none is, each
  * question rejects with `LdapProblem` not-configured.
  */
-export function configuredDirectory(options: ConfiguredDirectoryOptions): LdapDirectory {
+export function configuredDirectory(options: ConfiguredDirectoryOptions): ConfiguredDirectory {
   const { environment, stored, open = createLdapDirectoryLater } = options;
   let known:
     { readonly revision: number | undefined; readonly directory: Promise<LdapDirectory | undefined> } | undefined;
 
-  async function current(): Promise<LdapDirectory> {
+  async function configured(): Promise<LdapDirectory | undefined> {
     const revision = environment === undefined ? await stored.revision() : undefined;
     if (known === undefined || known.revision !== revision) {
       const directory = opened(environment ?? (await stored.read()));
       known = { revision, directory };
     }
-    const directory = await known.directory;
+    return known.directory;
+  }
+
+  async function current(): Promise<LdapDirectory> {
+    const directory = await configured();
     if (directory !== undefined) return directory;
     throw new LdapProblem(
       'not-configured',
@@ -43,6 +52,7 @@ export function configuredDirectory(options: ConfiguredDirectoryOptions): LdapDi
   const opened = async (settings: LdapSettings | undefined) => (settings === undefined ? undefined : open(settings));
 
   return {
+    isConfigured: async () => (await configured()) !== undefined,
     authenticate: async (name, password) => (await current()).authenticate(name, password),
     find: async (nameOrDn) => (await current()).find(nameOrDn),
     stateOf: async (person) => (await current()).stateOf(person),

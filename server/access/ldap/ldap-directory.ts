@@ -65,10 +65,12 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
     authenticate(name, password) {
       return asking(async (lookup, ended) => {
         // A name with an empty password is nobody, whom directories let in.
-        const found = password === '' || !isName(name) ? undefined : await findEntry(lookup, settings.users, name);
-        if (found === undefined) throw wrong();
-        const { dn } = found;
+        if (password === '' || !isName(name)) throw wrong();
+        const found = await findEntry(lookup, settings.users, name);
+        // Asked in every case, so that time does not tell who is in the directory.
+        const dn = found?.dn ?? nobodyAmong(settings);
         await connected(settings, ended, (client) => bindAs(client, dn, password));
+        if (found === undefined) throw wrong();
         // Not every directory refuses those whom it calls disabled.
         if (isDisabled(found)) throw wrong();
         return { name, dn: normalized(dn), groups: await groupsOf(lookup, settings.groups, name, dn) };
@@ -122,6 +124,11 @@ async function connected<T>(
   } finally {
     ended.removeEventListener('abort', end);
   }
+}
+
+/** A DN below the people that nobody has. */
+function nobodyAmong({ users }: LdapSettings): string {
+  return `cn=nobody-whom-coffer-knows,${users.bases[0] ?? ''}`;
 }
 
 async function bindAs(client: Client, dn: string, password: string): Promise<void> {

@@ -2,13 +2,10 @@ import type { StoredCredentials } from '../../access/principal.ts';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { ConsoleError } from './console-error.ts';
+import { signInDuration } from './sign-in-duration.ts';
 import { isFinal, refreshTokens } from './single-sign-on.ts';
 import type { Tokens } from './single-sign-on.ts';
 import { StsError } from '../../sts/sts-error.ts';
-
-/** `DurationSeconds` of STS has bounds of its own. */
-const shortest = 900;
-const longest = 31_536_000;
 
 export interface BoughtCredentials {
   readonly credentials: StoredCredentials;
@@ -21,12 +18,11 @@ export async function buyCredentials(
   provider: OpenIdProvider,
   tokens: Tokens,
 ): Promise<BoughtCredentials> {
-  const seconds = Math.floor(services.settings.sessionDurationMs / 1000);
   const { credentials } = await services.assumeRoleWithWebIdentity({
     token: tokens.webIdentity,
     accessToken: tokens.accessToken,
     providerId: provider.id,
-    durationSeconds: Math.min(longest, Math.max(shortest, seconds)),
+    durationSeconds: signInDuration(services.settings),
   });
   return { credentials, ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }) };
 }

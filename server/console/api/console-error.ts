@@ -19,6 +19,7 @@ const statuses = {
   NotFound: 404,
   TooLarge: 413,
   Exists: 409,
+  DirectoryUnavailable: 503,
 } as const;
 
 export type ConsoleErrorCode = keyof typeof statuses;

@@ -52,6 +52,7 @@ describe('identity providers', () => {
           { name: 'MINE', origin: 'stored', enabled: true, state: { kind: 'ready', issuer: other.issuer } },
         ],
       },
+      { type: 'ldap', multiple: false, configurations: [] },
     ]);
   });
 

@@ -6,23 +6,20 @@ import type { SignInOptions } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { Attempts } from './attempts.ts';
 import type { Gate } from './authorize.ts';
+import { beginSession } from './begin-session.ts';
 import { ConsoleError } from './console-error.ts';
-import { clearNotice, readNotice } from './notice.ts';
+import { guesses, refuseGuessing } from './guesses.ts';
+import { readNotice } from './notice.ts';
 import { secretEqual } from './secret-equal.ts';
 import { describeSession } from './session-routes.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
-import { isSecure } from './secure.ts';
 import { watchOf } from './watch-visits.ts';
-import { enter, setSessionCookie } from './visitor.ts';
 
 const keysForm = z.object({
   accessKey: z.string().trim().min(1).max(256),
   secretKey: z.string().min(1).max(256),
   sessionToken: z.string().trim().max(16_384).optional(),
 });
-
-/** Ten wrong secrets a minute for an access key from one address: nobody guesses at that rate, and nobody mistypes so often. */
-const guesses = { most: 10, windowMs: 60_000 };
 
 /** How to sign in, and signing in by keys. */
 export function signInRoutes(
@@ -34,7 +31,7 @@ export function signInRoutes(
   const router = Router();
   const attempts = new Attempts(guesses);
 
-  router.get('/sign-in-options', (request, response) => {
+  router.get('/sign-in-options', async (request, response) => {
     const notice = readNotice(request);
     response.json({
       providers: services.providers.list.filter(isSignedInAt).map(({ id, displayName, status }) => ({
@@ -43,6 +40,7 @@ export function signInRoutes(
         ready: status.kind === 'ready',
         ...(status.kind === 'ready' ? {} : { reason: status.problem?.message ?? 'It has not answered yet.' }),
       })),
+      directory: await services.directory.isConfigured(),
       ...(notice === undefined ? {} : { notice }),
     } satisfies SignInOptions);
   });
@@ -52,11 +50,7 @@ export function signInRoutes(
     const form = keysForm.parse(request.body);
     const now = services.clock().getTime();
     const who = `${request.socket.remoteAddress ?? ''} ${form.accessKey}`;
-    const wait = attempts.waitSeconds(who, now);
-    if (wait > 0) {
-      response.set('retry-after', String(wait));
-      throw new ConsoleError('TooManyAttempts', `Too many attempts with this access key. Try again in ${wait} s.`);
-    }
+    refuseGuessing(attempts, response, { who, now, by: 'access key' });
     const credentials = await services.access.credentials(form.accessKey);
     // Compared in every case, so that time does not tell which access keys exist.
     const secretRight = secretEqual(form.secretKey, credentials?.secretKey ?? '');
@@ -68,19 +62,11 @@ export function signInRoutes(
     }
     attempts.forget(who);
     sweep();
-    const { secret, session } = await sessions.begin({ credentials }, { kind: 'keys' });
-    const secure = isSecure(request, services.settings);
-    setSessionCookie(response, secret, secondsUntil(session.expires, now), secure);
-    clearNotice(response, secure);
-    enter(response, session);
+    await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'keys' } });
     response.json(await describeSession(services, { request, response }, gate));
   });
 
   return router;
-}
-
-export function secondsUntil(expires: Date, nowMs: number): number {
-  return Math.max(1, Math.floor((expires.getTime() - nowMs) / 1000));
 }
 
 function refusal(sessionToken: string | undefined): string {

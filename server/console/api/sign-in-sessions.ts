@@ -14,6 +14,7 @@ const renewAheadMs = 30_000;
 
 const signedInBy = z.union([
   z.object({ kind: z.literal('keys') }),
+  z.object({ kind: z.literal('directory') }),
   z.object({ kind: z.literal('provider'), id: z.string(), displayName: z.string() }),
 ]);
 

@@ -9,6 +9,8 @@ export interface SignInOptions {
     /** Why people cannot sign in by this provider now. */
     readonly reason?: string;
   }[];
+  /** Whether people sign in by name and password at a directory. */
+  readonly directory: boolean;
   /** Why the last sign-in of this browser failed, where it came back from a provider. */
   readonly notice?: string;
 }
@@ -18,7 +20,9 @@ export interface SessionAnswer {
   readonly name: string;
   readonly kind: 'root' | 'user' | 'service-account' | 'temporary';
   readonly signedInBy:
-    { readonly kind: 'keys' } | { readonly kind: 'provider'; readonly id: string; readonly displayName: string };
+    | { readonly kind: 'keys' }
+    | { readonly kind: 'directory' }
+    | { readonly kind: 'provider'; readonly id: string; readonly displayName: string };
   readonly accessKey: string;
   readonly signedInAt: string;
   readonly expires: string;

@@ -6,7 +6,7 @@ import type { SessionAnswer } from '../../../contract/answers.ts';
 import { useRights } from '../api/rights.ts';
 import { CopyText } from '../shell/copy-text.tsx';
 import { Section } from '../shell/section.tsx';
-import { providerName } from '../text/provider-name.ts';
+import { signedInBy } from '../text/signed-in-by.ts';
 import { formatTime, formatUntil } from '../text/time.ts';
 import { OwnSecretDialog } from './own-secret-dialog.tsx';
 import { PolicyInForceView } from './policy-in-force.tsx';
@@ -29,11 +29,7 @@ export function AccountPage({ session }: { readonly session: SessionAnswer }) {
         </Group>
         <dl className="facts">
           <dt>Signed in by</dt>
-          <dd>
-            {session.signedInBy.kind === 'provider'
-              ? providerName(session.signedInBy.displayName)
-              : 'access key and secret key'}
-          </dd>
+          <dd>{session.signedInBy.kind === 'keys' ? 'access key and secret key' : signedInBy(session)}</dd>
           <dt>Access key</dt>
           <dd>
             <CopyText text={session.accessKey} />
@@ -97,6 +93,6 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
   );
 }
 
-function from({ signedInBy }: SessionAnswer): string {
-  return signedInBy.kind === 'provider' ? 'here or at your identity provider' : 'here';
+function from({ signedInBy: by }: SessionAnswer): string {
+  return by.kind === 'provider' ? 'here or at your identity provider' : 'here';
 }

@@ -35,10 +35,23 @@ export interface KeysForm {
   readonly sessionToken?: string;
 }
 
+export interface DirectoryForm {
+  readonly name: string;
+  readonly password: string;
+}
+
 export function useSignIn() {
+  return useEntry((form: KeysForm) => call<SessionAnswer>('POST', '/sign-in', { body: form }));
+}
+
+export function useDirectorySignIn() {
+  return useEntry((form: DirectoryForm) => call<SessionAnswer>('POST', '/sign-in-by-directory', { body: form }));
+}
+
+function useEntry<Form>(enter: (form: Form) => Promise<SessionAnswer>) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (form: KeysForm) => call<SessionAnswer>('POST', '/sign-in', { body: form }),
+    mutationFn: enter,
     onSuccess: (session) => {
       becomes(client, session);
     },

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { SessionAnswer } from '../../../contract/answers.ts';
 import { useSignOut } from '../api/session.ts';
-import { providerName } from '../text/provider-name.ts';
+import { signedInBy } from '../text/signed-in-by.ts';
 import { UploadTray } from '../uploads/upload-tray.tsx';
 import { ColorSchemeButton } from './color-scheme-button.tsx';
 import { Logo } from './logo.tsx';
@@ -70,7 +70,7 @@ function Brand() {
 
 function Person({ session }: { readonly session: SessionAnswer }) {
   const signOut = useSignOut();
-  const from = session.signedInBy.kind === 'provider' ? providerName(session.signedInBy.displayName) : 'access key';
+  const from = signedInBy(session);
   return (
     <Group justify="space-between" wrap="nowrap" gap={4} pt="sm" style={{ borderTop: '1px solid var(--coffer-line)' }}>
       <Stack gap={0} miw={0} pl={8}>

@@ -9,6 +9,7 @@ import { Failure } from '../shell/failure.tsx';
 import { Logo } from '../shell/logo.tsx';
 import { KeysForm } from './keys-form.tsx';
 import { localPath } from './local-path.ts';
+import { NameForms } from './name-forms.tsx';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Coffer');
@@ -18,6 +19,7 @@ export function SignInPage() {
   const to = localPath(search.get('to'));
   if (session.data !== undefined && session.data !== null) return <Navigate replace to={to} />;
   const providers = options.data?.providers ?? [];
+  const directory = options.data?.directory === true;
   return (
     <Center mih="100vh" p="md" bg="var(--coffer-rail)" component="main">
       <Box w="100%" maw={384}>
@@ -43,8 +45,10 @@ export function SignInPage() {
             {providers.map((provider) => (
               <ProviderButton key={provider.id} provider={provider} to={to} />
             ))}
-            {providers.length > 0 && <Divider label="or with an access key" />}
-            <KeysForm />
+            {providers.length > 0 && (
+              <Divider label={directory ? 'or with a name and password' : 'or with an access key'} />
+            )}
+            {directory ? <NameForms /> : <KeysForm />}
           </Stack>
         </Paper>
         <Group justify="center" mt="md">
