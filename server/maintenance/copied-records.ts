@@ -7,7 +7,10 @@ interface Range {
   readonly end: Buffer;
 }
 
-/** What belongs to a place and not to the data: queues of removals, what servers say of themselves, how far a copy or a scrub came. */
+/**
+ * What belongs to a place and not to the data: queues of removals, what servers say of themselves, how far a copy or a scrub came, what
+ * was counted.
+ */
 const ofAPlace = [
   prefixOf('hold'),
   prefixOf('live'),
@@ -16,6 +19,7 @@ const ofAPlace = [
   key('system', 'copy'),
   key('system', 'read-only'),
   prefixOf('t'),
+  prefixOf('usage'),
   prefixOf('x'),
 ];
 /** What is copied together with blobs. */

@@ -9,6 +9,7 @@ export function fencedRecords(records: RecordStore, hold: Hold): RecordStore {
     get: (key) => records.get(key),
     getAll: (keys) => records.getAll(keys),
     scan: (range) => records.scan(range),
+    ...(records.scanPages && { scanPages: records.scanPages.bind(records) }),
     outcome: (id) => records.outcome(id),
     // Not this store's to close.
     close: () => Promise.resolve(),

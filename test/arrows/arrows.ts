@@ -14,6 +14,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
   'server/maintenance': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  // How much is stored, by bucket.
+  'server/usage': ['server/maintenance', 'server/objects', 'server/store', 'platform', 'protocol'],
   'server/store-tool': [
     'server/maintenance',
     'server/objects',
@@ -28,7 +30,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   // Configurations of providers that the server keeps itself.
   'server/identity-providers': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
-  'server/metrics': ['server/access', 'platform', 'protocol'],
+  'server/metrics': ['server/access', 'server/usage', 'platform', 'protocol'],
   // How long what took, for who traces requests over several programs.
   'server/tracing': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   // Who did what, and where that is written.
@@ -36,6 +38,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/sts': ['server/access', 'server/identities', 'server/encryption', 'platform', 'protocol'],
   'server/admin': [
     'server/maintenance',
+    'server/usage',
     'server/access',
     'server/identities',
     'server/identity-providers',
@@ -85,6 +88,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'identities',
       'identity-providers',
       'maintenance',
+      'usage',
       'objects',
       'encryption',
       'replicas',

@@ -83,6 +83,12 @@ export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly
   };
 }
 
+/** The size alone, of a value that has a head. Throws `UnreadableRecord`. */
+export function headSize(value: Buffer): number {
+  if (value.length < ETAG) throw new UnreadableRecord('the record of an object is damaged: it ends inside its head');
+  return value.readUIntBE(SIZE, 6);
+}
+
 function bitsOf({ checksum, encrypted, complete }: ObjectHead): number {
   return (
     (checksum === undefined ? 0 : algorithms.indexOf(checksum.algorithm) + 1) |

@@ -1,7 +1,7 @@
 import type { BlobId } from '../../store/blob-store.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { Checksum, ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
-import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, type ObjectHead } from './object-head.ts';
+import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
 import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
 
 /** What is kept of an object under `o`: all that HEAD and listings show, and where its body is. */
@@ -83,6 +83,11 @@ export function decodeListed(value: Buffer, bucket: string, key: string): Listed
   if (head?.complete === true) return new Listed(key, head);
   const record = decodeObject(value, bucket, key);
   return new Listed(key, headOf(record), record);
+}
+
+/** The size alone: a count of everything needs nothing else. Throws `UnreadableRecord`. */
+export function objectSize(value: Buffer): number {
+  return hasHead(value) ? headSize(value) : (decodeRecord(value, 'an object', HEAD_FORMAT) as ObjectRecord).size;
 }
 
 function headOf({ modified, size, etag, checksum, sealed, headers, damage }: ObjectRecord): ObjectHead {

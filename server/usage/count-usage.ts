@@ -1,0 +1,145 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pace } from '../maintenance/pace.ts';
+import { objectSize } from '../objects/records/object-record.ts';
+import { UnreadableRecord } from '../objects/records/record-format.ts';
+import { partsOf } from '../objects/records/upload-record.ts';
+import { decodeKey, prefixOf, within } from '../store/keys.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { scanPages } from '../store/scan-pages.ts';
+import { intervalCount, intervalOf } from './size-intervals.ts';
+import type { BucketUsage } from './usage.ts';
+
+export interface CountOptions {
+  readonly records: RecordStore;
+  /** Infinity for as fast as it goes. */
+  readonly recordsPerSecond: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Records that pass before the count looks at the time: engines that have no pages give them one by one. */
+const BREATH = 1_024;
+
+/**
+ * Looks at the record of every object and every upload, once each, in the order of keys; memory is that of a page of records and of a
+ * row for each bucket. Rejects with the signal's reason when it is stopped.
+ */
+export async function countUsage(
+  options: CountOptions,
+): Promise<{ readonly buckets: readonly BucketUsage[]; readonly unreadable: number }> {
+  const { records } = options;
+  const tally = new Tally();
+  const passed = breathing(options);
+  for await (const items of scanPages(records, within('b'))) {
+    for (const item of items) if (item.kind === 'entry') tally.at(bucketOf(item.key));
+    await passed(items.length);
+  }
+  // Objects of one bucket follow each other: their keys are compared with its beginning, which costs less than to decode them.
+  let [prefix, row] = [Buffer.of(0), undefined as Row | undefined];
+  for await (const items of scanPages(records, within('o'))) {
+    for (const item of items) {
+      if (item.kind !== 'entry') continue;
+      if (row === undefined || item.key.compare(prefix, 0, prefix.length, 0, prefix.length) !== 0) {
+        const bucket = bucketOf(item.key);
+        [prefix, row] = [prefixOf('o', bucket), tally.at(bucket)];
+      }
+      tally.addObject(row, item.value);
+    }
+    await passed(items.length);
+  }
+  for await (const items of scanPages(records, within('u'))) {
+    for (const item of items) {
+      if (item.kind !== 'entry') continue;
+      const [, bucket, , uploadId] = decodeKey(item.key).map(String);
+      const upload = tally.at(bucket ?? '');
+      upload.uploads += 1;
+      await tally.addParts(upload, partsOf(records, uploadId ?? ''), passed);
+    }
+    await passed(items.length);
+  }
+  return tally.counted();
+}
+
+/** Waits by the rate, lets others have their turn, and stops where it is told to. */
+function breathing({ recordsPerSecond, signal }: CountOptions): (records: number) => Promise<void> {
+  const wait = pace(recordsPerSecond, { signal });
+  let sinceThen = 0;
+  return async (records) => {
+    sinceThen += records;
+    if (sinceThen < BREATH) return;
+    const count = sinceThen;
+    sinceThen = 0;
+    signal?.throwIfAborted();
+    await nextTurn();
+    await wait(count);
+  };
+}
+
+interface Row {
+  objects: number;
+  bytes: number;
+  uploads: number;
+  uploadBytes: number;
+  readonly sizes: number[];
+}
+
+class Tally {
+  readonly #rows = new Map<string, Row>();
+  #unreadable = 0;
+
+  at(bucket: string): Row {
+    const known = this.#rows.get(bucket);
+    if (known !== undefined) return known;
+    const sizes = Array.from<number>({ length: intervalCount }).fill(0);
+    const row = { objects: 0, bytes: 0, uploads: 0, uploadBytes: 0, sizes };
+    this.#rows.set(bucket, row);
+    return row;
+  }
+
+  addObject(row: Row, value: Buffer): void {
+    row.objects += 1;
+    const size = this.#read(() => objectSize(value));
+    if (size === undefined) return;
+    row.bytes += size;
+    const interval = intervalOf(size);
+    row.sizes[interval] = (row.sizes[interval] ?? 0) + 1;
+  }
+
+  async addParts(
+    row: Row,
+    parts: ReturnType<typeof partsOf>,
+    passed: (records: number) => Promise<void>,
+  ): Promise<void> {
+    try {
+      for await (const { record } of parts) {
+        row.uploadBytes += record.size;
+        await passed(1);
+      }
+    } catch (error) {
+      this.#skip(error);
+    }
+  }
+
+  counted(): { readonly buckets: readonly BucketUsage[]; readonly unreadable: number } {
+    const buckets = [...this.#rows].map(([bucket, row]) => ({ bucket, ...row }));
+    return { buckets: buckets.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1)), unreadable: this.#unreadable };
+  }
+
+  #read<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.#skip(error);
+      return undefined;
+    }
+  }
+
+  /** A damaged record, or one of a newer server, is the scrub's matter: it does not end the count. */
+  #skip(error: unknown): void {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    this.#unreadable += 1;
+  }
+}
+
+function bucketOf(key: Buffer): string {
+  return String(decodeKey(key)[1]);
+}
