@@ -51,6 +51,7 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
       return Promise.resolve();
     },
     importKey: (name) => Promise.resolve(void known.push(name)),
+    rotateKey: (name) => Promise.resolve(name),
     listKeys: (prefix) => Promise.resolve(known.filter((name) => name.startsWith(prefix))),
     deleteKey: (name) => Promise.resolve(void known.splice(known.indexOf(name), 1)),
   };

@@ -13,6 +13,8 @@ export interface KeyAdministration {
   createKey(name: string): Promise<void>;
   /** 32 bytes of an AES-256 key from elsewhere. */
   importKey(name: string, bytes: Buffer): Promise<void>;
+  /** Gives a key a new version, by which is encrypted from now on; its ID. */
+  rotateKey(name: string): Promise<string>;
   /** Names that begin with the prefix, sorted. */
   listKeys(prefix: string): Promise<readonly string[]>;
   /** For ever: whatever is encrypted with it is lost. */

@@ -3,6 +3,7 @@ import { type KeyLifecycle, RotationUnderWay } from '../maintenance/key-lifecycl
 import { KeyInUse } from '../maintenance/remove-key.ts';
 import { AdminError } from './admin-error.ts';
 import { cofferPath } from './admin-path.ts';
+import type { KeyAdministration } from './key-administration.ts';
 import { askKeyService, checkKeyName, configured } from './key-service-calls.ts';
 import { type AdminCall, json, type Route } from './route.ts';
 
@@ -71,6 +72,8 @@ async function remove(call: AdminCall) {
 const rotation = z.object({
   'key-id': z.string(),
   to: z.string().optional(),
+  /** Without `to`: whether the key gets a new version first, or has one already that somebody made at the key service. */
+  version: z.enum(['new', 'newest']).optional(),
   mode: z.enum(['reseal', 'rewrite']).default('reseal'),
   rate: z.coerce.number().int().min(1).max(1_000_000).default(RATE),
 });
@@ -79,15 +82,47 @@ async function rotate(call: AdminCall) {
   const keys = configured(call);
   const read = rotation.safeParse(Object.fromEntries(call.query));
   if (!read.success) throw new AdminError('XCofferInvalidRequest', z.prettifyError(read.error));
-  const { mode, rate } = read.data;
+  const { mode, rate, version: which } = read.data;
   const from = checkKeyName(read.data['key-id']);
   const to = checkKeyName(read.data.to ?? from);
-  for (const name of [from, to]) await askKeyService('generate', name, () => keys.source.checkKey(name));
+  if (read.data.to !== undefined && which !== undefined) {
+    throw new AdminError('XCofferInvalidRequest', 'version is of the key itself: give it without to.');
+  }
+  const rotations = lifecycle(call);
+  for (const name of new Set([from, to])) await askKeyService('generate', name, () => keys.source.checkKey(name));
   try {
-    return await lifecycle(call).rotate({ from, to, mode, objectsPerSecond: rate });
+    // Before there is a version that nothing would be sealed under anew.
+    await rotations.mayRotate();
+    const version = from === to && which !== 'newest' ? await newVersion(keys, from) : undefined;
+    return await rotations.rotate({
+      from,
+      to,
+      ...(version !== undefined && { version }),
+      mode,
+      objectsPerSecond: rate,
+    });
   } catch (error) {
     if (error instanceof RotationUnderWay) throw new AdminError('XCofferRefused', error.message, { cause: error });
     throw error;
+  }
+}
+
+/** What else there is to do where the key service makes no version. */
+const instead = {
+  KMSNotPermitted:
+    'Or let who administers the key service do it (keysvc key rotate), and ask again with version=newest (--newest).',
+  KMSNotSupported: 'It has no versions of keys: give the objects another key instead, with to=KEY (--to KEY).',
+} as const;
+
+async function newVersion(keys: KeyAdministration, name: string): Promise<string> {
+  try {
+    return await askKeyService('rotate', name, () => keys.rotateKey(name));
+  } catch (error) {
+    const code = error instanceof AdminError ? error.code : undefined;
+    if (code === undefined || !(code in instead) || keys.endpoints.length === 0) throw error;
+    throw new AdminError(code, `${(error as AdminError).message} ${instead[code as keyof typeof instead]}`, {
+      cause: error,
+    });
   }
 }
 

@@ -23,6 +23,7 @@ async function prepared(now = Date.now()) {
           await keyService.createKey(name);
           keyService.keys.set(name, bytes);
         },
+        rotateKey: (name) => keyService.rotateKey(name),
         listKeys: (prefix) =>
           Promise.resolve([...keyService.keys.keys()].filter((name) => name.startsWith(prefix)).sort()),
         deleteKey: (name) => Promise.resolve(void keyService.keys.delete(name)),
@@ -119,9 +120,41 @@ describe('a change of keys', () => {
     expect(await readResealState(records)).toMatchObject(state);
   });
 
-  it('is of its newest version where no other key is named', async () => {
-    const { call } = await prepared();
-    expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({ value: { to: 'default-key' } });
+  it('is to a new version of it where no other key is named', async () => {
+    const { call, keyService } = await prepared();
+    const before = keyService.keys.get('default-key');
+    const { value } = await call('POST', `${own}/rotate?key-id=default-key`);
+    expect(value).toMatchObject({ to: 'default-key', version: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(keyService.former.get('default-key')).toEqual([before]);
+  });
+
+  it('is to the newest version that there is where none is to be made', async () => {
+    const { call, keyService } = await prepared();
+    const { value } = await call('POST', `${own}/rotate?key-id=default-key&version=newest`);
+    expect(value).toMatchObject({ to: 'default-key' });
+    expect(value).not.toHaveProperty('version');
+    expect(keyService.former.size).toBe(0);
+  });
+
+  it('makes no version while another change is under way', async () => {
+    const { call, keyService } = await prepared();
+    keyService.keys.set('other', Buffer.alloc(32, 1));
+    await call('POST', `${own}/rotate?key-id=default-key`);
+    expect(await call('POST', `${own}/rotate?key-id=other`)).toMatchObject({ status: 409 });
+    expect(keyService.former.has('other')).toBe(false);
+  });
+
+  it('says what the key service must allow, and what to do where it is not to', async () => {
+    const { call, keyService } = await prepared();
+    keyService.refusing = 'rotate';
+    expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({
+      status: 403,
+      value: {
+        Code: 'KMSNotPermitted',
+        Message: expect.stringMatching(/allow \/v1\/key\/rotate\/default-key in its policy.*version=newest/),
+      },
+    });
+    expect(await call('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: null } });
   });
 
   it('waits for the one before', async () => {
@@ -136,6 +169,7 @@ describe('a change of keys', () => {
   it.each([
     ['from a key that is not there', 'key-id=no-such-key', 404],
     ['to a key that is not there', 'key-id=default-key&to=no-such-key', 404],
+    ['to a version of another key', 'key-id=default-key&to=default-key&version=new', 400],
     ['in a way that is none', 'key-id=default-key&mode=magic', 400],
     ['at no rate', 'key-id=default-key&rate=0', 400],
   ])('is refused %s', async (_what, query, status) => {

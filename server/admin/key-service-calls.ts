@@ -68,7 +68,7 @@ export async function askKeyService<T>(what: KeyCall, name: string, call: () => 
   }
 }
 
-export type KeyCall = 'create' | 'import' | 'list' | 'delete' | 'generate';
+export type KeyCall = 'create' | 'import' | 'rotate' | 'list' | 'delete' | 'generate';
 
 function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

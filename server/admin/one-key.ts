@@ -21,6 +21,7 @@ export function oneKey(source: KeySource): KeyAdministration {
     source,
     createKey: refuse,
     importKey: refuse,
+    rotateKey: refuse,
     deleteKey: refuse,
     listKeys: (prefix) => Promise.resolve(source.defaultKey.startsWith(prefix) ? [source.defaultKey] : []),
   };

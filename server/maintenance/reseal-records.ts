@@ -3,7 +3,12 @@ import type { Environment } from '../objects/environment.ts';
 import { guardKey } from '../objects/key-guard.ts';
 import { recoverObjectKey, sealUnder } from '../objects/object-keys.ts';
 import { decodeBucket, encodeBucket } from '../objects/records/bucket-record.ts';
-import { decodeObject, encodeObject, type SealedKeys } from '../objects/records/object-record.ts';
+import {
+  decodeObject,
+  encodeObject,
+  type SealedKeys,
+  type ServiceSealedKeys,
+} from '../objects/records/object-record.ts';
 import { encodeRecord } from '../objects/records/record-format.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
 import { decodeUpload } from '../objects/records/upload-record.ts';
@@ -16,6 +21,17 @@ import type { Place } from './object-records.ts';
 export interface Sealing extends Pick<Environment, 'records' | 'keys' | 'random' | 'clock' | 'keyUses'> {
   readonly from: string;
   readonly to: string;
+  /** Where it is given: of `to`, and what has it is not sealed again. */
+  readonly version?: string;
+}
+
+/** Whether this is sealed under the key, or the version, that goes. */
+export function hasOldKey(
+  { from, version }: Pick<Sealing, 'from' | 'version'>,
+  sealed: SealedKeys | undefined,
+): sealed is ServiceSealedKeys {
+  if (sealed === undefined || sealed.scheme === 'SSE-C' || sealed.keyName !== from) return false;
+  return version === undefined || sealed.keyVersion !== version;
 }
 
 /** Who replaces an object again and again gives it the new key sooner or later. */
@@ -80,7 +96,7 @@ async function sealedAnew(
   sealed: SealedKeys | undefined,
   place: ObjectPlace,
 ): Promise<SealedKeys | undefined> {
-  if (sealed === undefined || sealed.scheme === 'SSE-C' || sealed.keyName !== sealing.from) return undefined;
+  if (!hasOldKey(sealing, sealed)) return undefined;
   const objectKey = await recoverObjectKey(sealing, sealed, place);
   const { scheme, context, bucketKey } = sealed;
   return sealUnder(

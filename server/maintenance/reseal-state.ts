@@ -9,6 +9,13 @@ export interface ResealState {
   /** The key that objects have, and the one that they get: the same to seal them under its newest version. */
   readonly from: string;
   readonly to: string;
+  /** The ID of the version that was made for this, which objects get: those that have it are passed over. */
+  readonly version?: string;
+  /**
+   * Set while a first pass is through: until then servers may have sealed objects under the version before, of which they hold data
+   * keys. A second pass after it finds those.
+   */
+  readonly againAfter?: number;
   /** `reseal` gives objects' keys another seal and touches no body; `rewrite` encrypts the bodies anew, under new keys. */
   readonly mode: 'reseal' | 'rewrite';
   readonly objectsPerSecond: number;

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import type { KeySource } from '../encryption/key-source.ts';
+import { keyServiceKeys } from '../encryption/key-service-keys.ts';
+import { decodeObject } from '../objects/records/object-record.ts';
+import { recordKeys } from '../objects/records/record-keys.ts';
 import { body, put, readAll, testLayer, type TestLayer } from '../objects/testing.ts';
 import { keyUsage } from './key-usage.ts';
 import { resealRound } from './reseal.ts';
@@ -32,9 +35,16 @@ async function prepared() {
       },
       randomBytes,
     );
-  const round = (more: { readonly signal?: AbortSignal; readonly keys?: KeySource } = {}) =>
-    resealRound({ records: test.records, keys: test.keys, objects: test.layer, log, ...more });
+  const round = (
+    more: { readonly signal?: AbortSignal; readonly keys?: KeySource; readonly clock?: () => number } = {},
+  ) => resealRound({ records: test.records, keys: test.keys, objects: test.layer, log, ...more });
   return { ...test, ask, round };
+}
+
+async function versionOf(records: TestLayer['records'], name: string): Promise<string | undefined> {
+  const entry = await records.get(recordKeys.object('bucket', name));
+  const sealed = entry && decodeObject(entry.value, 'bucket', name).sealed;
+  return sealed?.scheme === 'SSE-KMS' ? sealed.keyVersion : undefined;
 }
 
 async function blobsOf({ blobs }: TestLayer): Promise<Buffer[]> {
@@ -130,6 +140,33 @@ describe('a change of keys', () => {
     const calls = keyService.calls.length;
     await round();
     expect(keyService.calls).toHaveLength(calls);
+  });
+
+  it('to a new version passes over what has it, however old the data keys are that this thread holds', async () => {
+    const { layer, records, keyService, ask, round } = await prepared();
+    for (const name of ['a', 'b']) await layer.putObject(put('bucket', name, name, kms('old')));
+    const version = await keyService.rotateKey('old');
+    // Under the data key of the version before, which the layer holds on to.
+    await layer.putObject(put('bucket', 'c', 'c', kms('old')));
+    await ask({ to: 'old', version, started: 1_000 });
+    expect(await round({ clock: () => 1_000 })).toMatchObject({ done: 3, againAfter: 361_000 });
+    for (const name of ['a', 'b', 'c']) expect(await versionOf(records, name)).toBe(version);
+    keyService.former.clear();
+    const fresh = testLayer({ records, keys: keyServiceKeys(keyService, { defaultKey: 'default-key' }) });
+    for (const name of ['a', 'b', 'c']) expect((await body(fresh.layer, 'bucket', name)).toString()).toBe(name);
+  });
+
+  it('to a new version looks again when nobody can hold data keys of the one before', async () => {
+    const { layer, records, keyService, ask, round } = await prepared();
+    await layer.putObject(put('bucket', 'a', 'a', kms('old')));
+    const version = await keyService.rotateKey('old');
+    await ask({ to: 'old', version, started: 1_000 });
+    await round({ clock: () => 1_000 });
+    await layer.putObject(put('bucket', 'late', 'late', kms('old')));
+    expect(await versionOf(records, 'late')).not.toBe(version);
+    expect(await round({ clock: () => 360_999 })).toMatchObject({ done: 1, againAfter: 361_000 });
+    expect(await round({ clock: () => 361_000 })).toMatchObject({ done: 2, failed: 0, finished: 361_000 });
+    expect(await versionOf(records, 'late')).toBe(version);
   });
 
   it('passes over what cannot be opened, counts it, and tells the first', async () => {

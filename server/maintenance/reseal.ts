@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
+import { dataKeyLimits } from '../encryption/key-service-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import { decodeHead, hasHead } from '../objects/records/object-head.ts';
 import { decodeObject } from '../objects/records/object-record.ts';
@@ -8,9 +9,10 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import { StoreUnavailable, type Entry, type RecordStore } from '../store/record-store.ts';
 import { entries, type Place } from './object-records.ts';
+import { freshKeys } from './fresh-keys.ts';
 import { pace } from './pace.ts';
 import { type ResealState, readResealState, writeResealState } from './reseal-state.ts';
-import { resealBucket, resealObject, resealUpload, type Sealing } from './reseal-records.ts';
+import { hasOldKey, resealBucket, resealObject, resealUpload, type Sealing } from './reseal-records.ts';
 import { rewriteObject } from './rewrite-object.ts';
 
 export interface ResealOptions {
@@ -31,15 +33,20 @@ const SAVE_EVERY = 5_000;
 const PAUSE = 5_000;
 const PATIENCE = 60;
 
+/** How long after a key has a new version servers may still hold data keys of the one before, milliseconds; with room for their clocks. */
+const STRAGGLERS = dataKeyLimits.lifetimeMs + 60_000;
+
 /**
  * Does what was asked for, from where the last round stopped, until all objects have the new key; returns at once where nothing was.
  * Who is stopped, or loses the lease, leaves the rest to the next round. New objects are to have the new key already: the default of
- * buckets is changed first.
+ * buckets is changed first. Where it is a new version of the same key, what was written meanwhile under the one before has a pass of
+ * its own, some minutes later.
  */
 export async function resealRound(options: ResealOptions): Promise<ResealState | undefined> {
   const { records, random = randomBytes, clock = Date.now, log } = options;
   const asked = await readResealState(records);
   if (asked === undefined || asked.finished !== undefined) return asked;
+  if (asked.againAfter !== undefined && clock() < asked.againAfter) return asked;
   const job = new Reseal(options, asked);
   try {
     await job.buckets();
@@ -48,7 +55,12 @@ export async function resealRound(options: ResealOptions): Promise<ResealState |
   } finally {
     await writeResealState(records, job.state, random).catch(() => undefined);
   }
-  const { after: _, ...done } = job.state;
+  const { after: _, againAfter, ...done } = job.state;
+  if (done.version !== undefined && againAfter === undefined) {
+    const state = { ...done, againAfter: done.started + STRAGGLERS };
+    await writeResealState(records, state, random);
+    return state;
+  }
   const finished = { ...done, finished: clock() };
   await writeResealState(records, finished, random);
   const { from, to, mode, failed } = finished;
@@ -69,7 +81,17 @@ class Reseal {
     this.state = state;
     this.#options = options;
     this.#clock = clock;
-    this.#sealing = { records, keys, random, clock, keyUses: new Map(), from: state.from, to: state.to };
+    const { from, to, version } = state;
+    this.#sealing = {
+      records,
+      keys: freshKeys(keys, clock),
+      random,
+      clock,
+      keyUses: new Map(),
+      from,
+      to,
+      ...(version !== undefined && { version }),
+    };
     this.#wait = pace(state.objectsPerSecond, { signal: options.signal });
     this.#saved = clock();
   }
@@ -105,7 +127,7 @@ class Reseal {
   #concerns(entry: Entry, { bucket, key: name }: Place): boolean {
     if (hasHead(entry.value) && !decodeHead(entry.value, `object ${bucket}/${name}`).encrypted) return false;
     const { sealed } = decodeObject(entry.value, bucket, name);
-    return sealed !== undefined && sealed.scheme !== 'SSE-C' && sealed.keyName === this.state.from;
+    return hasOldKey(this.#sealing, sealed);
   }
 
   #changeObject(place: Place): Promise<boolean> {

@@ -96,6 +96,16 @@ describe('coffer admin kms key', () => {
     expect(await coffer('admin', 'kms', 'key', 'rotate', 's')).toMatch(/done/);
   }, 120_000);
 
+  it('says what the key service must allow for a new version, and how it goes without', async () => {
+    const { code, stderr } = await attempt(['admin', 'kms', 'key', 'rotate', 's', 'next-key']);
+    // The operator gives a tenant the nine paths of the specification.
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/allow \/v1\/key\/rotate\/next-key .*--newest/)]);
+    expect(await coffer('admin', 'kms', 'key', 'rotate', 's', 'next-key', '--newest', '--wait')).toMatch(
+      /Objects get the newest version of next-key: done; .* 1 changed, 0 failed\./,
+    );
+    expect(await coffer('cat', 's/bucket/file')).toBe('content');
+  }, 120_000);
+
   it('takes the name again before anything is lost', async () => {
     const { code, stderr } = await attempt(['admin', 'kms', 'key', 'remove', 's', 'next-key', '--force', 'yes']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('the name of the key again: `next-key`')]);

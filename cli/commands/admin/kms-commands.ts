@@ -37,15 +37,16 @@ export function addKmsCommands(admin: Command, run: Runner): void {
   });
   define<RotateOptions>(key, run, {
     usage: 'rotate <alias> [key]',
-    description: 'seal the keys of objects anew under a key, or under another; without a key show how far that is',
+    description: 'give a key a new version and its objects that, or another key; without a key show how far that is',
     options: [
       ['--to <key>', 'the other key'],
+      ['--newest', 'no new version: the newest that there is'],
       ['--rewrite', 'encrypt the objects themselves anew'],
       ['--rate <count>', 'so many objects in a second at most'],
       ['--wait', 'until it is done'],
     ],
     examples: [
-      ['admin kms key rotate mine my-key', 'under the newest version of the same key'],
+      ['admin kms key rotate mine my-key', 'a new version; what older ones encrypted stays readable'],
       ['admin kms key rotate mine my-key --to other-key --wait', ''],
       ['admin kms key rotate mine', 'how far it is'],
     ],

@@ -7,6 +7,8 @@ import { once } from '../../s3/retry.ts';
 
 export interface RotateOptions {
   readonly to?: string;
+  /** No new version: the newest that there is. */
+  readonly newest?: boolean;
   /** Not only the keys of objects. */
   readonly rewrite?: boolean;
   /** Objects in a second. */
@@ -25,9 +27,13 @@ interface Rotation {
   readonly failure?: { readonly bucket?: string; readonly key?: string; readonly message?: string };
   /** Milliseconds since 1970. */
   readonly finished?: number;
+  /** The ID of the version that was made for it. */
+  readonly version?: string;
+  /** Milliseconds since 1970: when what was written meanwhile is looked at. */
+  readonly againAfter?: number;
 }
 
-/** Gives objects of a key the newest version of it, or another; the server works on it by itself. Without a key: how far it is. */
+/** Gives a key a new version and its objects that, or another key; the server works on it by itself. Without a key: how far it is. */
 export async function rotateKey(
   context: Context,
   [alias = '', key]: readonly string[],
@@ -43,12 +49,24 @@ export async function rotateKey(
   if (options.rate !== undefined && !/^[1-9]\d{0,6}$/.test(options.rate)) {
     throw new CliError('BadArgument', `Invalid --rate \`${options.rate}\`: it is a number of objects from 1`);
   }
+  if (options.to !== undefined && options.newest === true) {
+    throw new CliError(
+      'BadArgument',
+      'Write --to or --newest: the one is another key, the other a version of the same',
+    );
+  }
   const mode = options.rewrite === true ? 'rewrite' : undefined;
   const started = await admin.json<Rotation>({
     method: 'POST',
     api: 'coffer',
     call: 'kms/key/rotate',
-    query: { 'key-id': key, to: options.to, mode, rate: options.rate },
+    query: {
+      'key-id': key,
+      to: options.to,
+      version: options.newest === true ? 'newest' : undefined,
+      mode,
+      rate: options.rate,
+    },
     retries: once,
   });
   print(context, started);
@@ -76,10 +94,18 @@ async function current(admin: AdminClient): Promise<Rotation | undefined> {
   return rotation ?? undefined;
 }
 
+function stateOf({ finished, againAfter }: Rotation): string {
+  if (finished !== undefined) return 'done';
+  if (againAfter === undefined) return 'under way';
+  return `done but for what servers write by keys in memory, which is looked at after ${new Date(againAfter).toISOString()}`;
+}
+
 function print(context: Context, rotation: Rotation): void {
-  const { from, to, looked, done, failed, failure = {}, finished } = rotation;
-  const what = from === to ? `the newest version of ${from}` : `${to} instead of ${from}`;
-  const state = finished === undefined ? 'under way' : 'done';
+  const { from, to, version, looked, done, failed, failure = {}, finished } = rotation;
+  const newest =
+    version === undefined ? `the newest version of ${from}` : `the new version ${printable(version)} of ${from}`;
+  const what = from === to ? newest : `${to} instead of ${from}`;
+  const state = stateOf(rotation);
   context.output.message(
     `Objects get ${what}: ${state}; ${looked} looked at, ${done} changed, ${failed} failed.${
       failed === 0 ? '' : ` The first: ${printable(`${failure.bucket}/${failure.key}: ${failure.message}`)}`
