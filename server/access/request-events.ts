@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { IncomingRequest } from './incoming-request.ts';
-import type { Decision, Principal } from './principal.ts';
+import type { FederatedSubject } from '../identities/subject.ts';
+import type { Decision, Principal, TemporaryPrincipal } from './principal.ts';
 
 /** The rooms that answer requests; `other` are probes and metrics. */
 export type RequestRoom = 's3' | 'sts' | 'admin' | 'console' | 'other';
@@ -19,6 +20,28 @@ export interface RecordedRefusal {
   readonly message: string;
 }
 
+/** Whose proof (a token, a certificate, a password) a request for credentials brought, as far as it was checked. */
+export interface RecordedBearer {
+  readonly source: FederatedSubject['source'];
+  /** The configuration that vouches. */
+  readonly provider: string;
+  readonly issuer?: string;
+  /** As the provider knows them: `sub`, a DN, the fingerprint of a certificate. Undefined until the proof was found right. */
+  readonly subject?: string;
+  /** What a person recognises. */
+  readonly name?: string;
+  /** Those that decide and those that policies may use; never the token. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** Temporary credentials that were made. */
+export interface RecordedGrant {
+  readonly principal: TemporaryPrincipal;
+  /** By name all that count for them when they are made, what is attached to users, groups and claims too; none of root, who needs none. */
+  readonly policies: readonly string[];
+  readonly roleArn?: string;
+}
+
 /**
  * Told by the rooms what they find out about a request. It is there only where somebody listens (`request.watch?.isFrom(…)`), so that
  * telling costs nothing else.
@@ -32,8 +55,10 @@ export interface RequestWatch {
   decided(asked: { readonly action: string; readonly resource: string }, decision: Decision): void;
   /** Of a room that answers refusals itself. Those that it throws are known. */
   refused(refusal: RecordedRefusal): void;
+  /** Somebody asks for credentials by a proof of who they are; told again when more is known. */
+  bearerIs(bearer: RecordedBearer): void;
   /** Credentials were made for somebody. */
-  granted(principal: Principal): void;
+  granted(grant: RecordedGrant): void;
 }
 
 /** A request that was answered, or given up. */
@@ -50,8 +75,10 @@ export interface FinishedRequest {
   readonly key?: string | undefined;
   /** Undefined where nobody was found out: the signature was wrong, or not looked at. */
   readonly principal?: Principal | undefined;
-  /** For whom STS made credentials. */
-  readonly granted?: Principal | undefined;
+  /** Who asked STS for credentials by a proof. */
+  readonly bearer?: RecordedBearer | undefined;
+  /** The credentials that STS made. */
+  readonly granted?: RecordedGrant | undefined;
   /** In the order they were made; the first hundred. */
   readonly decisions: readonly RecordedDecision[];
   readonly decisionsLeftOut: number;

@@ -3,7 +3,9 @@ import type { IncomingRequest } from './incoming-request.ts';
 import type { Decision, Principal } from './principal.ts';
 import type {
   FinishedRequest,
+  RecordedBearer,
   RecordedDecision,
+  RecordedGrant,
   RecordedRefusal,
   RequestRoom,
   RequestWatch,
@@ -23,7 +25,8 @@ export class WatchedRequest implements RequestWatch {
   #operation: string | undefined;
   #target: { readonly bucket?: string; readonly key?: string } = {};
   #principal: Principal | undefined;
-  #granted: Principal | undefined;
+  #bearer: RecordedBearer | undefined;
+  #granted: RecordedGrant | undefined;
   #refusal: RecordedRefusal | undefined;
   #decided = 0;
   readonly #decisions: RecordedDecision[] = [];
@@ -47,8 +50,12 @@ export class WatchedRequest implements RequestWatch {
     this.#principal = principal;
   }
 
-  granted(principal: Principal): void {
-    this.#granted = principal;
+  bearerIs(bearer: RecordedBearer): void {
+    this.#bearer = bearer;
+  }
+
+  granted(grant: RecordedGrant): void {
+    this.#granted = grant;
   }
 
   refused(refusal: RecordedRefusal): void {
@@ -73,6 +80,7 @@ export class WatchedRequest implements RequestWatch {
       bucket: this.#target.bucket,
       key: this.#target.key,
       principal: this.#principal,
+      bearer: this.#bearer,
       granted: this.#granted,
       decisions: this.#decisions,
       decisionsLeftOut: this.#decided - this.#decisions.length,

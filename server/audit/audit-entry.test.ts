@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FinishedRequest } from '../access/request-events.ts';
-import type { FederatedSubject } from '../identities/subject.ts';
+import type { FederatedSubject, Subject } from '../identities/subject.ts';
 import { auditEntry } from './audit-entry.ts';
 
 const origin = { deploymentId: 'D-1', rootUser: 'root' };
@@ -60,6 +60,11 @@ const temporary = {
   expiration: new Date(Date.UTC(2026, 0, 2)),
 } as const;
 
+function grantOf(subject: Subject) {
+  const principal = { ...temporary, subject, sessionPolicy: { version: '2012-10-17', statements: [] } as const };
+  return auditEntry({ ...read, room: 'sts', granted: { principal, policies: [] } }, origin).granted;
+}
+
 describe('an audit entry', () => {
   it('has the form of MinIO, version 1, and which statement decided', () => {
     expect(auditEntry(read, origin)).toEqual({
@@ -116,9 +121,46 @@ describe('an audit entry', () => {
     expect(auditEntry({ ...read, principal }, origin)).toMatchObject({ accessKey: 'SVC1', parentUser: 'bob' });
   });
 
-  it('says for whom STS made credentials', () => {
-    const { granted } = auditEntry({ ...read, room: 'sts', granted: temporary, principal: undefined }, origin);
-    expect(granted).toMatchObject({ accessKey: 'TEMP1', name: 'ada', expiration: '2026-01-02T00:00:00.000Z' });
+  it('says which credentials STS made, for whom, what they may do and how long', () => {
+    const made = { principal: temporary, policies: ['readers', 'attached'], roleArn: 'arn:minio:iam:::role/x' };
+    const { granted } = auditEntry({ ...read, room: 'sts', granted: made, principal: undefined }, origin);
+    expect(granted).toEqual({
+      kind: 'temporary',
+      accessKey: 'TEMP1',
+      parentUser: 'hash-of-person',
+      name: 'ada',
+      provider: 'PRIMARY',
+      source: 'openid',
+      policies: ['readers', 'attached'],
+      narrowed: false,
+      roleArn: 'arn:minio:iam:::role/x',
+      expiration: '2026-01-02T00:00:00.000Z',
+    });
+  });
+
+  it('names the user, or root, for whom STS made credentials, and that a policy narrows them', () => {
+    expect(grantOf({ kind: 'user', name: 'bob' })).toMatchObject({ parentUser: 'bob', name: 'bob', narrowed: true });
+    expect(grantOf({ kind: 'root' })).toMatchObject({ parentUser: 'root', name: 'root', policies: [] });
+  });
+
+  it('says who asked STS for credentials, and by which claims, without secrets', () => {
+    const bearer = {
+      source: 'openid',
+      provider: 'PRIMARY',
+      issuer: 'https://idp.example.org',
+      subject: 'sub-1',
+      name: 'ada',
+      claims: { policy: ['gone'], api_token: 'hidden' },
+    } as const;
+    const entry = auditEntry({ ...read, room: 'sts', bearer, principal: undefined }, origin);
+    expect(entry.bearer).toEqual({
+      source: 'openid',
+      provider: 'PRIMARY',
+      issuer: 'https://idp.example.org',
+      subject: 'sub-1',
+      name: 'ada',
+    });
+    expect(entry.requestClaims).toEqual({ policy: ['gone'], api_token: '*REDACTED*' });
   });
 
   it('says who somebody claimed to be whose signature is wrong, and that nobody was found', () => {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { apiName } from '../access/api-name.ts';
 import type { Principal } from '../access/principal.ts';
-import type { FinishedRequest } from '../access/request-events.ts';
+import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../access/request-events.ts';
 import { displayNameOf, subjectOf } from '../access/subject-of.ts';
 import { parentName } from '../identities/subject.ts';
 import { claimsWithoutSecrets, headersWithoutSecrets, queryWithoutSecrets } from './without-secrets.ts';
@@ -18,9 +18,32 @@ export interface AuditIdentity {
   readonly policies?: readonly string[];
 }
 
+/** Who asked STS for credentials, by what proves it; where it was not found right, at which provider. */
+export interface AuditBearer {
+  readonly source: string;
+  readonly provider: string;
+  readonly issuer?: string;
+  /** `sub`, a DN, the fingerprint of a certificate. */
+  readonly subject?: string;
+  readonly name?: string;
+}
+
+/** Credentials that STS made, and for whom. */
+export interface AuditGrant extends AuditIdentity {
+  readonly accessKey: string;
+  /** Whose they are, as `parentUser` of the requests that they will sign. */
+  readonly parentUser: string;
+  /** Those that count now: from the claim, the role or the certificate, and those attached. Root has none. */
+  readonly policies: readonly string[];
+  /** A policy of the session allows them less. */
+  readonly narrowed: boolean;
+  readonly roleArn?: string;
+  readonly expiration: string;
+}
+
 /**
- * What happened, in the form of MinIO's audit log, version 1, so that what reads that reads this; `identity`, `decisions` and
- * `granted` are our own.
+ * What happened, in the form of MinIO's audit log, version 1, so that what reads that reads this; `identity`, `decisions`,
+ * `bearer` and `granted` are our own.
  *
  * @see https://min.io/docs/minio/linux/operations/monitoring/minio-logging.html
  */
@@ -58,8 +81,8 @@ export interface AuditEntry {
   readonly parentUser?: string;
   readonly error?: string;
   readonly identity?: AuditIdentity;
-  /** For whom STS made credentials. */
-  readonly granted?: AuditIdentity & { readonly accessKey: string; readonly expiration?: string };
+  readonly bearer?: AuditBearer;
+  readonly granted?: AuditGrant;
   readonly decisions?: readonly AuditDecision[];
 }
 
@@ -106,7 +129,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     ...(request.headers['user-agent'] === undefined ? {} : { userAgent: request.headers['user-agent'] }),
     requestPath: request.rawPath,
     ...(request.headers.host === undefined ? {} : { requestHost: request.headers.host }),
-    ...claimsOf(principal),
+    ...claimsOf(principal, finished.bearer),
     ...(Object.keys(query).length === 0 ? {} : { requestQuery: query }),
     requestHeader: headersWithoutSecrets(request.headers),
     responseHeader: headersWithoutSecrets(finished.responseHeaders),
@@ -114,7 +137,8 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     ...senderOf(principal, origin.rootUser),
     ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),
     ...(principal === undefined ? {} : { identity: identityOf(principal) }),
-    ...grantedTo(finished.granted),
+    ...broughtBy(finished.bearer),
+    ...grantedTo(finished.granted, origin.rootUser),
     ...(decisions.length === 0
       ? {}
       : {
@@ -162,14 +186,36 @@ function identityOf(principal: Principal): AuditIdentity {
   return { kind: principal.kind, name: displayNameOf(principal), ...person };
 }
 
-function grantedTo(principal: Principal | undefined): Pick<AuditEntry, 'granted'> {
-  if (principal === undefined || principal.kind === 'anonymous') return {};
-  const expiration = principal.kind === 'temporary' ? { expiration: principal.expiration.toISOString() } : undefined;
-  return { granted: { ...identityOf(principal), accessKey: principal.accessKey, ...expiration } };
+function broughtBy(bearer: RecordedBearer | undefined): Pick<AuditEntry, 'bearer'> {
+  if (bearer === undefined) return {};
+  const { claims: _, ...who } = bearer;
+  return { bearer: who };
 }
 
-/** The claims that policies may use. Those that name a secret stay out, whoever put them there. */
-function claimsOf(principal: Principal | undefined): Pick<AuditEntry, 'requestClaims'> {
+function grantedTo(grant: RecordedGrant | undefined, rootUser: string): Pick<AuditEntry, 'granted'> {
+  if (grant === undefined) return {};
+  const { principal, policies, roleArn } = grant;
+  const { accessKey, subject, sessionPolicy, expiration } = principal;
+  return {
+    granted: {
+      ...identityOf(principal),
+      ...(subject.kind === 'root' ? { name: rootUser } : {}),
+      accessKey,
+      parentUser: parentName(subject, rootUser),
+      policies,
+      narrowed: sessionPolicy !== undefined,
+      ...(roleArn === undefined ? {} : { roleArn }),
+      expiration: expiration.toISOString(),
+    },
+  };
+}
+
+/** The claims that policies may use, and those that decided. What names a secret stays out, whoever put it there. */
+function claimsOf(
+  principal: Principal | undefined,
+  bearer: RecordedBearer | undefined,
+): Pick<AuditEntry, 'requestClaims'> {
+  if (bearer?.claims !== undefined) return { requestClaims: claimsWithoutSecrets(bearer.claims) };
   const subject = principal && subjectOf(principal);
   if (subject?.kind !== 'federated') return {};
   return { requestClaims: { ...claimsWithoutSecrets(subject.claims), parent: subject.parent } };

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { ClientCertificateSettings } from '../../platform/settings/identity-settings.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { RecordedBearer } from '../access/request-events.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import { expirationIn } from './credential-lifetime.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
@@ -12,7 +13,7 @@ import { StsError } from './sts-error.ts';
 export interface CertificateServices extends GrantServices {
   /** Absent where client certificates are not taken. */
   readonly settings?: ClientCertificateSettings;
-  readonly identities: Pick<IdentityReader, 'policy'>;
+  readonly identities: Pick<IdentityReader, 'policy' | 'policiesOf'>;
   readonly clock: () => Date;
 }
 
@@ -30,6 +31,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
       checkSession(session);
       const now = services.clock();
       const certificate = presented(request, services.settings);
+      request.watch?.bearerIs(bearerOf(certificate));
       const end = checkValidity(certificate, now);
       const name = commonName(certificate);
       if ((await services.identities.policy(name)) === undefined) {
@@ -42,6 +44,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
       const parent = `tls:${name}`;
       const granted = await grantCredentials(services, {
         action: 'AssumeRoleWithCertificate',
+        watch: request.watch,
         subject: {
           kind: 'federated',
           source: 'certificate',
@@ -90,9 +93,26 @@ function checkValidity({ validFromDate, validToDate }: X509Certificate, now: Dat
 }
 
 function commonName(certificate: X509Certificate): string {
-  const { CN } = certificate.toLegacyObject().subject;
-  if (typeof CN === 'string' && CN !== '' && Buffer.byteLength(CN) <= 128) return CN;
+  const name = nameOf(certificate);
+  if (name !== undefined) return name;
   throw invalid('it must have one common name, that of a policy');
+}
+
+function nameOf(certificate: X509Certificate): string | undefined {
+  const { CN } = certificate.toLegacyObject().subject;
+  return typeof CN === 'string' && CN !== '' && Buffer.byteLength(CN) <= 128 ? CN : undefined;
+}
+
+function bearerOf(certificate: X509Certificate): RecordedBearer {
+  const name = nameOf(certificate);
+  return {
+    source: 'certificate',
+    provider: 'tls',
+    // OpenSSL writes a part of the name on each line.
+    issuer: certificate.issuer.replaceAll('\n', ', ').slice(0, 512),
+    subject: certificate.fingerprint256,
+    ...(name === undefined ? {} : { name }),
+  };
 }
 
 function invalid(why: string): StsError {

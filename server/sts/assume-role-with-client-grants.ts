@@ -9,11 +9,11 @@ import { StsError } from './sts-error.ts';
 export function assumeRoleWithClientGrants(assume: AssumeRoleWithWebIdentity): StsAction {
   return {
     name: 'AssumeRoleWithClientGrants',
-    async serve(parameters) {
+    async serve(parameters, { watch }) {
       const token = parameters.required('Token');
       const session = sessionRequest(parameters);
       try {
-        const role = await assume({ token, ...session, action: 'AssumeRoleWithClientGrants' });
+        const role = await assume({ token, watch, ...session, action: 'AssumeRoleWithClientGrants' });
         const granted = role.credentials;
         const result = [
           assumedRoleUser(role.roleArn, granted),

@@ -72,6 +72,11 @@ describe('AssumeRoleWithCustomToken', () => {
     expect(refused.message).toContain('the token is stale');
   });
 
+  it('tells no token that the plugin repeats in its reason', async () => {
+    answer = { status: 403, body: '{"reason":"nobody has t&k=n"}' };
+    expect((await assume()).message).toBe('The identity plugin refuses the token: nobody has …');
+  });
+
   it.each([
     [500, ''],
     [200, 'hello'],

@@ -15,7 +15,7 @@ export interface CustomTokenServices extends GrantServices {
   readonly plugin?: { readonly settings: IdentityPluginSettings; readonly ask: AskPlugin };
   /** '' where none was set. */
   readonly region: string;
-  readonly identities: Pick<IdentityReader, 'policy'>;
+  readonly identities: Pick<IdentityReader, 'policy' | 'policiesOf'>;
   readonly clock: () => Date;
 }
 
@@ -28,7 +28,7 @@ const defaultDuration = 3_600;
 export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAction {
   return {
     name: 'AssumeRoleWithCustomToken',
-    async serve(parameters) {
+    async serve(parameters, { watch }) {
       const { plugin } = services;
       const [token, roleArn] = [parameters.required('Token'), parameters.required('RoleArn')];
       const session = sessionRequest(parameters);
@@ -45,20 +45,24 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
         throw new StsError('InvalidParameterValue', `RoleArn must be that of the identity plugin, ${known}.`);
       }
       const policies = await existing(plugin.settings.rolePolicy, services.identities);
-      const { user, maxSeconds, claims } = await plugin.ask(token);
+      const asked = { source: 'custom', provider: 'plugin' } as const;
+      watch?.bearerIs(asked);
+      const { user, maxSeconds, claims: all } = await plugin.ask(token);
+      const claims = variableClaims(all, { lists: true });
+      watch?.bearerIs({ ...asked, subject: user, name: user, claims });
       const now = services.clock();
       const parent = `custom:${user}`;
       const granted = await grantCredentials(services, {
         action: 'AssumeRoleWithCustomToken',
+        watch,
         subject: {
           kind: 'federated',
-          source: 'custom',
-          provider: 'plugin',
+          ...asked,
           parent,
           displayName: user,
           policies,
           targets: [],
-          claims: variableClaims(claims, { lists: true }),
+          claims,
         },
         parentName: parent,
         roleArn,

@@ -4,12 +4,13 @@ import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
 import { longestToken, verifyToken } from '../../platform/openid/verify-token.ts';
 import type { VerifiedToken } from '../../platform/openid/verify-token.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../access/openid-providers.ts';
+import type { RequestWatch } from '../access/request-events.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import { chooseProvider } from './choose-provider.ts';
 import { expirationOf } from './credential-lifetime.ts';
 import { grantCredentials, type GrantServices } from './grant-credentials.ts';
 import type { RightsSource } from './granted-policies.ts';
-import { openIdSubject } from './openid-subject.ts';
+import { openIdBearer, openIdSubject } from './openid-subject.ts';
 import { checkSession, type SessionRequest } from './session-request.ts';
 import { StsError } from './sts-error.ts';
 
@@ -24,6 +25,8 @@ export interface WebIdentityRequest extends SessionRequest {
   readonly action?: 'AssumeRoleWithClientGrants';
   /** Bearer for the userinfo endpoint, where `claim_userinfo` is on and the token is an ID token. */
   readonly accessToken?: string;
+  /** Of the request that asks. */
+  readonly watch?: RequestWatch | undefined;
 }
 
 export interface AssumedRole {
@@ -59,17 +62,21 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
     // Right after a start a provider may not have been asked yet.
     await services.providers.started;
     const provider = chooseProvider(services.providers, request);
+    const { watch } = request;
+    watch?.bearerIs({ source: 'openid', provider: provider.id });
     try {
       const status = readyStatus(provider);
       const token = await verifyToken(request.token, { ...expectations(provider, status), clock });
       const claims = await allClaims(provider, status, token, request);
       const known = { claims, subject: token.subject, issuer: token.issuer };
+      watch?.bearerIs(openIdBearer(known, provider.settings));
       const { subject } = await openIdSubject(known, provider.settings, access.identities);
       const now = clock();
       const expiration = expirationOf(token.expiration, request.durationSeconds ?? services.defaultDuration, now);
       if (expiration <= now) throw new StsError('ExpiredToken', 'The token expires right now; get a new one.');
       const credentials = await grantCredentials(access, {
         action: request.action ?? 'AssumeRoleWithWebIdentity',
+        watch,
         parentName: subject.parent,
         subject,
         ...(provider.roleArn === undefined ? {} : { roleArn: provider.roleArn }),

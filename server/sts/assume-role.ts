@@ -36,6 +36,7 @@ export function assumeRole(services: AssumeRoleServices): StsAction {
       const granted = await grantCredentials(services, {
         action: 'AssumeRole',
         caller,
+        watch: request.watch,
         subject,
         parentName: parentName(subject, caller.accessKey),
         session,

@@ -31,7 +31,6 @@ export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHa
       watch?.isFor(action.name);
       const { result, granted } = await action.serve(parameters, request);
       if (granted !== undefined) {
-        watch?.granted(granted.principal);
         const fields = { requestId, remoteAddress, action: action.name, ...described(granted) };
         log.info(fields, 'temporary credentials were made');
       }

@@ -1,6 +1,8 @@
 import type { Access, Principal } from '../access/principal.ts';
+import type { RequestWatch } from '../access/request-events.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
+import type { IdentityReader } from '../identities/identities.ts';
 import type { Subject } from '../identities/subject.ts';
 import type { SessionRequest } from './session-request.ts';
 import { StsError } from './sts-error.ts';
@@ -8,6 +10,7 @@ import { StsError } from './sts-error.ts';
 export interface GrantServices {
   readonly temporary: Pick<TemporaryCredentialsStore, 'create'>;
   readonly authorize: Access['authorize'];
+  readonly identities: Pick<IdentityReader, 'policiesOf'>;
 }
 
 export interface Grant {
@@ -22,6 +25,8 @@ export interface Grant {
   readonly now: Date;
   /** Who asks, where that is somebody whom the server knows already. */
   readonly caller?: Principal;
+  /** Of the request that asks. */
+  readonly watch?: RequestWatch | undefined;
 }
 
 /**
@@ -29,21 +34,24 @@ export interface Grant {
  * the condition `sts:DurationSeconds`, those that would live too long.
  */
 export async function grantCredentials(services: GrantServices, grant: Grant): Promise<TemporaryCredentials> {
-  const { subject, session, expiration } = grant;
+  const { subject, session, expiration, watch } = grant;
   const seconds = session.durationSeconds ?? Math.round((expiration.getTime() - grant.now.getTime()) / 1_000);
+  const asked = { action: `sts:${grant.action}`, resource: '' };
   const decision = await services.authorize({
     principal: grant.caller ?? { kind: 'temporary', accessKey: '', subject, expiration },
-    action: `sts:${grant.action}`,
-    resource: '',
+    ...asked,
     context: { 'sts:DurationSeconds': [String(seconds)] },
     allowedUnlessDenied: true,
   });
+  watch?.decided(asked, decision);
   if (decision.kind === 'deny') {
     throw new StsError('AccessDenied', `A policy denies sts:${grant.action} for ${seconds} seconds.`, {
       cause: new Error(decision.reason),
     });
   }
-  return services.temporary.create({
+  // Before there are credentials: what cannot be read must not leave some behind that nobody is told of.
+  const policies = watch === undefined ? [] : await services.identities.policiesOf(subject);
+  const made = await services.temporary.create({
     subject,
     parentName: grant.parentName,
     ...(grant.roleArn === undefined ? {} : { roleArn: grant.roleArn }),
@@ -51,4 +59,7 @@ export async function grantCredentials(services: GrantServices, grant: Grant): P
     ...(session.revokeType === undefined ? {} : { revokeType: session.revokeType }),
     expiration,
   });
+  const role = grant.roleArn === undefined ? {} : { roleArn: grant.roleArn };
+  watch?.granted({ principal: made.principal, policies, ...role });
+  return made;
 }

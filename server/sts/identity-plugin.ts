@@ -48,7 +48,7 @@ export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
       const reason = refused.safeParse(jsonOf(text)).data?.reason;
       throw new StsError(
         'AccessDenied',
-        `The identity plugin refuses the token: ${(reason ?? 'no reason given').slice(0, 500)}`,
+        `The identity plugin refuses the token: ${(reason ?? 'no reason given').replaceAll(token, '…').slice(0, 500)}`,
       );
     }
     if (status !== 200) throw unusable(`it answered ${status}`);

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { claimAt } from '../../platform/openid/claim-at.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { variableClaims } from '../access/claim-variables.ts';
 import { openIdPerson } from '../access/openid-person.ts';
+import type { RecordedBearer } from '../access/request-events.ts';
 import type { FederatedSubject } from '../identities/subject.ts';
 import { grantedRights, type RightsSource } from './granted-policies.ts';
 
@@ -36,6 +38,30 @@ export async function openIdSubject(
     },
     notDefined,
   };
+}
+
+/** The same person as the audit log has them: the claim that policies come from is there too, when it names none that exist. */
+export function openIdBearer(
+  { claims, subject, issuer }: KnownClaims,
+  settings: Pick<OpenIdProviderSettings, 'id' | 'claimName' | 'rolePolicy' | 'userReadableClaim' | 'userIdClaim'>,
+): RecordedBearer {
+  const named = settings.rolePolicy.length > 0 ? undefined : claimAt(claims, settings.claimName);
+  return {
+    source: 'openid',
+    provider: settings.id,
+    issuer,
+    subject,
+    name: openIdPerson(claims, subject, settings).displayName,
+    claims: {
+      ...variableClaims(claims, { lists: true }),
+      ...(isShort(named) ? { [settings.claimName]: named } : {}),
+    },
+  };
+}
+
+/** Longer ones are a mistake, and entries stay small. Characters of JSON. */
+function isShort(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= 4_096;
 }
 
 /** The person behind the credentials, as MinIO names them: sessions, and later access keys, are found by it. */

@@ -8,11 +8,12 @@ import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
 export function webIdentityAction(assume: AssumeRoleWithWebIdentity): StsAction {
   return {
     name: 'AssumeRoleWithWebIdentity',
-    async serve(parameters) {
+    async serve(parameters, { watch }) {
       const roleArn = parameters.optional('RoleArn');
       const accessToken = parameters.optional('WebIdentityAccessToken');
       const role = await assume({
         token: parameters.required('WebIdentityToken'),
+        watch,
         ...sessionRequest(parameters),
         ...(roleArn === undefined ? {} : { roleArn }),
         ...(accessToken === undefined ? {} : { accessToken }),
