@@ -21,6 +21,25 @@ describe('where audit entries go', () => {
     expect(load({}).audit).toEqual({ webhooks: [] });
   });
 
+  it('is told to administrators by the variables that were set, without the token', () => {
+    const { given } = load({
+      MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM: 'https://siem.example.org/',
+      SVC_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM: 'Bearer abc',
+      MINIO_AUDIT_WEBHOOK_ENDPOINT: 'https://other.example.org/',
+    });
+    expect(Object.fromEntries([...given].filter(([name]) => name.includes('AUDIT')))).toEqual({
+      SVC_AUDIT_WEBHOOK_ENDPOINT: {
+        variable: 'MINIO_AUDIT_WEBHOOK_ENDPOINT',
+        value: 'https://other.example.org/',
+      },
+      SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM: {
+        variable: 'MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM',
+        value: 'https://siem.example.org/',
+      },
+      SVC_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM: { variable: 'SVC_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM', value: undefined },
+    });
+  });
+
   it('is an address by the names of MinIO, with what MinIO assumes', () => {
     const { audit, warnings } = load({
       MINIO_AUDIT_WEBHOOK_ENABLE_SIEM: 'on',

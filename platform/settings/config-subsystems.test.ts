@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settings } from '../../protocol/settings/table.ts';
-import { configSubsystems } from './config-subsystems.ts';
+import { configSubsystems, targetSubsystems } from './config-subsystems.ts';
 
 const keysOf = (name: string) => configSubsystems.find((one) => one.name === name)?.keys.map(({ key }) => key);
 
@@ -18,5 +18,16 @@ describe('configSubsystems', () => {
     expect(keysOf('browser')).toEqual(expect.arrayContaining(['enable', 'redirect_url', 'session_duration']));
     expect(keysOf('identity_check')).toEqual(['interval', 'unreachable']);
     expect(keysOf('storage')).toContain('storage_reserve');
+  });
+});
+
+describe('targetSubsystems', () => {
+  it('have every setting of a target once, by the keys of MinIO', () => {
+    const shown = targetSubsystems.flatMap(({ keys }) => keys.map(({ row }) => row.name));
+    const all = settings.filter(({ scope }) => scope === 'per-target');
+    expect(shown.toSorted()).toEqual(all.map(({ name }) => name).toSorted());
+    expect(targetSubsystems[0]?.keys.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(['enable', 'endpoint', 'auth_token', 'client_cert', 'queue_dir']),
+    );
   });
 });

@@ -5,6 +5,8 @@ import type { Setting } from '../../protocol/settings/setting.ts';
 export interface ConfigSubsystem {
   readonly name: string;
   readonly description: string;
+  /** Whether there are several by name: their settings carry the suffix `_<name>`. */
+  readonly multiple: boolean;
   readonly keys: readonly { readonly key: string; readonly row: Setting }[];
 }
 
@@ -14,6 +16,7 @@ const subsystems: readonly (readonly [name: string, prefix: RegExp, description:
   ['browser', /^SVC_BROWSER_?|^SVC_CONSOLE_(?=SESSION)/, 'the console'],
   ['kms', /^SVC_KMS_(?:KEYSVC_)?/, 'key service and encryption'],
   ['storage', /^SVC_(?=STOR|SCRUB)/, 'where records and bodies are kept, and how'],
+  ['scanner', /^SVC_SCANNER_/, 'how often objects and bytes are counted by bucket'],
   ['identity_check', /^SVC_IDENTITY_OPENID_CHECK_/, 'whether people who have credentials still exist'],
   ['audit', /^SVC_AUDIT_/, 'where the audit log goes'],
   ['sts', /^SVC_STS_/, 'temporary credentials'],
@@ -25,6 +28,7 @@ const rows: readonly Setting[] = settings;
 export const configSubsystems: readonly ConfigSubsystem[] = subsystems.map(([name, , description]) => ({
   name,
   description,
+  multiple: false,
   keys: rows.flatMap((row) => {
     if (row.scope !== 'server') return [];
     const [owner, prefix] = subsystems.find(([, pattern]) => pattern.test(row.name)) ?? [];
@@ -32,3 +36,17 @@ export const configSubsystems: readonly ConfigSubsystem[] = subsystems.map(([nam
     return [{ key: row.name.replace(prefix, '').toLowerCase() || 'enable', row }];
   }),
 }));
+
+const webhook = 'SVC_AUDIT_WEBHOOK_';
+
+/** Those of which there are several, by the names that MinIO's clients know them by. */
+export const targetSubsystems: readonly ConfigSubsystem[] = [
+  {
+    name: 'audit_webhook',
+    description: 'web services that the audit log goes to',
+    multiple: true,
+    keys: rows
+      .filter(({ scope, name }) => scope === 'per-target' && name.startsWith(webhook))
+      .map((row) => ({ key: row.name.slice(webhook.length).toLowerCase(), row })),
+  },
+];

@@ -84,7 +84,7 @@ export function loadSettings({
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },
     ...readIdentitySources(reader),
-    given: givenSettings(reader),
+    given: givenSettings(reader, suffixesOf('per-target', variables.keys())),
     warnings: unknownVariables(variables.keys()),
   };
   if (loaded.autoEncryption && !hasKeys(loaded)) {
@@ -248,11 +248,15 @@ function isSize(value: unknown): value is Size {
   return typeof value === 'object' && value !== null && 'kind' in value;
 }
 
-function givenSettings(reader: SettingReader): ServerSettings['given'] {
+/** Those of providers are shown by what keeps providers. */
+function givenSettings(reader: SettingReader, targets: readonly string[]): ServerSettings['given'] {
   const found = new Map<string, GivenSetting>();
-  for (const row of settings) {
-    const given = row.scope === 'server' ? reader.given(row) : undefined;
-    if (given !== undefined) found.set(row.name, given);
+  const suffixes = { server: [''], 'per-target': targets, 'per-provider': [] } as const;
+  for (const row of settings as readonly Setting[]) {
+    for (const suffix of suffixes[row.scope]) {
+      const given = reader.given(row, suffix);
+      if (given !== undefined) found.set(`${row.name}${suffix}`, given);
+    }
   }
   return found;
 }

@@ -60,8 +60,8 @@ export class SettingReader {
   }
 
   /** What is given in the environment, by the name it has there; secrets are not repeated. */
-  given(setting: Setting): GivenSetting | undefined {
-    const found = this.#find(setting, '');
+  given(setting: Setting, suffix = ''): GivenSetting | undefined {
+    const found = this.#find(setting, suffix);
     return found && { variable: found.name, value: setting.secret ? undefined : found.text };
   }
 

@@ -21,10 +21,10 @@ export function helpOfAll(
 ): Help {
   const entries = [
     ...kinds.map(({ subsystem, description, multiple }) => ({ key: subsystem, description, multiple })),
-    ...subsystems.map(({ name, description }) => ({
+    ...subsystems.map(({ name, description, multiple }) => ({
       key: name,
       description: `${description} (from the environment)`,
-      multiple: false,
+      multiple,
     })),
   ];
   return {
@@ -63,7 +63,7 @@ export function helpOfEnvironment(subsystem: ConfigSubsystem, key: string, varia
   return {
     subSys: subsystem.name,
     description: `${subsystem.description}; set in the environment, in effect after a restart`,
-    multipleTargets: false,
+    multipleTargets: subsystem.multiple,
     keysHelp: subsystem.keys
       .filter((known) => key === '' || known.key === key)
       .map(({ key: name, row }) => ({

@@ -56,6 +56,61 @@ describe('get-config-kv', () => {
   });
 });
 
+describe('audit_webhook', () => {
+  const defaults =
+    'enable=on endpoint= auth_token= client_cert= client_key= ca_file= batch_size=1 queue_size=10000 queue_dir= ' +
+    'max_retry=0 retry_interval=3s http_timeout=5s';
+  const siem =
+    '# MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM=https://siem.test/\n' +
+    `# MINIO_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM=*REDACTED*\naudit_webhook:SIEM ${defaults}\n`;
+  const nameless = `# SVC_AUDIT_WEBHOOK_ENDPOINT=https://me:[redacted]@siem.test/?token=[redacted]\naudit_webhook ${defaults}\n`;
+
+  it('shows each target, and by comments what the environment gives, without secrets', async () => {
+    expect((await call('GET', 'get-config-kv?key=audit_webhook')).text).toBe(`${nameless}${siem}`);
+    expect((await call('GET', 'config')).text).toContain(siem);
+  });
+
+  it.each([
+    ['audit_webhook:SIEM', siem],
+    ['audit_webhook:_', nameless],
+  ])('shows %s alone', async (key, text) => {
+    expect((await call('GET', `get-config-kv?key=${key}`)).text).toBe(text);
+  });
+
+  it('says that there is none of a name, or none at all', async () => {
+    expect(await call('GET', 'get-config-kv?key=audit_webhook:x')).toMatchObject(
+      refused('XMinioAdminNoSuchConfigTarget', /audit_webhook:x/),
+    );
+    const ask = await configurationsTest({ given: new Map() });
+    expect((await ask('GET', 'get-config-kv?key=audit_webhook')).text).toBe('audit_webhook enable=off\n');
+    expect((await ask('PUT', 'config', 'audit_webhook enable=off')).status).toBe(200);
+  });
+
+  it('is set by the environment alone, by the variable of the target', async () => {
+    expect(await call('PUT', 'set-config-kv', 'audit_webhook:SIEM endpoint=https://else.test/')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM /),
+    );
+    expect(await call('PUT', 'set-config-kv', 'audit_webhook:NEW endpoint=https://new.test/')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_NEW /),
+    );
+    expect(await call('PUT', 'set-config-kv', 'audit_webhook enable=off')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENABLE /),
+    );
+    expect(await call('DELETE', 'del-config-kv', 'audit_webhook:SIEM')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM/),
+    );
+  });
+
+  it('has help on its keys, and as variables', async () => {
+    const asked = JSON.parse((await call('GET', 'help-config-kv?subSys=audit_webhook&key=')).text) as object;
+    expect(asked).toMatchObject({ subSys: 'audit_webhook', multipleTargets: true });
+    expect((await help('subSys=audit_webhook&key=auth_token')).keysHelp).toMatchObject([{ key: 'auth_token' }]);
+    expect((await help('subSys=audit_webhook&key=endpoint&env=')).keysHelp).toMatchObject([
+      { key: 'SVC_AUDIT_WEBHOOK_ENDPOINT' },
+    ]);
+  });
+});
+
 describe('set-config-kv', () => {
   it('sets keys, and says that no restart is needed', async () => {
     expect(await call('PUT', 'set-config-kv', okta)).toMatchObject({ status: 200, applied: true });

@@ -1,12 +1,20 @@
 import { type ConfigLine, parseConfigLines } from '../../protocol/settings/key-values.ts';
-import { configSubsystems } from '../../platform/settings/config-subsystems.ts';
 import type {
   IdentityProviderConfigurations,
   SaveMode,
 } from '../identity-providers/identity-provider-configurations.ts';
 import { ConfigurationError } from '../identity-providers/configuration-error.ts';
 import { helpOfAll, helpOfEnvironment, helpOfProviders } from './config-help.ts';
-import { environmentSubsystem, environmentText, providersText, withoutSecrets } from './config-text.ts';
+import {
+  environmentSubsystem,
+  environmentSubsystems,
+  environmentTargets,
+  environmentText,
+  providersText,
+  settingOf,
+  targetText,
+  withoutSecrets,
+} from './config-text.ts';
 import { refusing } from './configuration-refusal.ts';
 import { saved } from './idp-config-routes.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './route.ts';
@@ -81,7 +89,10 @@ async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
   }
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
-  return text(environmentText(subsystem, services.given ?? new Map()));
+  const given = services.given ?? new Map();
+  if (!subsystem.multiple || target === undefined) return text(environmentText(subsystem, given));
+  if (!environmentTargets(subsystem, given).includes(target)) throw noSuch(`${name}:${target}`);
+  return text(targetText(subsystem, given, target));
 }
 
 async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
@@ -94,7 +105,7 @@ async function applyLines(services: AdminServices, lines: readonly ConfigLine[],
   const changes = [];
   for (const { subsystem, target, values } of lines) {
     const kind = kindOf(services, subsystem);
-    if (kind === undefined) refuseChange(services, subsystem, values);
+    if (kind === undefined) refuseChange(services, { subsystem, target, values, mode });
     // What an export says of a kind without any, and of one that the environment gives.
     else if (values.size > 0 && !(mode === 'replace' && isOff(values))) changes.push({ kind, target, values });
   }
@@ -113,21 +124,27 @@ async function deleteKeys(call: AdminCall): Promise<AdminAnswer> {
   const [name = '', target = '_'] = first.split(':', 2);
   const kind = kindOf(call.services, name);
   if (kind === undefined) {
-    refuseChange(call.services, name, new Map([['', '']]));
+    refuseChange(call.services, { subsystem: name, target, values: new Map([['', '']]), mode: 'set' });
     return nothing;
   }
   return saved(await kind.remove(target, keys.length === 0 ? undefined : keys));
 }
 
 /** What an export said may come back unchanged; anything else belongs into the environment. */
-function refuseChange({ given }: AdminServices, name: string, values: ReadonlyMap<string, string>): void {
+function refuseChange(
+  { given }: AdminServices,
+  { subsystem: name, target, values, mode }: ConfigLine & { readonly mode: SaveMode },
+): void {
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
+  // As `environmentText` says that there are none.
+  if (subsystem.multiple && mode === 'replace' && isOff(values)) return;
   for (const [key, value] of values) {
     const row = subsystem.keys.find((known) => known.key === key)?.row;
     if (row !== undefined && (row.secret ? value === '' : value === (row.default ?? ''))) continue;
-    if (row !== undefined && value === given?.get(row.name)?.value) continue;
-    const variable = row?.name ?? subsystem.keys.map((known) => known.row.name).join(', ');
+    if (row !== undefined && value === given?.get(settingOf(row, target))?.value) continue;
+    const rows = row === undefined ? subsystem.keys.map((known) => known.row) : [row];
+    const variable = rows.map((one) => settingOf(one, target)).join(', ');
     throw new ConfigurationError(
       'from-environment',
       `${name} comes from the environment and is not set here: set ${variable} there and restart the server.`,
@@ -139,7 +156,7 @@ function help(services: AdminServices, query: URLSearchParams): object {
   const [name, key] = [query.get('subSys') ?? '', query.get('key') ?? ''];
   const variables = query.has('env');
   const kinds = services.identityProviders ?? [];
-  if (name === '') return helpOfAll(kinds, configSubsystems);
+  if (name === '') return helpOfAll(kinds, environmentSubsystems);
   const kind = kindOf(services, name);
   if (kind !== undefined) return helpOfProviders(kind, key, variables);
   const subsystem = environmentSubsystem(name);
@@ -151,7 +168,7 @@ async function everything(services: AdminServices): Promise<string> {
   const given = services.given ?? new Map();
   const kinds = services.identityProviders ?? [];
   const fromStore = await Promise.all(kinds.map(async (kind) => providersText(kind, await detailsOf(kind))));
-  return [...configSubsystems.map((subsystem) => environmentText(subsystem, given)), ...fromStore].join('\n\n');
+  return [...environmentSubsystems.map((subsystem) => environmentText(subsystem, given)), ...fromStore].join('\n\n');
 }
 
 async function detailsOf(kind: IdentityProviderConfigurations) {
@@ -165,7 +182,7 @@ function kindOf({ identityProviders = [] }: AdminServices, name: string): Identi
 }
 
 function noSuch(name: string): ConfigurationError {
-  const known = configSubsystems.map((subsystem) => subsystem.name).join(', ');
+  const known = environmentSubsystems.map((subsystem) => subsystem.name).join(', ');
   return new ConfigurationError(
     'no-such-subsystem',
     `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, identity_ldap, ${known}.`,

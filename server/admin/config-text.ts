@@ -1,5 +1,6 @@
 import { formatKeyValues, parseConfigLines } from '../../protocol/settings/key-values.ts';
-import { configSubsystems } from '../../platform/settings/config-subsystems.ts';
+import { redactText } from '../../platform/redact-secrets.ts';
+import { configSubsystems, targetSubsystems } from '../../platform/settings/config-subsystems.ts';
 import type { ConfigSubsystem } from '../../platform/settings/config-subsystems.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import { redacted } from '../identity-providers/identity-provider-configurations.ts';
@@ -13,12 +14,45 @@ import type {
  * which of its keys the environment gives.
  */
 export function environmentText(subsystem: ConfigSubsystem, given: ReadonlyMap<string, GivenSetting>): string {
+  if (!subsystem.multiple) return targetText(subsystem, given, nameless);
+  const names = environmentTargets(subsystem, given);
+  if (names.length === 0) return `${subsystem.name} enable=off`;
+  return names.map((name) => targetText(subsystem, given, name)).join('\n');
+}
+
+/** The one of this name, of those of which there are several. */
+export function targetText(
+  subsystem: ConfigSubsystem,
+  given: ReadonlyMap<string, GivenSetting>,
+  target: string,
+): string {
   const comments = subsystem.keys.flatMap(({ row }) => {
-    const set = given.get(row.name);
-    return set === undefined ? [] : [`# ${set.variable}=${set.value ?? redacted}`];
+    const set = given.get(settingOf(row, target));
+    // An address may have a password or a token in it.
+    return set === undefined ? [] : [`# ${set.variable}=${redactText(set.value ?? redacted)}`];
   });
   const values = subsystem.keys.map(({ key, row }) => [key, row.secret ? '' : (row.default ?? '')] as const);
-  return [...comments, `${subsystem.name} ${formatKeyValues(values)}`].join('\n');
+  const name = target === nameless ? subsystem.name : `${subsystem.name}:${target}`;
+  return [...comments, `${name} ${formatKeyValues(values)}`].join('\n');
+}
+
+/** What clients call the one without a name. */
+const nameless = '_';
+
+/** The names for which the environment says something, the one without a name first. */
+export function environmentTargets({ keys }: ConfigSubsystem, given: ReadonlyMap<string, GivenSetting>): string[] {
+  const rows = keys.map(({ row }) => row.name).sort((a, b) => b.length - a.length);
+  const found = new Set<string>();
+  for (const name of given.keys()) {
+    const row = rows.find((one) => name === one || name.startsWith(`${one}_`));
+    if (row !== undefined) found.add(name === row ? nameless : name.slice(row.length + 1));
+  }
+  return [...found].sort((a, b) => Number(b === nameless) - Number(a === nameless) || (a < b ? -1 : 1));
+}
+
+/** As `given` names it. */
+export function settingOf(row: { readonly name: string }, target: string): string {
+  return target === nameless ? row.name : `${row.name}_${target}`;
 }
 
 export function providersText(
@@ -57,7 +91,10 @@ export function withoutSecrets(text: string, kinds: readonly IdentityProviderCon
     .join('\n');
 }
 
+/** All that the environment alone sets. */
+export const environmentSubsystems: readonly ConfigSubsystem[] = [...configSubsystems, ...targetSubsystems];
+
 export function environmentSubsystem(name: string): ConfigSubsystem | undefined {
   // Releases before 2022 called it region.
-  return configSubsystems.find((one) => one.name === (name === 'region' ? 'site' : name));
+  return environmentSubsystems.find((one) => one.name === (name === 'region' ? 'site' : name));
 }

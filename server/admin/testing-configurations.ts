@@ -79,7 +79,14 @@ const fromEnvironment: OpenIdProviderSettings = {
   realm: 'master',
 };
 
+function fromVariable(variable: string, value: string | undefined): GivenSetting {
+  return { variable, value };
+}
+
 const given = new Map<string, GivenSetting>([
   ['SVC_REGION', { variable: 'MINIO_SITE_REGION', value: 'eu-central-1' }],
+  ['SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM', fromVariable('MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM', 'https://siem.test/')],
+  ['SVC_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM', fromVariable('MINIO_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM', undefined)],
+  ['SVC_AUDIT_WEBHOOK_ENDPOINT', fromVariable('SVC_AUDIT_WEBHOOK_ENDPOINT', 'https://me:hunter3@siem.test/?token=x1')],
   ['SVC_STORE_RECORDS', { variable: 'SVC_STORE_RECORDS', value: undefined }],
 ]);
