@@ -9,13 +9,21 @@ import { resealRound } from './maintenance/reseal.ts';
 import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from './store/record-store.ts';
+import { usageRounds } from './usage/usage-rounds.ts';
 
 /**
  * Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. Rounds for removals come twice in that
  * minute: what one round puts aside, as the parts of an aborted upload, is due before another round or right after it, by a
  * millisecond more or less.
  */
-const every = { removals: 30_000, orphans: 3_600_000, credentials: 600_000, scrub: 60_000, keys: 5_000 } as const;
+const every = {
+  removals: 30_000,
+  orphans: 3_600_000,
+  credentials: 600_000,
+  scrub: 60_000,
+  keys: 5_000,
+  usage: 2_000,
+} as const;
 
 /** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
 const patience = 1_000;
@@ -26,18 +34,22 @@ const patience = 1_000;
  */
 const clockSkew = 15 * 60_000;
 
-/** Removes what nothing refers to any more, round after round, while this server holds the lease, until it is stopped. */
+/**
+ * Removes what nothing refers to any more and looks through what is there, round after round, while this server holds the lease, until it
+ * is stopped.
+ */
 export function keepTidy(
   services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'objects'>,
   lease: Lease,
   log: Logger,
-  { scrubBytesPerSecond }: Pick<ServerSettings, 'scrubBytesPerSecond'>,
+  { scrubBytesPerSecond, scanner }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'scanner'>,
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, objects } = services;
   const stopping = new AbortController();
   const skew = stores.shared ? clockSkew : 0;
   const repeat = (intervalMs: number, what: string, work: Work) => repeatWork({ lease, log, intervalMs, what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
+  const countUsage = usageRounds({ ...scanner, log });
   const rounds = [
     repeat(every.removals, 'blobs that were given up', (hold) =>
       drainRemovals({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
@@ -60,6 +72,19 @@ export function keepTidy(
         const records = fencedRecords(stores.records, hold);
         const signal = AbortSignal.any([hold.signal, stopping.signal]);
         await resealRound({ records, keys, objects, log, signal });
+        return { removed: 0 };
+      },
+    }),
+    // Whoever asks for a count waits for the next round.
+    repeatWork({
+      lease,
+      log,
+      intervalMs: every.usage,
+      what: 'usage',
+      failed: 'could not count objects and bytes',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        await countUsage({ records, signal: AbortSignal.any([hold.signal, stopping.signal]) });
         return { removed: 0 };
       },
     }),

@@ -6,6 +6,7 @@ import { readAuditSettings } from './audit-settings.ts';
 import { group } from './group.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
+import { readScannerSettings } from './scanner-settings.ts';
 import { SettingReader, SettingsError } from './setting-source.ts';
 import type { GivenSetting } from './setting-source.ts';
 import { hasKeys } from './server-settings.ts';
@@ -70,6 +71,7 @@ export function loadSettings({
     logLevel: logLevel(server.text('LOG_LEVEL')),
     ...(tls === undefined ? {} : { tls }),
     ...readUpkeep(reader),
+    scanner: readScannerSettings(reader),
     stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,

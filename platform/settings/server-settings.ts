@@ -1,6 +1,7 @@
 import type { AuditSettings } from './audit-settings.ts';
 import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
+import type { ScannerSettings } from './scanner-settings.ts';
 import type { GivenSetting } from './setting-source.ts';
 
 /** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
@@ -33,6 +34,7 @@ export interface ServerSettings {
   readonly storageReserve: Size;
   /** Of the background scrub; 0 for none. */
   readonly scrubBytesPerSecond: number;
+  readonly scanner: ScannerSettings;
   /** Milliseconds between not being ready any more and the end of accepting. */
   readonly shutdownDelayMs: number;
   /** Milliseconds after that during which requests are answered by 503 and the time to come again. */

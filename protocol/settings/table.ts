@@ -153,6 +153,18 @@ export const settings = [
     { default: '10MiB', aliases: [] },
   ),
   server(
+    'SVC_SCANNER_CYCLE',
+    { kind: 'duration' },
+    'Rest between two counts of objects and bytes by bucket, by all servers together; at least nine times what the last count took. 0s: they are counted only when somebody asks.',
+    { default: '1m' },
+  ),
+  server(
+    'SVC_SCANNER_SPEED',
+    { kind: 'choice', of: ['fastest', 'fast', 'default', 'slow', 'slowest'] },
+    'Records that such a count reads per second: as many as it can, 100,000, 20,000, 5,000 or 1,000.',
+    { default: 'default' },
+  ),
+  server(
     'SVC_STS_DURATION',
     { kind: 'duration' },
     'Lifetime of temporary credentials where the request names none; the token bounds it.',

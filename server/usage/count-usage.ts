@@ -34,13 +34,15 @@ export async function countUsage(
     await passed(items.length);
   }
   // Objects of one bucket follow each other: their keys are compared with its beginning, which costs less than to decode them.
-  let [prefix, row] = [Buffer.of(0), undefined as Row | undefined];
+  let prefix = prefixOf('o');
+  let row: Row | undefined;
   for await (const items of scanPages(records, within('o'))) {
     for (const item of items) {
       if (item.kind !== 'entry') continue;
       if (row === undefined || item.key.compare(prefix, 0, prefix.length, 0, prefix.length) !== 0) {
         const bucket = bucketOf(item.key);
-        [prefix, row] = [prefixOf('o', bucket), tally.at(bucket)];
+        prefix = prefixOf('o', bucket);
+        row = tally.at(bucket);
       }
       tally.addObject(row, item.value);
     }

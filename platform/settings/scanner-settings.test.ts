@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from './load-settings.ts';
+
+const root = { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password' };
+const read = (env: Readonly<Record<string, string>>) => loadSettings({ env: { ...root, ...env } }).scanner;
+
+describe('the settings of the scanner', () => {
+  it('count every minute at 20,000 records a second where nothing is set', () => {
+    expect(read({})).toEqual({ cycleMs: 60_000, recordsPerSecond: 20_000 });
+  });
+
+  it.each([
+    ['fastest', Infinity],
+    ['fast', 100_000],
+    ['default', 20_000],
+    ['slow', 5_000],
+    ['slowest', 1_000],
+  ])('take %s for %d records a second', (speed, recordsPerSecond) => {
+    expect(read({ SVC_SCANNER_SPEED: speed })).toMatchObject({ recordsPerSecond });
+  });
+
+  it("are those of MinIO's deployments too", () => {
+    expect(read({ MINIO_SCANNER_CYCLE: '1h', MINIO_SCANNER_SPEED: 'slowest' })).toEqual({
+      cycleMs: 3_600_000,
+      recordsPerSecond: 1_000,
+    });
+  });
+
+  it('turn counting off by a cycle of 0s', () => {
+    expect(read({ SVC_SCANNER_CYCLE: '0s' })).toMatchObject({ cycleMs: 0 });
+  });
+
+  it('refuse a speed that there is not, and name those that there are', () => {
+    expect(() => read({ SVC_SCANNER_SPEED: 'ludicrous' })).toThrow(/SVC_SCANNER_SPEED.*fastest, fast, default/);
+  });
+});
