@@ -4,11 +4,19 @@ import { BufferPool } from './buffer-pool.ts';
 
 const KiB = 1024;
 
+/** Room for the tags of encrypted packages of 64 KiB, so that reads can end with a package. */
+const TAGS = 4 * KiB;
+
 /**
  * What this thread reads bodies into that go out at once. 512 KiB stay in a processor's cache between the read, the check and the socket;
  * of the sizes tried, reads of it took the least processor time. A hundred slow clients hold 10 MiB: 8 large buffers, else small ones.
  */
-export const bodyBuffers = new BufferPool({ large: 512 * KiB, mostLarge: 8, small: 64 * KiB, keptSmall: 16 });
+export const bodyBuffers = new BufferPool({
+  large: 512 * KiB + TAGS,
+  mostLarge: 8,
+  small: 64 * KiB + TAGS,
+  keptSmall: 16,
+});
 
 type Collect = (options: { readonly type: 'minor' }) => void;
 

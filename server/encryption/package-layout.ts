@@ -17,6 +17,9 @@ export function cipherSize(size: number): number {
   return HEADER_SIZE + size + TAG_SIZE * packageCount(size);
 }
 
+/** Where packages end in the ciphertext: whoever reads it in pieces had better cut it there, but need not. */
+export const packageCuts = { from: HEADER_SIZE, every: PACKAGE_SIZE + TAG_SIZE } as const;
+
 /** What to read and what to keep of it, to get plaintext bytes `start` (inclusive) to `end` (exclusive). */
 export interface CipherRange {
   /** Bytes of the ciphertext, inclusive and exclusive. */

@@ -2,13 +2,15 @@ import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { JoinedPieces } from '../../platform/joined-pieces.ts';
 import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure } from '../../platform/pieces.ts';
 import type { CustomerKey } from '../encryption/customer-key.ts';
-import { cipherRange } from '../encryption/package-layout.ts';
-import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
-import { type BlobId, BlobTruncated } from '../store/blob-store.ts';
+import { DecryptedPieces } from '../encryption/decrypted-pieces.ts';
+import { cipherRange, packageCuts } from '../encryption/package-layout.ts';
+import { DamagedCiphertext, decryptBuffer, decryptStream, type Decryption, streamKey } from '../encryption/packages.ts';
+import { type BlobId, BlobTruncated, type Cuts } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
 import { holds } from './checksums/check-of.ts';
 import type { Environment } from './environment.ts';
 import { recoverObjectKey } from './object-keys.ts';
+import { LatePieces } from './late-pieces.ts';
 import type { ReadableObject } from './object-layer.ts';
 import { PlainPieces } from './plain-pieces.ts';
 import { decodeBody } from './records/body-record.ts';
@@ -39,7 +41,9 @@ export type OpenBody = Pick<ReadableObject, 'open' | 'lend' | 'bytes'>;
 /** How the bytes of a blob are had. */
 interface Source<T extends Tenure> {
   readonly tenure: T;
-  readonly read: (blob: BlobId, range: Range) => Pieces<T>;
+  readonly read: (blob: BlobId, range: Range & { readonly cuts?: Cuts }) => Pieces<T>;
+  /** Plaintext of what `read` gave, which may lie where that lay. */
+  readonly decrypt: (ciphertext: Pieces<T>, decryption: Decryption) => Pieces<T>;
 }
 
 /**
@@ -56,8 +60,16 @@ export async function openBody(
   const what = `${bucket}/${key}`;
   const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }, customerKey));
   const { blobs } = environment;
-  const own: Source<'own'> = { tenure: 'own', read: (blob, range) => ownPieces(blobs.read(blob, range)) };
-  const lent: Source<Tenure> = { tenure: 'lent', read: (blob, range) => blobs.lend(blob, range) };
+  const own: Source<'own'> = {
+    tenure: 'own',
+    read: (blob, range) => ownPieces(blobs.read(blob, range)),
+    decrypt: (ciphertext, decryption) => ownPieces(decryptedAnew(ciphertext, decryption)),
+  };
+  const lent: Source<Tenure> = {
+    tenure: 'lent',
+    read: (blob, range) => blobs.lend(blob, range),
+    decrypt: (ciphertext, decryption) => new DecryptedPieces(ciphertext, decryption),
+  };
   if (body.kind === 'blob') {
     const stream = { blob: body.blob, size, protection: body, objectKey, what };
     return {
@@ -108,7 +120,7 @@ function readBlob<T extends Tenure>(
   source: Source<T>,
   stream: Stream & { readonly blob: BlobId },
   range: Range,
-): Pieces<T | 'own'> {
+): Pieces<T> {
   const { blob, protection, size, what } = stream;
   if (!('salt' in protection)) {
     const pieces = source.read(blob, range);
@@ -116,27 +128,24 @@ function readBlob<T extends Tenure>(
     const damage = () => damaged(what);
     return new PlainPieces(pieces, { length: range.end - range.start, damage, ...(whole && { whole: protection }) });
   }
-  return ownPieces(decrypted(source, { ...stream, protection }, range));
+  return new LatePieces(
+    source.tenure,
+    () => {
+      const cipher = cipherRange(range.start, range.end, size);
+      const key = keyOf(stream, protection, stream.objectKey);
+      const ciphertext = source.read(blob, { start: cipher.start, end: cipher.end, cuts: packageCuts });
+      return source.decrypt(ciphertext, { ...cipher, key, size });
+    },
+    // A blob that was cut names itself alone.
+    (error) => (error instanceof DamagedCiphertext || error instanceof BlobTruncated ? damaged(what, error) : error),
+  );
 }
 
-/** Plaintext lies in new buffers. A piece of ciphertext is done with when the last of it was given. */
-async function* decrypted(
-  source: Source<Tenure>,
-  stream: Stream & { readonly blob: BlobId; readonly protection: { readonly salt: string } },
-  range: Range,
-): AsyncGenerator<Buffer> {
-  const { blob, size, what } = stream;
-  const cipher = cipherRange(range.start, range.end, size);
-  const key = keyOf(stream, stream.protection, stream.objectKey);
-  try {
-    for await (const piece of decryptStream(eachPiece(source.read(blob, cipher)), { ...cipher, key, size })) {
-      bodyBytesPassed(piece.length);
-      yield piece;
-    }
-  } catch (error) {
-    // A blob that was cut names itself alone.
-    if (error instanceof DamagedCiphertext || error instanceof BlobTruncated) throw damaged(what, error);
-    throw error;
+/** Plaintext lies in new buffers, for who keeps it. */
+async function* decryptedAnew(ciphertext: Pieces<'own'>, decryption: Decryption): AsyncGenerator<Buffer> {
+  for await (const piece of decryptStream(eachPiece(ciphertext), decryption)) {
+    bodyBytesPassed(piece.length);
+    yield piece;
   }
 }
 
@@ -145,7 +154,7 @@ function readParts<T extends Tenure>(
   parts: readonly ManifestPart[],
   object: { readonly objectKey: Buffer | undefined; readonly what: string },
   range: Range,
-): Pieces<T | 'own'> {
+): Pieces<T> {
   function* opened() {
     let offset = 0;
     for (const part of parts) {

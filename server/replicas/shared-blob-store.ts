@@ -25,7 +25,7 @@ export class SharedBlobStore implements BlobStore {
     return this.#opened().read(id, range);
   }
 
-  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+  lend(...[id, range]: Parameters<BlobStore['lend']>): Pieces {
     return this.#opened().lend(id, range);
   }
 

@@ -26,8 +26,11 @@ export interface BlobStore {
    */
   read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable;
 
-  /** The same for who is done with a piece before he asks for the next, so that its buffer may be used again. */
-  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces;
+  /**
+   * The same for who is done with a piece before he asks for the next, so that its buffer may be used again. Until then the buffer is
+   * his to write into. With `cuts`, pieces end there where it costs the store nothing.
+   */
+  lend(id: BlobId, range: { readonly start: number; readonly end: number; readonly cuts?: Cuts }): Pieces;
 
   remove(id: BlobId): Promise<void>;
 
@@ -36,6 +39,12 @@ export interface BlobStore {
 
   /** Free and total bytes of what holds the blobs, where that can be told. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+}
+
+/** Places in a blob: byte `from`, and every so many bytes after it. */
+export interface Cuts {
+  readonly from: number;
+  readonly every: number;
 }
 
 export interface Piece {

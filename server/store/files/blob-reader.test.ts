@@ -48,6 +48,20 @@ describe('a blob that is lent', () => {
     ]);
   });
 
+  it('comes in pieces that end at cuts, where the buffers have room for them', async () => {
+    const { fs } = await file('abcdefghijklmnop');
+    const cut = async (from: number, every: number, start = 0) => {
+      const pieces = new LentBlob({ fs, path, id, start, end: 16, cuts: { from, every } }, pool());
+      const given: string[] = [];
+      for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) given.push(String(piece));
+      await pieces.close();
+      return given;
+    };
+    expect(await cut(1, 3)).toEqual(['abcdefg', 'hijklm', 'nop']);
+    expect(await cut(1, 3, 2)).toEqual(['cdefghij', 'klmnop']);
+    expect(await cut(1, 9)).toEqual(['a', 'bcdefghi', 'jklmnop']);
+  });
+
   it('uses one buffer again and again', async () => {
     const { pieces } = await lent('abcdefghijklmnop');
     const first = await pieces.next();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { isBlobId } from '../blob-id.ts';
-import type { BlobId, BlobStore, Piece } from '../blob-store.ts';
+import type { BlobId, BlobStore, Cuts, Piece } from '../blob-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type BlobRange, LentBlob, readBlob } from './blob-reader.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './blob-file-system.ts';
@@ -73,8 +73,8 @@ class FilesBlobStore implements BlobStore {
     return readBlob(this.#rangeOf(id, range));
   }
 
-  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
-    return new LentBlob(this.#rangeOf(id, range));
+  lend(id: BlobId, range: { readonly start: number; readonly end: number; readonly cuts?: Cuts }): Pieces {
+    return new LentBlob({ ...this.#rangeOf(id, range), ...(range.cuts && { cuts: range.cuts }) });
   }
 
   async remove(id: BlobId): Promise<void> {
