@@ -71,7 +71,10 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     },
     personCheck,
     directory,
-    identityProviders: [openid, ldapConfigurations({ stored: configurations, environment: settings.ldap })],
+    identityProviders: [
+      openid,
+      ldapConfigurations({ stored: configurations, environment: settings.ldap, rights: access.identities }),
+    ],
     configurations,
   };
 }

@@ -24,6 +24,7 @@ import { keyRoutes } from './key-routes.ts';
 import { keyServiceState } from './key-service-calls.ts';
 import { idpConfigRoutes } from './idp-config-routes.ts';
 import { ldapRoutes } from './ldap-routes.ts';
+import { ldapTestRoutes } from './ldap-test-routes.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
 import { openIdTestRoutes } from './openid-test-routes.ts';
 import { personCheckRoutes } from './person-check-routes.ts';
@@ -46,6 +47,7 @@ const routes: readonly Route[] = [
   ...configRoutes,
   ...personCheckRoutes,
   ...openIdTestRoutes,
+  ...ldapTestRoutes,
   ...userRoutes,
   ...groupRoutes,
   ...policyRoutes,

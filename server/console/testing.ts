@@ -129,7 +129,7 @@ export class TestConsole {
               region: '',
               apply: () => providers.refresh(),
             }),
-            ldapConfigurations({ stored: configurations }),
+            ldapConfigurations({ stored: configurations, rights: identities }),
           ],
         },
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },

@@ -16,9 +16,9 @@ export interface IdentityProviderConfigurations {
   remove(name: string, keys?: readonly string[]): Promise<Saved>;
   /**
    * Walks the way that a sign-in takes, as far as it goes without a person: by what is saved, or by what `given` would make of it, which
-   * `save` with `replace` takes. Changes nothing. Absent where a kind has no test.
+   * `save` with `replace` takes. Changes nothing. Absent where a kind has no test. A directory goes on with a `person`: a name or a DN.
    */
-  test?(name: string, given?: ReadonlyMap<string, string>): Promise<readonly TestStep[]>;
+  test?(name: string, given?: ReadonlyMap<string, string>, person?: string): Promise<readonly TestStep[]>;
 }
 
 export interface TestStep {

@@ -3,6 +3,7 @@ import type { LdapSettings } from '../../platform/settings/identity-settings.ts'
 import { configuredDirectory } from '../access/ldap/configured-directory.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { LdapProblem } from '../access/ldap/ldap-problem.ts';
+import type { Identities } from '../identities/identities.ts';
 import { testIdentities } from '../identities/testing.ts';
 import type { IdentityProviderConfigurations, SaveMode } from './identity-provider-configurations.ts';
 import { ldapConfigurations, storedDirectory } from './ldap-configurations.ts';
@@ -24,13 +25,16 @@ const environment: LdapSettings = {
 };
 
 let stored: StoredConfigurations;
+let rights: Identities;
 let ldap: IdentityProviderConfigurations;
 let probed: string[];
 let broken: boolean;
 
 beforeEach(async () => {
   [probed, broken] = [[], false];
-  stored = storedConfigurations((await testIdentities()).records, () => new Date('2026-01-01T00:00:00Z'));
+  const { records, identities } = await testIdentities();
+  rights = identities;
+  stored = storedConfigurations(records, () => new Date('2026-01-01T00:00:00Z'));
   ldap = open();
 });
 
@@ -38,6 +42,7 @@ function open(fixed?: LdapSettings): IdentityProviderConfigurations {
   return ldapConfigurations({
     stored,
     environment: fixed,
+    rights,
     probe: async ({ host }) => {
       probed.push(host);
       if (broken) throw new LdapProblem('unavailable', 'The directory cannot be asked now.');

@@ -12,6 +12,7 @@ import type {
   IdentityProviderConfigurations,
 } from './identity-provider-configurations.ts';
 import { invalid, mergedKeys } from './merged-keys.ts';
+import { type DirectoryRights, testLdapDirectory } from './test-ldap-directory.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
 
 const subsystem = 'identity_ldap';
@@ -23,6 +24,8 @@ export interface LdapConfigurationsOptions {
   readonly stored: StoredConfigurations;
   /** That of the environment, which cannot be changed here. */
   readonly environment?: LdapSettings | undefined;
+  /** For its test. */
+  readonly rights: DirectoryRights;
   /** Rejects with `LdapProblem` where the directory cannot be used. */
   readonly probe?: (directory: LdapSettings) => Promise<void>;
 }
@@ -74,6 +77,19 @@ export function ldapConfigurations(options: LdapConfigurationsOptions): Identity
         return { put: [{ name: onlyName, values }], text: lineOf(values) };
       });
       return { applied: true };
+    },
+
+    async test(name, given, person) {
+      // Files of the environment are read already.
+      if (environment !== undefined) return testLdapDirectory(environment, person, options.rights);
+      editable(name);
+      const [before] = await stored.list(subsystem);
+      if (before === undefined && given === undefined) throw noneYet();
+      const values = mergedKeys(table, before?.values, given ?? new Map(), { replace: given !== undefined });
+      // One that is switched off is tried before it is switched on.
+      const directory = checked(new Map([...values, ['enable', 'on']]));
+      if (directory === undefined) throw noneYet();
+      return testLdapDirectory(directory, person, options.rights);
     },
 
     async remove(name, keys) {

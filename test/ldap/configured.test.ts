@@ -28,8 +28,9 @@ const given = (changes: Record<string, string> = {}) =>
 
 describe('a directory that is configured while the server runs', () => {
   it('is tried before it is saved, and asked from then on', async () => {
-    const stored = storedConfigurations((await testIdentities()).records, () => new Date());
-    const ldap = ldapConfigurations({ stored });
+    const { records, identities } = await testIdentities();
+    const stored = storedConfigurations(records, () => new Date());
+    const ldap = ldapConfigurations({ stored, rights: identities });
     const directory = configuredDirectory({ stored: storedDirectory(stored) });
     for (const wrong of [
       { lookup_bind_password: 'wrong' },

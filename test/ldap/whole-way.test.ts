@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { runCoffer } from '../harness/run-coffer.ts';
 import { adminCall } from '../harness/admin-call.ts';
 import { directorySettings } from './directory-settings.ts';
 import { ann, bob, lee, people, readers } from './people.ts';
@@ -150,6 +154,20 @@ describe('the admin API of the directory', () => {
       policyMappings: [{ policy: 'readonly', users: [lee.toLowerCase()], groups: null }],
     });
     await detach({ policies: ['readonly'], user: lee });
+  });
+
+  it('is tested with a person by our own client', async () => {
+    await attach({ policies: ['readonly'], group: readers });
+    const folder = await mkdtemp(join(tmpdir(), 'coffer-ldap-'));
+    const coffer = (...args: string[]) => runCoffer(['--config-dir', folder, ...args]);
+    await coffer('alias', 'set', 's', server.s3, root.accessKey, root.secretKey);
+    const good = await coffer('idp', 'ldap', 'test', 's', 'ann');
+    expect([good.code, good.stdout.toString()]).toEqual([0, expect.stringMatching(/✔ People +ann is[^]*✔ Policies/)]);
+    const bad = await coffer('idp', 'ldap', 'test', 's', 'nobody');
+    expect([bad.code, bad.stdout.toString()]).toEqual([1, expect.stringContaining('✘ People')]);
+    await rm(folder, { recursive: true });
+    const { status } = await adminCall(server.s3, root, 'POST', '/minio/admin/coffer/v1/ldap-test', { user: 'ann' });
+    expect(status).toBe(400);
   });
 
   it('makes access keys for people, with their rights', async () => {

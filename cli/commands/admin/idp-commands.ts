@@ -6,6 +6,7 @@ import type { ListKeysOptions } from './access-key-list.ts';
 import type { KeyOptions } from './access-keys.ts';
 import type { ClaimOptions } from './claim-policies.ts';
 import type { IdpType } from './idp-configs.ts';
+import { addLdapTest } from './ldap-test-command.ts';
 import type { SignInOptions } from './openid-test.ts';
 import type { EntitiesOptions, HolderOptions } from './policy-attachments.ts';
 import { entitiesOptions, holderOptions } from './policy-commands.ts';
@@ -20,6 +21,7 @@ export function addIdpCommands(parent: Command, run: Runner, path: 'idp' | 'admi
   addOpenIdKeys(openid, run, `${path} openid`);
   const ldap = group(idp, 'ldap', 'the directory, and rights of its people');
   addConfigurations(ldap, run, 'ldap', `${path} ldap`);
+  addLdapTest(ldap, run, `${path} ldap`);
   addDirectoryPolicies(ldap, run, `${path} ldap`);
   addDirectoryKeys(ldap, run, `${path} ldap`);
 }

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { printable } from '../../terminal/format.ts';
 import { readAll } from '../../terminal/read-all.ts';
 import { secret } from '../../terminal/secret-argument.ts';
+import { hasFailed, printSteps, type SignInStep } from './sign-in-steps.ts';
 
 export interface SignInOptions {
   readonly tokenFile?: string;
@@ -13,14 +14,8 @@ export interface SignInOptions {
   readonly device?: boolean;
 }
 
-interface Step {
-  readonly step: string;
-  readonly outcome: 'ok' | 'failed' | 'unclear' | 'skipped';
-  readonly message: string;
-}
-
 interface Answer {
-  readonly steps?: readonly Step[];
+  readonly steps?: readonly SignInStep[];
   /** Nobody has entered the code yet. */
   readonly pending?: { readonly slower: boolean };
   readonly device?: DeviceLogin;
@@ -36,8 +31,6 @@ interface DeviceLogin {
   readonly expiresIn: number;
 }
 
-const marks: Readonly<Record<Step['outcome'], string>> = { ok: '✔', failed: '✘', unclear: '?', skipped: '-' };
-
 /** Walks the way of a sign-in on the server, and shows each step. Exits with 1 where one failed. */
 export async function testOpenId(
   context: Context,
@@ -49,11 +42,11 @@ export async function testOpenId(
   const admin = await adminOf(context, alias);
   const proof = await proofOf(context, options);
   const ask = (body: object) => question(admin, name, body);
-  const steps: Step[] = [...((await ask(proof)).steps ?? [])];
-  print(context, name, steps);
+  const steps: SignInStep[] = [...((await ask(proof)).steps ?? [])];
+  printSteps(context, name, steps);
   if (options.device === true && !hasFailed(steps)) {
     const walked = await byDevice(context, ask);
-    print(context, name, walked);
+    printSteps(context, name, walked);
     steps.push(...walked);
   }
   if (hasFailed(steps)) {
@@ -83,7 +76,7 @@ async function proofOf(context: Context, { tokenFile, user }: SignInOptions): Pr
 }
 
 /** Shows the code, and asks until the person has entered it, or it ends. */
-async function byDevice(context: Context, ask: (body: object) => Promise<Answer>): Promise<readonly Step[]> {
+async function byDevice(context: Context, ask: (body: object) => Promise<Answer>): Promise<readonly SignInStep[]> {
   const { device } = await ask({ device: true });
   if (device === undefined) throw new CliError('Failed', 'The server began no login by a code');
   const { userCode, verificationUri, verificationUriComplete = verificationUri, deviceCode, expiresIn } = device;
@@ -103,18 +96,4 @@ async function byDevice(context: Context, ask: (body: object) => Promise<Answer>
     if (answer.pending.slower) interval += 5;
   }
   throw new CliError('Failed', `Nobody entered the code within ${expiresIn} seconds; begin again`);
-}
-
-function print(context: Context, provider: string, steps: readonly Step[]): void {
-  const lines = steps.map(
-    ({ step, outcome, message }) => `${marks[outcome]} ${printable(step).padEnd(12)} ${printable(message)}`,
-  );
-  context.output.list(
-    lines.join('\n'),
-    steps.map((step) => ({ provider, ...step })),
-  );
-}
-
-function hasFailed(steps: readonly Step[]): boolean {
-  return steps.some(({ outcome }) => outcome === 'failed');
 }

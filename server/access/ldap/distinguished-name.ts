@@ -111,3 +111,8 @@ function escape(value: string): string {
       .replace(/^#/, String.raw`\#`)
   );
 }
+
+/** `ann` of `uid=ann,ou=people`. */
+export function firstValue(dn: string): string {
+  return /^[^=]*=((?:\\.|[^,+\\])*)/.exec(dn)?.[1] ?? dn;
+}

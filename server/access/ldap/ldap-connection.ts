@@ -17,7 +17,7 @@ export interface LdapConnection {
 const timeout = 5_000;
 
 /** `ended` cuts it off, whatever it is doing; what is under way then fails. */
-export async function openLdapConnection(settings: LdapSettings, ended: AbortSignal): Promise<LdapConnection> {
+async function openLdapConnection(settings: LdapSettings, ended: AbortSignal): Promise<LdapConnection> {
   const { host, port, transport } = settings;
   const tls = transport === 'plain' ? undefined : await tlsOptions(settings);
   const sockets: Socket[] = [];
@@ -60,6 +60,30 @@ export async function openLdapConnection(settings: LdapSettings, ended: AbortSig
       destroy();
     },
   };
+}
+
+/** Does work on a connection that is closed after it. The library may wait for a connection that was cut off: the signal ends the waiting, too. */
+export async function connected<T>(
+  settings: LdapSettings,
+  ended: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const over = Promise.withResolvers<never>();
+  const end = () => over.reject(ended.reason);
+  ended.addEventListener('abort', end);
+  const worked = async () => {
+    const connection = await openLdapConnection(settings, ended);
+    try {
+      return await work(connection.client);
+    } finally {
+      await connection.close();
+    }
+  };
+  try {
+    return await Promise.race([worked(), over.promise]);
+  } finally {
+    ended.removeEventListener('abort', end);
+  }
 }
 
 async function tlsOptions({ host, skipVerify, caFile }: LdapSettings): Promise<ConnectionOptions> {

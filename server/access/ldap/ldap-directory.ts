@@ -1,8 +1,8 @@
 import type { Client } from 'ldapts';
 import { limitedTurns } from '../../../platform/limited-turns.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { normalizeDn } from './distinguished-name.ts';
-import { openLdapConnection } from './ldap-connection.ts';
+import { firstValue, normalizeDn } from './distinguished-name.ts';
+import { connected } from './ldap-connection.ts';
 import { fillFilter } from './ldap-filter.ts';
 import { LdapProblem } from './ldap-problem.ts';
 import { isDisabled, type LdapPersonState, stateOf } from './ldap-person-state.ts';
@@ -102,30 +102,6 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
   };
 }
 
-/** The library may wait for a connection that was cut off: the signal ends the waiting, too. */
-async function connected<T>(
-  settings: LdapSettings,
-  ended: AbortSignal,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const over = Promise.withResolvers<never>();
-  const end = () => over.reject(ended.reason);
-  ended.addEventListener('abort', end);
-  const worked = async () => {
-    const connection = await openLdapConnection(settings, ended);
-    try {
-      return await work(connection.client);
-    } finally {
-      await connection.close();
-    }
-  };
-  try {
-    return await Promise.race([worked(), over.promise]);
-  } finally {
-    ended.removeEventListener('abort', end);
-  }
-}
-
 /** A DN below the people that nobody has. */
 function nobodyAmong({ users }: LdapSettings): string {
   return `cn=nobody-whom-coffer-knows,${users.bases[0] ?? ''}`;
@@ -142,11 +118,6 @@ async function bindAs(client: Client, dn: string, password: string): Promise<voi
 
 function isName(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= longestName && name.isWellFormed() && !name.includes('\0');
-}
-
-/** `ann` of `uid=ann,ou=people`. */
-function firstValue(dn: string): string {
-  return /^[^=]*=((?:\\.|[^,+\\])*)/.exec(dn)?.[1] ?? dn;
 }
 
 function wrong(cause?: unknown): LdapProblem {

@@ -128,12 +128,15 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
 
   /** Asks the provider as saving would, with what a form holds or what is saved, and changes nothing. */
   router.post('/identity-provider/test', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ values: values.optional() }).parse(request.body);
+    const form = z
+      .strictObject({ values: values.optional(), person: z.string().trim().max(1_024).optional() })
+      .parse(request.body);
     await gate.require({ request, response }, 'admin:ConfigUpdate', '');
     const kind = kindOf(queryText(request, 'type'));
     if (kind.test === undefined) throw new ConsoleError('BadRequest', 'Providers of this type cannot be tested here.');
     const given = form.values === undefined ? undefined : mapOf(form.values);
-    response.json({ steps: await kind.test(queryText(request, 'name'), given) } satisfies ProviderTest);
+    const person = form.person === '' ? undefined : form.person;
+    response.json({ steps: await kind.test(queryText(request, 'name'), given, person) } satisfies ProviderTest);
   });
 
   return router;

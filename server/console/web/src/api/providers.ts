@@ -59,13 +59,16 @@ export function useRemoveProvider() {
   );
 }
 
-/** By what is saved, or by the values of a form. */
+export interface TestQuestion {
+  /** Of a form; what is saved without them. */
+  readonly values?: Values;
+  /** Whom a directory is searched for. */
+  readonly person?: string;
+}
+
 export function useTestProvider({ type, name }: ProviderName) {
   return useMutation({
-    mutationFn: (values: Values | undefined) =>
-      call<ProviderTest>('POST', '/identity-provider/test', {
-        query: { type, name },
-        body: values === undefined ? {} : { values },
-      }),
+    mutationFn: (question: TestQuestion) =>
+      call<ProviderTest>('POST', '/identity-provider/test', { query: { type, name }, body: question }),
   });
 }

@@ -75,7 +75,7 @@ export function ProviderForm(props: ProviderFormProps) {
             {submit}
           </Button>
           {kind.testable && (
-            <Button variant="default" loading={test.isPending} onClick={() => test.mutate(given)}>
+            <Button variant="default" loading={test.isPending} onClick={() => test.mutate({ values: given })}>
               Test
             </Button>
           )}

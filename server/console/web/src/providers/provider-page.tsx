@@ -3,17 +3,16 @@ import { IconLock, IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { ProviderAnswer, ProviderKind } from '../../../contract/provider-answers.ts';
-import { useEnableProvider, useProvider, useProviders, useSaveProvider, useTestProvider } from '../api/providers.ts';
+import { useEnableProvider, useProvider, useProviders, useSaveProvider } from '../api/providers.ts';
 import type { ProviderName } from '../api/providers.ts';
 import { DetailHead } from '../shell/detail-head.tsx';
 import { Failure } from '../shell/failure.tsx';
-import { FormError } from '../shell/form-dialog.tsx';
 import { LoadingRows } from '../shell/list-page.tsx';
 import { notifyDone, notifyFailure } from '../shell/notify.ts';
 import { Section } from '../shell/section.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { shownName } from './provider-names.ts';
-import { ProviderSteps } from './provider-steps.tsx';
+import { ProviderTest } from './provider-test.tsx';
 import { State } from './providers-page.tsx';
 import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
 
@@ -64,7 +63,7 @@ function Details({ id, kind, provider }: DetailsProps) {
         </Alert>
       )}
       <State state={provider.state} />
-      {kind.testable && <Test id={id} />}
+      {kind.testable && <ProviderTest id={id} />}
       <Section title="Settings" words="What is not listed has its default.">
         <dl className="facts">
           {provider.roleArn !== undefined && <Fact name="role ARN" value={provider.roleArn} />}
@@ -83,24 +82,6 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
       <dt>{name}</dt>
       <dd className="mono">{value}</dd>
     </>
-  );
-}
-
-function Test({ id }: { readonly id: ProviderName }) {
-  const test = useTestProvider(id);
-  return (
-    <Section
-      title="Test"
-      words="Goes the way of a sign-in as far as it goes without a person: certificates, discovery, keys, the client and its secret."
-    >
-      <Stack gap="sm" align="flex-start">
-        <Button variant="default" loading={test.isPending} onClick={() => test.mutate(undefined)}>
-          Test now
-        </Button>
-        {test.isError && <FormError error={test.error} />}
-        {test.isSuccess && <ProviderSteps steps={test.data.steps} />}
-      </Stack>
-    </Section>
   );
 }
 
