@@ -5,6 +5,7 @@ import { checkedIdentities, checkedTemporary } from './access/checked-credential
 import { createCutOffs } from './access/cut-offs.ts';
 import { configuredDirectory } from './access/ldap/configured-directory.ts';
 import type { ConfiguredDirectory } from './access/ldap/configured-directory.ts';
+import { rightsOfPerson } from './access/ldap/rights-of-person.ts';
 import { createOpenIdProviders } from './access/openid-providers.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
 import { createPersonCheck } from './access/person-check.ts';
@@ -73,7 +74,11 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     directory,
     identityProviders: [
       openid,
-      ldapConfigurations({ stored: configurations, environment: settings.ldap, rights: access.identities }),
+      ldapConfigurations({
+        stored: configurations,
+        environment: settings.ldap,
+        rights: rightsOfPerson(access.identities),
+      }),
     ],
     configurations,
   };

@@ -5,6 +5,7 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import { createAccess } from '../access/access.ts';
 import { configuredDirectory } from '../access/ldap/configured-directory.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
+import { rightsOfPerson } from '../access/ldap/rights-of-person.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import { policiesOf } from '../access/policy-source.ts';
 import type { Identities } from '../identities/identities.ts';
@@ -129,7 +130,7 @@ export class TestConsole {
               region: '',
               apply: () => providers.refresh(),
             }),
-            ldapConfigurations({ stored: configurations, rights: identities }),
+            ldapConfigurations({ stored: configurations, rights: rightsOfPerson(identities) }),
           ],
         },
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },

@@ -3,7 +3,7 @@ import type { LdapSettings } from '../../platform/settings/identity-settings.ts'
 import { configuredDirectory } from '../access/ldap/configured-directory.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { LdapProblem } from '../access/ldap/ldap-problem.ts';
-import type { Identities } from '../identities/identities.ts';
+import { rightsOfPerson, type RightsOfPerson } from '../access/ldap/rights-of-person.ts';
 import { testIdentities } from '../identities/testing.ts';
 import type { IdentityProviderConfigurations, SaveMode } from './identity-provider-configurations.ts';
 import { ldapConfigurations, storedDirectory } from './ldap-configurations.ts';
@@ -25,7 +25,7 @@ const environment: LdapSettings = {
 };
 
 let stored: StoredConfigurations;
-let rights: Identities;
+let rights: RightsOfPerson;
 let ldap: IdentityProviderConfigurations;
 let probed: string[];
 let broken: boolean;
@@ -33,7 +33,7 @@ let broken: boolean;
 beforeEach(async () => {
   [probed, broken] = [[], false];
   const { records, identities } = await testIdentities();
-  rights = identities;
+  rights = rightsOfPerson(identities);
   stored = storedConfigurations(records, () => new Date('2026-01-01T00:00:00Z'));
   ldap = open();
 });

@@ -3,6 +3,7 @@ import { ldapFromKeys, ldapKeys, ldapKeysOf } from '../../platform/settings/ldap
 import { formatKeyValues } from '../../protocol/settings/key-values.ts';
 import { createLdapDirectoryLater } from '../access/ldap/configured-directory.ts';
 import type { StoredDirectory } from '../access/ldap/configured-directory.ts';
+import type { RightsOfPerson } from '../access/ldap/rights-of-person.ts';
 import { LdapProblem } from '../access/ldap/ldap-problem.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { redacted } from './identity-provider-configurations.ts';
@@ -12,7 +13,7 @@ import type {
   IdentityProviderConfigurations,
 } from './identity-provider-configurations.ts';
 import { invalid, mergedKeys } from './merged-keys.ts';
-import { type DirectoryRights, testLdapDirectory } from './test-ldap-directory.ts';
+import { testLdapDirectory } from './test-ldap-directory.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
 
 const subsystem = 'identity_ldap';
@@ -25,7 +26,7 @@ export interface LdapConfigurationsOptions {
   /** That of the environment, which cannot be changed here. */
   readonly environment?: LdapSettings | undefined;
   /** For its test. */
-  readonly rights: DirectoryRights;
+  readonly rights: RightsOfPerson;
   /** Rejects with `LdapProblem` where the directory cannot be used. */
   readonly probe?: (directory: LdapSettings) => Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configuredDirectory } from '../../server/access/ldap/configured-directory.ts';
+import { rightsOfPerson } from '../../server/access/ldap/rights-of-person.ts';
 import { testIdentities } from '../../server/identities/testing.ts';
 import { ldapConfigurations, storedDirectory } from '../../server/identity-providers/ldap-configurations.ts';
 import { storedConfigurations } from '../../server/identity-providers/stored-configurations.ts';
@@ -30,7 +31,7 @@ describe('a directory that is configured while the server runs', () => {
   it('is tried before it is saved, and asked from then on', async () => {
     const { records, identities } = await testIdentities();
     const stored = storedConfigurations(records, () => new Date());
-    const ldap = ldapConfigurations({ stored, rights: identities });
+    const ldap = ldapConfigurations({ stored, rights: rightsOfPerson(identities) });
     const directory = configuredDirectory({ stored: storedDirectory(stored) });
     for (const wrong of [
       { lookup_bind_password: 'wrong' },

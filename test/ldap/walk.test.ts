@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { rightsOfPerson } from '../../server/access/ldap/rights-of-person.ts';
 import type { Identities } from '../../server/identities/identities.ts';
 import { testIdentities } from '../../server/identities/testing.ts';
 import type { IdentityProviderConfigurations } from '../../server/identity-providers/identity-provider-configurations.ts';
@@ -18,7 +19,10 @@ afterAll(() => removeSlapd(slapd));
 beforeEach(async () => {
   const made = await testIdentities();
   ({ identities } = made);
-  ldap = ldapConfigurations({ stored: storedConfigurations(made.records, () => new Date()), rights: identities });
+  ldap = ldapConfigurations({
+    stored: storedConfigurations(made.records, () => new Date()),
+    rights: rightsOfPerson(identities),
+  });
 });
 
 const settings = () => ({
@@ -97,7 +101,7 @@ describe('the test of a directory', () => {
 
   it('points at a policy that nobody defined', async () => {
     await identities.attach({ kind: 'ldap-user', name: ann }, ['readonly']);
-    const missing = { ...identities, policy: () => Promise.resolve(undefined) };
+    const missing = rightsOfPerson({ ...identities, policy: () => Promise.resolve(undefined) });
     const { records } = await testIdentities();
     const stored = storedConfigurations(records, () => new Date());
     const other = ldapConfigurations({ stored, rights: missing });

@@ -170,6 +170,22 @@ describe('the admin API of the directory', () => {
     expect(status).toBe(400);
   });
 
+  it('makes access keys by a login with our own client, without an alias', async () => {
+    await attach({ policies: ['readwrite'], user: ann });
+    const login = (input: string, ...more: string[]) =>
+      runCoffer(['--json', 'idp', 'ldap', 'accesskey', 'create-with-login', server.s3, ...more], { input });
+    const made = await login('ann\nann-password\nsecret-of-the-key\n', '--name', 'laptop', '--secret-key', '-');
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    const keys = JSON.parse(made.stdout.toString()) as Credentials;
+    expect(keys).toMatchObject({ status: 'success', name: 'laptop', secretKey: 'secret-of-the-key' });
+    expect(await may(keys, 'put')).toBe('allowed');
+    const refused = await login('ann\nwrong-password\n', '--debug');
+    expect([refused.code, refused.stdout.toString()]).toEqual([1, expect.stringContaining('AccessDenied')]);
+    expect(refused.stdout.toString() + refused.stderr).not.toContain('wrong-password');
+    expect((await login('ann\n')).stdout.toString()).toContain('needs a name and a password');
+    await detach({ policies: ['readwrite'], user: ann });
+  });
+
   it('makes access keys for people, with their rights', async () => {
     await attach({ policies: ['readwrite'], user: ann });
     const made = await adminCall(server.s3, root, 'PUT', 'idp/ldap/add-service-account', { targetUser: 'ann' });
