@@ -42,6 +42,7 @@ import { RequestTraces } from './trace-requests.ts';
 import { createSignInTrial } from './sts/try-sign-in.ts';
 import { stsActions } from './sts-actions.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
+import { createUsageReader } from './usage/usage-reader.ts';
 
 /** A thread that serves S3, STS and the admin API on a listener of its own. */
 export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
@@ -228,6 +229,7 @@ function metricSources(
     space: () => blobs.space(),
     buckets: async () => (await objects.listBuckets()).length,
     integrity: () => integrityOf(stores.records),
+    usage: () => createUsageReader(stores.records).last(),
     people: () => readTally(sealed),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     version: packageJson.version,
@@ -290,6 +292,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       },
       process: known.process,
       stopping: known.stopping,
+      usage: createUsageReader(services.records),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
       maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),

@@ -1,4 +1,6 @@
 import { displayNameOf } from '../access/subject-of.ts';
+import { namedSizes } from '../usage/size-intervals.ts';
+import type { BucketUsage } from '../usage/usage.ts';
 import { accessToBucket } from './bucket-access.ts';
 import { adminPath } from './admin-path.ts';
 import { effectivePolicy } from './effective-policy.ts';
@@ -26,12 +28,15 @@ const backend = {
   RRSCParity: 0,
 };
 
-/** What the caller may do, and the buckets that they may read or write to. Sizes are not counted. */
+/** What the caller may do, and the buckets that they may read or write to, as they were counted last. */
 async function accountInfo({ services, principal }: AdminCall): Promise<AdminAnswer> {
   const buckets: object[] = [];
+  const usage = await services.usage?.last();
+  const counted = new Map(usage?.buckets.map((bucket) => [bucket.bucket, bucket]));
   for (const { name, created } of await services.objects.listBuckets()) {
     const access = await accessToBucket(services.access, principal, name);
-    if (access.read || access.write) buckets.push({ ...emptyBucket, name, created: created.toISOString(), access });
+    if (!access.read && !access.write) continue;
+    buckets.push({ ...stored(counted.get(name)), name, created: created.toISOString(), access });
   }
   const subject = callerSubject(principal);
   return json({
@@ -42,13 +47,16 @@ async function accountInfo({ services, principal }: AdminCall): Promise<AdminAns
   });
 }
 
-const emptyBucket = {
-  size: 0,
-  objects: 0,
-  versions: 0,
-  deleteMarkers: 0,
-  objectHistogram: null,
-  objectsVersionsHistogram: null,
-  details: null,
-  prefixUsage: null,
-};
+/** Nothing of a bucket that was made since the last count. */
+function stored(bucket: BucketUsage | undefined): object {
+  return {
+    size: bucket?.bytes ?? 0,
+    objects: bucket?.objects ?? 0,
+    versions: 0,
+    deleteMarkers: 0,
+    objectHistogram: bucket === undefined ? null : namedSizes(bucket.sizes),
+    objectsVersionsHistogram: null,
+    details: null,
+    prefixUsage: null,
+  };
+}

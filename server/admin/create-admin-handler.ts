@@ -16,28 +16,28 @@ import { explainRoutes } from './explain-routes.ts';
 import { federatedAccessKeyRoutes } from './federated-access-key-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { logRoutes } from './log-routes.ts';
-import { nowOf } from './now.ts';
 import { serviceRoutes } from './service-routes.ts';
 import { traceRoutes } from './trace-routes.ts';
 import { identityArchiveRoutes } from './identity-archive-routes.ts';
 import { keyRoutes } from './key-routes.ts';
-import { keyServiceState } from './key-service-calls.ts';
 import { idpConfigRoutes } from './idp-config-routes.ts';
+import { infoRoutes } from './info-routes.ts';
 import { ldapRoutes } from './ldap-routes.ts';
 import { ldapTestRoutes } from './ldap-test-routes.ts';
 import { maintenanceRoutes } from './maintenance-calls.ts';
 import { openIdTestRoutes } from './openid-test-routes.ts';
 import { personCheckRoutes } from './person-check-routes.ts';
 import { policyRoutes } from './policy-routes.ts';
-import { type AdminAnswer, type AdminCall, json, type Route } from './route.ts';
-import { infoMessage } from './server-info.ts';
+import type { AdminCall, Route } from './route.ts';
 import { revokeTokensRoutes } from './revoke-tokens.ts';
 import { serviceAccountRoutes } from './service-account-routes.ts';
 import type { AdminServices } from './services.ts';
+import { usageRoutes } from './usage-routes.ts';
 import { userRoutes } from './user-routes.ts';
 
 const routes: readonly Route[] = [
-  { method: 'GET', path: /^\/minio\/admin\/v[34]\/info$/, action: 'admin:ServerInfo', serve: serverInfo },
+  ...infoRoutes,
+  ...usageRoutes,
   ...keyRoutes,
   ...maintenanceRoutes,
   ...serviceRoutes,
@@ -146,17 +146,6 @@ function decoded(part: string | undefined): string {
   } catch {
     throw new S3Error('InvalidURI');
   }
-}
-
-async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
-  const [buckets, space, keyService] = await Promise.all([
-    services.objects.listBuckets(),
-    services.space(),
-    keyServiceState(services.keys),
-  ]);
-  const now = nowOf(services);
-  const others = services.others?.() ?? [];
-  return json(infoMessage({ server: services.server, others, buckets: buckets.length, space, keyService, now }));
 }
 
 function refusal(error: AdminError, request: IncomingRequest, { server }: AdminServices): Answer {

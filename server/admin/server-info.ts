@@ -1,3 +1,5 @@
+import type { Usage } from '../usage/usage.ts';
+import type { DirectoryState } from './directory-state.ts';
 import type { AdminServices, OtherServer } from './services.ts';
 
 /** `online` where the key service answers and has the default key. */
@@ -7,15 +9,19 @@ export interface InfoSources {
   readonly server: AdminServices['server'];
   readonly others: readonly OtherServer[];
   readonly buckets: number;
+  /** Undefined before the first count has ended. */
+  readonly usage: Usage | undefined;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly keyService: KeyServiceState;
+  readonly directory: DirectoryState;
   readonly now: Date;
 }
 
 /** What `mc admin info` reads: one pool of one set of one drive. */
-export function infoMessage({ server, others, buckets, space, keyService, now }: InfoSources): Record<string, unknown> {
-  const usage = drive(server, space);
-  const notCounted = { count: 0, error: 'objects are not counted' };
+export function infoMessage(sources: InfoSources): Record<string, unknown> {
+  const { server, others, buckets, usage, space, keyService, directory, now } = sources;
+  const theDrive = drive(server, space);
+  const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
   return {
     mode: 'online',
     domain: [],
@@ -23,13 +29,13 @@ export function infoMessage({ server, others, buckets, space, keyService, now }:
     sqsARN: [],
     deploymentID: server.deploymentId,
     buckets: { count: buckets },
-    objects: notCounted,
-    versions: notCounted,
-    deletemarkers: notCounted,
-    usage: { size: 0, error: 'bytes of objects are not counted' },
+    objects: { count: usage?.objects ?? 0, ...notYet },
+    versions: { count: 0 },
+    deletemarkers: { count: 0 },
+    usage: { size: usage?.bytes ?? 0, ...notYet },
     services: {
       kms: { status: keyService, encrypt: keyService, decrypt: keyService },
-      ldap: { status: 'disabled' },
+      ldap: { status: directory },
       logger: [],
       audit: [],
       notifications: [],
@@ -45,17 +51,17 @@ export function infoMessage({ server, others, buckets, space, keyService, now }:
       totalDrivesPerSet: [1],
     },
     servers: [
-      serverInfo({ ...server, startedAt: server.startedAt.getTime() }, now, usage),
-      ...others.map((other) => serverInfo(other, now, usage)),
+      serverInfo({ ...server, startedAt: server.startedAt.getTime() }, now, theDrive),
+      ...others.map((other) => serverInfo(other, now, theDrive)),
     ],
     pools: {
       0: {
         0: {
           id: 0,
-          rawUsage: usage.usedspace,
-          rawCapacity: usage.totalspace,
-          usage: 0,
-          objectsCount: 0,
+          rawUsage: theDrive.usedspace,
+          rawCapacity: theDrive.totalspace,
+          usage: usage?.bytes ?? 0,
+          objectsCount: usage?.objects ?? 0,
           versionsCount: 0,
           deleteMarkersCount: 0,
           healDisks: 0,
@@ -69,7 +75,7 @@ export function infoMessage({ server, others, buckets, space, keyService, now }:
 function serverInfo(
   { endpoint, startedAt, version, commitId = '' }: OtherServer & { readonly commitId?: string },
   now: Date,
-  usage: ReturnType<typeof drive>,
+  theDrive: ReturnType<typeof drive>,
 ) {
   return {
     state: 'online',
@@ -78,7 +84,7 @@ function serverInfo(
     version,
     commitID: commitId,
     network: { [endpoint]: 'online' },
-    drives: [usage],
+    drives: [theDrive],
     poolNumber: 1,
     poolNumbers: [1],
   };

@@ -13,6 +13,7 @@ import type { StoredConfigurations } from '../identity-providers/stored-configur
 import type { KeyLifecycle } from '../maintenance/key-lifecycle.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { UsageReader } from '../usage/usage-reader.ts';
 import type { KeyAdministration } from './key-administration.ts';
 import type { ExportedBuckets } from './export-buckets.ts';
 import type { ImportingBuckets } from './import-buckets.ts';
@@ -28,6 +29,8 @@ export interface AdminServices {
   /** What is set for buckets, to be moved as a whole. */
   readonly buckets?: ExportedBuckets & ImportingBuckets;
   readonly server: ServerFacts;
+  /** How much is stored, by bucket. */
+  readonly usage?: UsageReader;
   /** The other servers over the same stores that are there now. */
   readonly others?: () => readonly OtherServer[];
   /** Of what holds the blobs; undefined where that cannot be told. Bytes. */

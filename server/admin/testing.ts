@@ -25,7 +25,7 @@ export async function adminTest(
   options: {
     readonly buckets?: readonly string[];
     readonly now?: Date;
-    readonly services?: Pick<AdminServices, 'keys' | 'keyLifecycle'>;
+    readonly services?: Pick<AdminServices, 'keys' | 'keyLifecycle' | 'usage' | 'directory'>;
   } = {},
 ) {
   const clock = () => options.now ?? new Date('2026-01-01T00:00:00Z');

@@ -11,7 +11,7 @@ const perOperation = [
   ['minio_bucket_requests_canceled_total', 'Those whose client went away', ({ canceled }) => canceled],
 ] as const satisfies readonly (readonly [string, string, (sums: BucketOperationSums) => number])[];
 
-/** Figures by bucket, under the names that MinIO's dashboard of buckets reads. What a bucket holds is not counted anywhere. */
+/** Requests by bucket, under the names that MinIO's dashboard of buckets reads. */
 export function addBuckets(registry: Registry, buckets: readonly BucketSums[]): void {
   const registers = [registry];
   const labelNames = ['api', 'bucket'];

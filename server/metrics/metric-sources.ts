@@ -1,6 +1,8 @@
+import type { Usage } from '../usage/usage.ts';
 import type { ProcessFacts } from './process-facts.ts';
 import { processFacts } from './process-facts.ts';
 import type { BucketSums } from './bucket-counters.ts';
+import type { MetricGroup } from './metrics-text.ts';
 import type { RequestSums } from './request-counters.ts';
 
 /** Milliseconds that an answer waits for what others must tell. Prometheus itself waits ten seconds for all of it. */
@@ -20,6 +22,8 @@ export interface MetricSources {
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   readonly buckets: () => Promise<number>;
   readonly integrity?: () => Promise<Integrity>;
+  /** Undefined before objects were counted. */
+  readonly usage?: () => Promise<Usage | undefined>;
   /** Undefined where no identity provider was ever asked about people. */
   readonly people?: () => Promise<PeopleChecked | undefined>;
   /** Rejects where the key service cannot be used. Absent where none is configured. */
@@ -74,6 +78,7 @@ export interface MetricValues {
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly buckets: number | undefined;
   readonly integrity?: Integrity | undefined;
+  readonly usage?: Usage | undefined;
   readonly people?: PeopleChecked | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
@@ -86,15 +91,17 @@ export interface MetricValues {
   readonly server: string;
 }
 
-export async function readSources(sources: MetricSources, now: number): Promise<MetricValues> {
+export async function readSources(sources: MetricSources, group: MetricGroup, now: number): Promise<MetricValues> {
   const healthy = sources.ready();
   const { checkKeyService } = sources;
   const { leads, live } = sources.replicas();
-  const [space, buckets, integrity, people, keyService, process] = await Promise.all([
+  const [space, buckets, integrity, usage, people, keyService, process] = await Promise.all([
     inTime(sources.space()),
     // Before it is ready, reading the records may wait for the key service.
     healthy ? inTime(sources.buckets()) : undefined,
     healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
+    // A row for each bucket: read where it is shown.
+    healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
     healthy && sources.people ? inTime(sources.people()) : undefined,
     checkKeyService && inTime(checkKeyService().then(() => true)),
     processFacts(),
@@ -110,6 +117,7 @@ export async function readSources(sources: MetricSources, now: number): Promise<
     space,
     buckets,
     integrity,
+    usage,
     people,
     keyServiceOnline: checkKeyService && keyService === true,
     process,

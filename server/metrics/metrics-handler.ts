@@ -29,7 +29,7 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
       if (problem !== undefined) return plain(403, `${problem}\n`);
     }
     const group = path.exec(request.rawPath)?.[1] as MetricGroup;
-    const values = await readSources(sources, clock().getTime());
+    const values = await readSources(sources, group, clock().getTime());
     // Most servers' threads are never asked, and a start waits for what it loads.
     const { metricsText } = await import('./metrics-text.ts');
     const { contentType, text } = await metricsText(values, group);

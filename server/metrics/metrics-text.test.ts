@@ -166,6 +166,14 @@ describe('the text of the metrics', () => {
     expect(await lines('node', { audit })).toEqual(expect.arrayContaining(expected));
     expect([...(await names('node'))].filter((name) => name.includes('audit'))).toEqual([]);
   });
+  it('has what buckets hold once it was counted, in the groups where MinIO has it', async () => {
+    const bucket = { bucket: 'photos', objects: 3, bytes: 5_000, uploads: 0, uploadBytes: 0, sizes: [3] };
+    const usage = { ...bucket, began: 1, ended: 2, answers: 0, unreadable: 0, buckets: [bucket] };
+    expect(await names('bucket', { usage })).toContain('minio_bucket_usage_total_bytes');
+    expect(await names('cluster', { usage })).toContain('minio_cluster_usage_total_bytes');
+    expect(await names('node', { usage })).not.toContain('minio_cluster_usage_total_bytes');
+    expect(await names('cluster')).not.toContain('minio_cluster_usage_total_bytes');
+  });
   it('has how many servers there are', async () => {
     expect(await lines('cluster')).toContain('minio_cluster_nodes_online_total{server="coffer-0:9000"} 3');
     expect(await lines('cluster', { replicas: 0 })).toContain(

@@ -1,10 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
+import type { Usage } from '../usage/usage.ts';
 import { apiLabel } from './api-label.ts';
 import type { MetricValues } from './metric-sources.ts';
 import { boundLabel, cumulative } from './cumulative.ts';
 import type { OperationSums } from './request-counters.ts';
 import { addBuckets } from './bucket-text.ts';
+import { addBucketUsage, addClusterUsage } from './usage-text.ts';
 
 /** What MinIO divides its metrics into. */
 export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
@@ -29,7 +31,13 @@ export async function metricsText(values: MetricValues, group: MetricGroup): Pro
   else addNode(registry, values);
   if (group === 'cluster' || group === 'node') addAudit(registry, values);
   if (group === 'cluster') addCluster(registry, values);
+  if (values.usage !== undefined) addUsage(registry, values.usage, group, values.now);
   return { contentType: registry.contentType, text: await registry.metrics() };
+}
+
+function addUsage(registry: Registry, usage: Usage, group: MetricGroup, now: number): void {
+  if (group === 'bucket') addBucketUsage(registry, usage, now);
+  if (group === 'cluster') addClusterUsage(registry, usage, now);
 }
 
 const perOperation = [
