@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { type Decryption, PackageDecryptor } from './package-decryptor.ts';
 import { PackageEncryptor } from './package-encryptor.ts';
+import { cipherSize, packageCuts } from './package-layout.ts';
 
 export { DamagedCiphertext } from './damaged-ciphertext.ts';
 export type { Decryption } from './package-decryptor.ts';
@@ -21,22 +22,60 @@ export function streamKey(objectKey: Buffer, salt: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', objectKey, salt, 'coffer object stream 1', 32));
 }
 
+/** Ciphertext goes out in blocks of so many bytes: small writes cost more than the copy into the block. */
+const BLOCK_BYTES = 8 * packageCuts.every;
+
 /**
  * Encrypts a body of exactly `size` bytes; its chunks may have any length. `key` is of `streamKey()`.
  * Throws `UnexpectedSize` when the body is longer or shorter.
  */
 export async function* encryptStream(body: AsyncIterable<Buffer>, key: Buffer, size: number): AsyncGenerator<Buffer> {
   const encryptor = new PackageEncryptor(key, size);
-  for await (const chunk of body) yield* encryptor.update(chunk);
-  yield encryptor.final();
+  const blocks = new CipherBlocks(size);
+  for await (const chunk of body) yield* blocks.gather(encryptor.update(chunk));
+  yield* blocks.gather(encryptor.final());
 }
 
 /** The same for a body that is in memory. */
 export function encryptBuffer(plaintext: Buffer, key: Buffer): Buffer {
   const encryptor = new PackageEncryptor(key, plaintext.length);
-  const blocks = [...encryptor.update(plaintext)];
-  const last = encryptor.final();
-  return blocks.length === 0 ? last : Buffer.concat([...blocks, last]);
+  const ciphertext = Buffer.allocUnsafe(cipherSize(plaintext.length));
+  let filled = 0;
+  for (const bytes of encryptor.update(plaintext)) filled += bytes.copy(ciphertext, filled);
+  for (const bytes of encryptor.final()) filled += bytes.copy(ciphertext, filled);
+  return ciphertext;
+}
+
+/** New blocks that together are the ciphertext of `size` plaintext bytes. */
+class CipherBlocks {
+  #left: number;
+  #block: Buffer;
+  #filled = 0;
+
+  constructor(size: number) {
+    this.#left = cipherSize(size);
+    this.#block = this.#newBlock();
+  }
+
+  *gather(parts: Iterable<Buffer>): Generator<Buffer> {
+    for (const part of parts) {
+      for (let at = 0; at < part.length;) {
+        const copied = part.copy(this.#block, this.#filled, at);
+        at += copied;
+        this.#filled += copied;
+        if (this.#filled < this.#block.length) continue;
+        yield this.#block;
+        this.#block = this.#newBlock();
+        this.#filled = 0;
+      }
+    }
+  }
+
+  #newBlock(): Buffer {
+    const block = Buffer.allocUnsafe(Math.min(this.#left, BLOCK_BYTES));
+    this.#left -= block.length;
+    return block;
+  }
 }
 
 /**

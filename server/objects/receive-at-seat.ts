@@ -1,5 +1,7 @@
+import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
-import { DigestsInProgress } from './checksums/body-digests.ts';
+import type { PackageEncryptor } from '../encryption/package-encryptor.ts';
+import { type BodyDigests, DigestsInProgress } from './checksums/body-digests.ts';
 import { checkLength } from './collect-body.ts';
 import { discardBlob } from './discard-blob.ts';
 import type { Environment } from './environment.ts';
@@ -7,25 +9,39 @@ import type { Seat } from './hashing/seats.ts';
 import type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 import { newBlobId } from './new-id.ts';
 import type { BodySource } from './object-layer.ts';
+import { PieceFiller } from './piece-filler.ts';
 import { PieceQueue } from './piece-queue.ts';
 
-/** The same as `receiveBody` for a plain body that becomes a blob; its MD5 is computed on the hashing thread, of the bytes as they are written. */
+/** How a body is encrypted on its way into the pieces. */
+export interface Sealing {
+  readonly salt: Buffer;
+  readonly encryptor: PackageEncryptor;
+}
+
+/**
+ * The same as `receiveBody` for a body that becomes a blob. The MD5 of a plain one is computed on the hashing thread, of the bytes as they
+ * are written; one that is encrypted, with `sealing`, uses an unhashed seat: what is written is not what its digests are of.
+ */
 export async function receiveAtSeat(
   environment: Environment,
   incoming: IncomingBody,
   seat: Seat,
+  sealing?: Sealing,
 ): Promise<ReceivedBody> {
   const { blobs, clock, random } = environment;
-  const digests = new DigestsInProgress(incoming.digests, { md5: 'elsewhere', sum: true });
+  const digests = new DigestsInProgress(incoming.digests, wanted(incoming, sealing));
   const blob = newBlobId(clock(), random);
+  let stored = 0;
   let md5: Promise<Buffer> | undefined;
   const queue = new PieceQueue();
-  const filler = new Filler(incoming, digests, seat, queue);
+  const filler = new PieceFiller(seat, queue, (bytes) => {
+    if (sealing !== undefined) stored = crc32(bytes, stored);
+  });
   const poured = (async () => {
     try {
-      await pourInto(incoming.body, filler);
+      await pourInto(incoming, { digests, queue, filler, encryptor: sealing?.encryptor });
       // While the store writes and flushes what it has.
-      md5 = seat.digest();
+      if (sealing === undefined) md5 = seat.digest();
       queue.end();
     } catch (error) {
       queue.fail(error);
@@ -35,8 +51,7 @@ export async function receiveAtSeat(
     await blobs.writePieces?.(blob, queue);
     try {
       const result = digests.finish(await md5);
-      if (result.sums === undefined) throw new Error('a plain body has a sum');
-      return { digests: result, protection: result.sums, stored: { kind: 'blob', blob } };
+      return { digests: result, protection: protectionOf(result, sealing, stored), stored: { kind: 'blob', blob } };
     } catch (error) {
       await discardBlob(environment, blob);
       throw error;
@@ -48,66 +63,41 @@ export async function receiveAtSeat(
   }
 }
 
-async function pourInto(body: BodySource, filler: Filler): Promise<void> {
-  const take = (chunk: Buffer) => filler.take(chunk);
-  if (body.pour !== undefined) await body.pour(take);
-  else for await (const chunk of body) await take(chunk);
+function wanted({ md5 }: IncomingBody, sealing: Sealing | undefined) {
+  return sealing === undefined ? ({ md5: 'elsewhere', sum: true } as const) : { md5, sum: false };
+}
+
+function protectionOf({ sums }: BodyDigests, sealing: Sealing | undefined, stored: number) {
+  if (sealing !== undefined) return { salt: sealing.salt.toString('base64'), stored };
+  if (sums === undefined) throw new Error('a plain body has a sum');
+  return sums;
+}
+
+interface Pouring {
+  readonly digests: DigestsInProgress;
+  readonly queue: PieceQueue;
+  readonly filler: PieceFiller;
+  readonly encryptor: PackageEncryptor | undefined;
+}
+
+/** Throws `IncompleteBody`, what the body throws, and what the store failed with. */
+async function pourInto(incoming: IncomingBody, { digests, queue, filler, encryptor }: Pouring): Promise<void> {
+  let total = 0;
+  const take = (chunk: Buffer) => {
+    queue.throwIfClosed();
+    total += chunk.length;
+    checkLength(incoming.size, total);
+    digests.update(chunk);
+    bodyBytesPassed(chunk.length);
+    return encryptor === undefined ? filler.copy(chunk) : filler.copyEach(encryptor.update(chunk));
+  };
+  await eachChunk(incoming.body, take);
+  checkLength(incoming.size, total, 'whole');
+  if (encryptor !== undefined) await filler.copyEach(encryptor.final());
   filler.finish();
 }
 
-/** Copies a body into pieces: its chunks are of any size, and their buffers not at pages. */
-class Filler {
-  readonly #incoming: IncomingBody;
-  readonly #digests: DigestsInProgress;
-  readonly #seat: Seat;
-  readonly #queue: PieceQueue;
-  #total = 0;
-  #piece: Buffer | undefined;
-  #filled = 0;
-
-  constructor(incoming: IncomingBody, digests: DigestsInProgress, seat: Seat, queue: PieceQueue) {
-    this.#incoming = incoming;
-    this.#digests = digests;
-    this.#seat = seat;
-    this.#queue = queue;
-  }
-
-  /** Throws `IncompleteBody`, and what the store failed with. */
-  take(chunk: Buffer): Promise<void> | undefined {
-    this.#queue.throwIfClosed();
-    this.#total += chunk.length;
-    checkLength(this.#incoming.size, this.#total);
-    this.#digests.update(chunk);
-    bodyBytesPassed(chunk.length);
-    return this.#copy(chunk, 0);
-  }
-
-  /** After the last chunk. Throws `IncompleteBody`. */
-  finish(): void {
-    checkLength(this.#incoming.size, this.#total, 'whole');
-    if (this.#filled > 0) this.#hand();
-  }
-
-  #copy(chunk: Buffer, from: number): Promise<void> | undefined {
-    for (let at = from; at < chunk.length;) {
-      this.#piece ??= this.#seat.empty();
-      if (this.#piece === undefined) return this.#copyLater(chunk, at);
-      const copied = chunk.copy(this.#piece, this.#filled, at);
-      at += copied;
-      this.#filled += copied;
-      if (this.#filled === this.#piece.length) this.#hand();
-    }
-    return undefined;
-  }
-
-  async #copyLater(chunk: Buffer, at: number): Promise<void> {
-    await this.#seat.emptied();
-    await this.#copy(chunk, at);
-  }
-
-  #hand(): void {
-    this.#queue.push(this.#seat.hand(this.#filled));
-    this.#piece = undefined;
-    this.#filled = 0;
-  }
+async function eachChunk(body: BodySource, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
+  if (body.pour !== undefined) await body.pour(take);
+  else for await (const chunk of body) await take(chunk);
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
+import { PackageEncryptor } from '../encryption/package-encryptor.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
 import { type BodyDigests, DigestsInProgress, digestWhole } from './checksums/body-digests.ts';
 import { checkLength, collectBody } from './collect-body.ts';
@@ -34,8 +35,11 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     };
   }
 
-  const seat = key === undefined && environment.blobs.writePieces !== undefined ? environment.seats?.take() : undefined;
-  if (seat !== undefined) return receiveAtSeat(environment, incoming, seat);
+  if (environment.blobs.writePieces !== undefined) {
+    const seat = key === undefined ? environment.seats?.take() : environment.seats?.takeUnhashed();
+    const sealing = salt && key && { salt, encryptor: new PackageEncryptor(key, incoming.size) };
+    if (seat !== undefined) return receiveAtSeat(environment, incoming, seat, sealing);
+  }
 
   const digests = new DigestsInProgress(incoming.digests, wanted);
   const measured = measure(incoming, digests);

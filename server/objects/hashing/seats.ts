@@ -31,20 +31,32 @@ export class Seats {
 
   /** Undefined where all are taken: then the upload does without. */
   take(): Seat | undefined {
-    const seat = this.#free.pop();
+    const seat = this.#take(true);
     if (seat === undefined) return undefined;
     if (!this.#started) this.#start();
     this.#started = true;
-    return new Seat(this.#memory, seat, () => this.#free.push(seat));
+    return seat;
+  }
+
+  /** A seat for its memory alone, which begins at pages: nothing that is handed over is hashed. */
+  takeUnhashed(): Seat | undefined {
+    return this.#take(false);
+  }
+
+  #take(hashed: boolean): Seat | undefined {
+    const seat = this.#free.pop();
+    if (seat === undefined) return undefined;
+    return new Seat(this.#memory, seat, { hashed, leave: () => this.#free.push(seat) });
   }
 }
 
-/** The MD5 of one upload, in progress on the hashing thread. */
+/** The memory of one upload, and its MD5, in progress on the hashing thread. */
 export class Seat {
   readonly #memory: SharedArrayBuffer;
   readonly #words: Int32Array;
   readonly #seat: number;
   readonly #control: number;
+  readonly #hashed: boolean;
   readonly #leave: () => void;
   readonly #stored: (Promise<void> | undefined)[] = Array.from({ length: PIECES });
   readonly #handed: (number | undefined)[] = Array.from({ length: PIECES });
@@ -54,11 +66,16 @@ export class Seat {
   #digest: Promise<Buffer> | undefined;
 
   /** @param leave is called once, when nobody refers to the seat's pieces any more */
-  constructor(memory: SharedArrayBuffer, seat: number, leave: () => void) {
+  constructor(
+    memory: SharedArrayBuffer,
+    seat: number,
+    { hashed, leave }: { readonly hashed: boolean; readonly leave: () => void },
+  ) {
     this.#memory = memory;
     this.#words = new Int32Array(memory);
     this.#seat = seat;
     this.#control = controlWord(seat);
+    this.#hashed = hashed;
     this.#leave = leave;
     this.#words.set(INITIAL, this.#control);
   }
@@ -74,16 +91,16 @@ export class Seat {
   async emptied(): Promise<void> {
     await this.#stored[this.#piece];
     const number = this.#handed[this.#piece];
-    if (number !== undefined) await this.#hashed(number);
+    if (number !== undefined) await this.#untilHashed(number);
   }
 
   /** Hands over the first `length` bytes of that piece. Only the last piece of an upload may be filled in part. */
   hand(length: number): Piece {
     const piece = this.#piece;
     const address = pieceAddress(this.#seat, piece);
-    const whole = length - (length % BLOCK);
+    const whole = this.#hashed ? length - (length % BLOCK) : 0;
     this.#handed[piece] = whole > 0 ? this.#tell(address, whole) : undefined;
-    this.#tail = Buffer.from(this.#memory, address + whole, length - whole);
+    if (this.#hashed) this.#tail = Buffer.from(this.#memory, address + whole, length - whole);
     this.#total += length;
     this.#piece = (piece + 1) % PIECES;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -95,15 +112,16 @@ export class Seat {
     return { bytes: Buffer.from(this.#memory, address, length), release };
   }
 
-  /** Of all that was handed over, while its last piece is not filled again. */
+  /** Of all that was handed over, while its last piece is not filled again. Throws where nothing is hashed. */
   digest(): Promise<Buffer> {
+    if (!this.#hashed) throw new Error('this seat hashes nothing');
     return (this.#digest ??= this.#finish());
   }
 
   /** To be called in the end, when the store has done with the pieces: the next upload may take the seat. */
   async leave(): Promise<void> {
     // The end of a body that broke off, too: nothing else makes the hashing thread hurry.
-    await this.digest();
+    if (this.#hashed) await this.digest();
     this.#leave();
   }
 
@@ -111,7 +129,7 @@ export class Seat {
     const end = padding(this.#tail, this.#total);
     const address = tailAddress(this.#seat);
     end.copy(Buffer.from(this.#memory, address, TAIL_BYTES));
-    await this.#hashed(this.#tell(address, end.length));
+    await this.#untilHashed(this.#tell(address, end.length));
     const digest = Buffer.alloc(16);
     for (let word = 0; word < 4; word += 1) digest.writeInt32LE(this.#words[this.#control + word] ?? 0, 4 * word);
     return digest;
@@ -131,7 +149,7 @@ export class Seat {
     return isAfter(Atomics.load(this.#words, this.#control + HASHED), number);
   }
 
-  async #hashed(number: number): Promise<void> {
+  async #untilHashed(number: number): Promise<void> {
     const counter = this.#control + HASHED;
     for (;;) {
       const seen = Atomics.load(this.#words, counter);
