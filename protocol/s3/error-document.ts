@@ -32,8 +32,11 @@ export interface ErrorDocument {
 /** Undefined when the body is no error document: proxies answer with pages of their own. */
 export function readErrorDocument(body: string | Buffer): ErrorDocument | undefined {
   try {
-    const root = readXml(body, { maxBytes: 65_536, root: 'Error' });
-    const fields = Object.fromEntries(root.children.map(({ name, text }) => [name, text]));
+    const root = readXml(body, { maxBytes: 65_536 });
+    // STS puts the error into another element.
+    const error = root.name === 'ErrorResponse' ? root.children.find(({ name }) => name === 'Error') : root;
+    if (error?.name !== 'Error') return undefined;
+    const fields = Object.fromEntries(error.children.map(({ name, text }) => [name, text]));
     return { code: fields['Code'] ?? '', message: fields['Message'] ?? '', fields };
   } catch {
     return undefined;

@@ -196,6 +196,14 @@ describe('error documents', () => {
     });
   });
 
+  it('are read as STS writes them', () => {
+    const document =
+      '<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type>' +
+      '<Code>AccessDenied</Code><Message>no</Message></Error><RequestId>R1</RequestId></ErrorResponse>';
+    expect(readErrorDocument(document)).toMatchObject({ code: 'AccessDenied', message: 'no' });
+    expect(readErrorDocument('<ErrorResponse><RequestId>R1</RequestId></ErrorResponse>')).toBeUndefined();
+  });
+
   it('are told from the pages of proxies', () => {
     expect(readErrorDocument('<html><body>Bad gateway</body></html>')).toBeUndefined();
   });

@@ -1,8 +1,10 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCoffer, type CofferResult } from '../harness/run-coffer.ts';
+import { s3Client } from '../harness/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
 
 const reading = {
@@ -239,6 +241,40 @@ describe('coffer admin cluster iam', () => {
     await coffer('admin', 'user', 'remove', 's', 'ann');
     expect(await coffer('admin', 'cluster', 'iam', 'import', 's', file)).toMatch(/1 users/);
     expect(await json('admin', 'user', 'info', 's', 'ann')).toMatchObject([{ policyName: 'photos' }]);
+  });
+});
+
+/** Something that is set for a bucket. */
+async function tagged(Bucket: string): Promise<void> {
+  const tags = { TagSet: [{ Key: 'a', Value: 'b' }] };
+  await s3Client(server).send(new PutBucketTaggingCommand({ Bucket, Tagging: tags }));
+}
+
+describe('coffer admin cluster bucket', () => {
+  it('brings what is set for buckets into an archive and back, for all or for one', async () => {
+    await coffer('mb', 's/moved', 's/other');
+    await Promise.all(['moved', 'other'].map(tagged));
+    const file = join(folder, 'buckets.zip');
+    expect(await coffer('admin', 'cluster', 'bucket', 'export', 's', '--output', file)).toContain('objects are not');
+    await coffer('rb', 's/moved', 's/other');
+    expect(await coffer('admin', 'cluster', 'bucket', 'import', 's/moved', file)).toContain('moved');
+    expect(await coffer('ls', 's')).toMatch(/moved/);
+    expect(await coffer('ls', 's')).not.toMatch(/other/);
+    await coffer('rb', 's/moved');
+  });
+
+  it('says what is no archive, and which bucket is not in it', async () => {
+    const file = join(folder, 'one.zip');
+    await coffer('mb', 's/moved');
+    await tagged('moved');
+    await coffer('admin', 'cluster', 'bucket', 'export', 's/moved', '--output', file);
+    await coffer('rb', 's/moved');
+    const missing = await attempt(['admin', 'cluster', 'bucket', 'import', 's/else', file]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('it has no else')]);
+    const junk = await attempt(['admin', 'cluster', 'bucket', 'import', 's', join(folder, 'p.json')]);
+    expect(junk.code).toBe(1);
+    const key = await attempt(['admin', 'cluster', 'bucket', 'export', 's/moved/key']);
+    expect([key.code, key.stderr]).toEqual([1, expect.stringContaining('name a server, or one of its buckets')]);
   });
 });
 

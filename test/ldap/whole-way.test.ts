@@ -74,6 +74,9 @@ async function assume(LDAPUsername: string, LDAPPassword: string, more: Record<s
   return { status: answer.status, code: of('Code'), message: of('Message'), keys };
 }
 
+const login = (input: string, ...more: string[]) =>
+  runCoffer(['--json', 'idp', 'ldap', 'accesskey', 'create-with-login', server.s3, ...more], { input });
+
 const revoke = (query: string, keys = root) =>
   adminCall(server.s3, keys, 'POST', `revoke-tokens/ldap?${query}`).then(({ status }) => status);
 
@@ -172,8 +175,6 @@ describe('the admin API of the directory', () => {
 
   it('makes access keys by a login with our own client, without an alias', async () => {
     await attach({ policies: ['readwrite'], user: ann });
-    const login = (input: string, ...more: string[]) =>
-      runCoffer(['--json', 'idp', 'ldap', 'accesskey', 'create-with-login', server.s3, ...more], { input });
     const made = await login('ann\nann-password\nsecret-of-the-key\n', '--name', 'laptop', '--secret-key', '-');
     expect([made.code, made.stderr]).toEqual([0, '']);
     const keys = JSON.parse(made.stdout.toString()) as Credentials;

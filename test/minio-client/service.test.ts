@@ -16,6 +16,12 @@ import { StockMc } from './harness/stock-mc.ts';
 const rootUser = 'minio-root';
 const rootPassword = 'minio-password';
 const patience = 240_000;
+/** Where the audit log would go, were it on. */
+const audit = {
+  MINIO_AUDIT_WEBHOOK_ENABLE_SIEM: 'off',
+  MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM: 'https://siem.example.org/',
+  SVC_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM: 'Bearer token-of-the-siem',
+};
 
 let folder: string;
 let mc: StockMc;
@@ -28,7 +34,10 @@ beforeAll(async () => {
   // Its own port, which it has again after a restart: later options win.
   const args = ['--address', `127.0.0.1:${await freePort()}`];
   [coffer, minio] = await Promise.all([
-    startServer({ args, env: { SVC_ROOT_USER: rootUser, SVC_ROOT_PASSWORD: rootPassword, SVC_THREADS: '2' } }),
+    startServer({
+      args,
+      env: { SVC_ROOT_USER: rootUser, SVC_ROOT_PASSWORD: rootPassword, SVC_THREADS: '2', ...audit },
+    }),
     startMinio(),
   ]);
   await untilReady(coffer);
@@ -179,6 +188,18 @@ describe('stock mc', { timeout: patience }, () => {
     expect((await mc.try('admin', 'config', 'export', 'coffer')).text).toContain('success');
     const { code, text } = await mc.try('admin', 'config', 'set', 'coffer', 'site', 'region=elsewhere');
     expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('SVC_REGION') as string });
+  });
+
+  it('shows where the audit log goes, and that the environment says so', async () => {
+    const shown = JSON.stringify(await mc.run('admin', 'config', 'get', 'coffer', 'audit_webhook'));
+    expect(shown).toContain('MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM');
+    expect(shown).toContain('https://siem.example.org/');
+    expect(shown).not.toContain('token-of-the-siem');
+    expect((await mc.run('admin', 'config', 'get', 'coffer', 'audit_webhook:SIEM')).length).toBe(1);
+    const change = ['admin', 'config', 'set', 'coffer', 'audit_webhook:SIEM', 'endpoint=https://else.example.org/'];
+    const { code, text } = await mc.try(...change);
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('ENDPOINT_SIEM') as string });
+    expect((await mc.try('admin', 'config', 'set', 'coffer', 'audit_webhook')).text).toContain('queue_dir');
   });
 
   it('restarts the server, and waits until it is there again', async () => {

@@ -30,11 +30,23 @@ export async function createAccessKey(
   context: Context,
   [alias = '', user]: readonly string[],
   options: KeyOptions,
-  call: 'add-service-account' | 'idp/ldap/add-service-account' = 'add-service-account',
+  call: NewKey['call'] = 'add-service-account',
 ): Promise<void> {
-  const admin = await adminOf(context, alias);
+  await makeAccessKey(context, await adminOf(context, alias), { call, user, options });
+}
+
+export interface NewKey {
+  readonly call: 'add-service-account' | 'idp/ldap/add-service-account';
+  readonly user?: string | undefined;
+  readonly options: KeyOptions;
+  /** The secret key, where it was asked for already. */
+  readonly asked?: string | undefined;
+}
+
+export async function makeAccessKey(context: Context, admin: AdminClient, key: NewKey): Promise<void> {
+  const { call, user, options, asked } = key;
   const { accessKey, name, description } = options;
-  const secretKey = await givenSecret(context, options);
+  const secretKey = asked ?? (await givenSecret(context, options));
   const end = expiration(options, new Date());
   const policy = options.policy === undefined ? undefined : await readPolicy(context, options.policy);
   const { credentials = {} } = await admin.openedJson<NewCredentials>({

@@ -219,6 +219,17 @@ function addDirectoryKeys(ldap: Command, run: Runner, path: string): void {
     run: async (context, args, options) =>
       (await import('./access-keys.ts')).createAccessKey(context, args, options, 'idp/ldap/add-service-account'),
   });
+  define<KeyOptions>(keys, run, {
+    usage: 'create-with-login <url>',
+    description: 'make an access key for yourself by name and password of the directory, which are asked for',
+    options: newKeyOptions,
+    examples: [
+      [`${path} accesskey create-with-login https://coffer.example.com`, 'needs no alias'],
+      [`${path} accesskey create-with-login mine --name laptop`, 'the server of an alias'],
+    ],
+    doing: 'make an access key by a login at',
+    run: async (context, args, options) => (await import('./ldap-login.ts')).createKeyWithLogin(context, args, options),
+  });
   addInfo(keys, run, `${path} accesskey`);
   addChanges(keys, run, `${path} accesskey`);
   addRevoke(keys, run, 'ldap', `${path} accesskey`);
