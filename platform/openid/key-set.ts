@@ -105,7 +105,8 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
 async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {
   let response: Response;
   try {
-    response = await fetch(jwksUri, { headers: { accept: 'application/json' } });
+    // The API servers of Kubernetes give keys by their own type alone (RFC 7517, 8.5), and others as any JSON.
+    response = await fetch(jwksUri, { headers: { accept: 'application/jwk-set+json, application/json' } });
   } catch (error) {
     throw explainFailure('KeysUnreachable', "the provider's key document", jwksUri, error);
   }

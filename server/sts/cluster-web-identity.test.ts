@@ -36,8 +36,11 @@ beforeAll(async () => {
   apiServer = createServer((request, response) => {
     const path = request.url ?? '';
     asked.push(`${path} ${request.headers.authorization}`);
-    const allowed = request.headers.authorization === 'Bearer pod-token-2';
-    response.writeHead(allowed ? 200 : 401).end(JSON.stringify(allowed ? documents[path] : {}));
+    if (request.headers.authorization !== 'Bearer pod-token-2') return response.writeHead(401).end('{}');
+    // Keys it gives by their own type alone.
+    const type = path.endsWith('/jwks') ? 'application/jwk-set+json' : 'application/json';
+    if (!request.headers.accept?.includes(type)) return response.writeHead(406).end();
+    return response.writeHead(200, { 'content-type': type }).end(JSON.stringify(documents[path]));
   });
   await new Promise<void>((resolve) => {
     apiServer.listen(0, '127.0.0.1', resolve);
@@ -149,6 +152,13 @@ describe('service accounts of a cluster', () => {
     await attach('sub', 'system:serviceaccount:apps:*');
     const assume = await assuming();
     await expect(assume({ token: await podToken('backup', changes) })).rejects.toMatchObject({ code });
+  });
+
+  it('are told by name when nothing is attached to them', async () => {
+    const assume = await assuming();
+    await expect(assume({ token: await podToken('backup') })).rejects.toThrow(
+      'No policy is attached to system:serviceaccount:apps:backup',
+    );
   });
 });
 

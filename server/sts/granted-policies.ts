@@ -25,7 +25,7 @@ export interface GrantedRights {
  */
 export async function grantedRights(
   claims: Readonly<Record<string, unknown>>,
-  provider: Pick<OpenIdProviderSettings, 'id' | 'claimName' | 'rolePolicy'>,
+  provider: Pick<OpenIdProviderSettings, 'id' | 'vendor' | 'claimName' | 'rolePolicy'>,
   source: RightsSource,
 ): Promise<GrantedRights> {
   if (provider.rolePolicy.length > 0) {
@@ -38,7 +38,7 @@ export async function grantedRights(
   // What is attached to a service account of Kubernetes, for one, needs no claim that names policies.
   if (named instanceof StsError) {
     if (targets.length > 0) return { policies: [], targets, notDefined: [] };
-    throw named;
+    throw provider.vendor === 'kubernetes' ? unboundAccount(claims) : named;
   }
   const { policies, notDefined } = await existing(named, source);
   if (policies.length > 0 || targets.length > 0) return { policies, targets, notDefined };
@@ -90,6 +90,15 @@ function missing(claims: Readonly<Record<string, unknown>>, claimName: string, w
     `The policy claim "${claimName}" ${what}, credentials will not be generated. The token has these claims: ${came}; ` +
       `${noneAttached}. Map the policies of the user to that claim at the provider, set CLAIM_NAME to the claim that has ` +
       'them, or attach policies to a claim here.',
+  );
+}
+
+/** Nobody can map a claim into the tokens of a cluster. */
+function unboundAccount({ sub }: Readonly<Record<string, unknown>>): StsError {
+  return new StsError(
+    'InvalidParameterValue',
+    `No policy is attached to ${typeof sub === 'string' ? shortened(sub) : 'the service account'}, credentials will not be generated. ` +
+      'Bind one to the service account by a PolicyBinding, or attach one to the claim sub or kubernetes.io/namespace of this provider.',
   );
 }
 

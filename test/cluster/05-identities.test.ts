@@ -55,7 +55,12 @@ beforeAll(async () => {
 // While the operator runs: what is declared in the tenant has finalizers.
 afterAll(() => kubectl.run(['delete', 'namespace', team.namespace, '--timeout=120s']));
 
-async function runJob(name: string, account: string): Promise<'Complete' | 'Failed'> {
+interface Ended {
+  readonly how: 'Complete' | 'Failed';
+  readonly said: string;
+}
+
+async function runJob(name: string, account: string): Promise<Ended> {
   const job = manifests('job.yaml').find(({ kind }) => kind === 'Job');
   if (job === undefined) throw new Error('there is no Job in job.yaml');
   const { template } = job.spec as { template: { spec: Record<string, unknown> } };
@@ -82,13 +87,14 @@ async function runJob(name: string, account: string): Promise<'Complete' | 'Fail
     ],
   };
   await kubectl.apply(team.object('batch/v1', 'Job', name, { spec: { backoffLimit: 0, template: { spec } } }));
-  return until(`the job ${name} to end`, async () => {
+  const how = await until(`the job ${name} to end`, async () => {
     const conditions = (await team.get('job', name))?.status?.conditions ?? [];
     const ended = conditions.find(
       ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
     );
-    return ended?.type as 'Complete' | 'Failed' | undefined;
+    return ended?.type as Ended['how'] | undefined;
   });
+  return { how, said: await kubectl.run(['logs', `job/${name}`, '--namespace', team.namespace]) };
 }
 
 async function rootClient(): Promise<S3Client> {
@@ -104,14 +110,16 @@ describe('a pod whose service account is bound to a policy', () => {
   });
 
   it('writes with an SDK of AWS by its token alone, and may do no more', async () => {
-    expect(await runJob('backup', 'backup')).toBe('Complete');
+    expect(await runJob('backup', 'backup')).toEqual({ how: 'Complete', said: '' });
     const s3 = await rootClient();
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'backups', Key: 'from-the-pod' }));
     expect(await Body?.transformToString()).toBe('without a secret');
   }, 180_000);
 
   it('is refused as another service account', async () => {
-    expect(await runJob('stranger', 'other')).toBe('Failed');
+    const { how, said } = await runJob('stranger', 'other');
+    expect(how).toBe('Failed');
+    expect(said).toContain(`No policy is attached to system:serviceaccount:${team.namespace}:other`);
   }, 180_000);
 });
 
