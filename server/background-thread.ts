@@ -21,6 +21,7 @@ import { joinReplicas } from './join-replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
+import { createUsageReader } from './usage/usage-reader.ts';
 
 /** A slow client may take this long for a request's head, milliseconds. */
 const headersTimeout = 60_000;
@@ -213,6 +214,7 @@ async function openConsole(
         dataFolder: options.stores.place,
         startedAt: new Date(options.startedAt),
       },
+      usage: createUsageReader(services.records),
       others: known.others,
       space: () => services.blobs.space(),
       identityProviders: services.people.identityProviders,

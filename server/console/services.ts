@@ -38,6 +38,7 @@ export type Administration = Pick<
   | 'temporary'
   | 'root'
   | 'server'
+  | 'usage'
   | 'others'
   | 'space'
   | 'keys'

@@ -18,6 +18,7 @@ import { testLayer } from '../objects/testing.ts';
 import type { TestLayer } from '../objects/testing.ts';
 import { createAssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
 import { createAssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
+import { createUsageReader } from '../usage/usage-reader.ts';
 import { createConsole } from './create-console.ts';
 import type { ConsoleSettings } from './services.ts';
 
@@ -122,6 +123,7 @@ export class TestConsole {
             dataFolder: '/data',
             startedAt: clock(),
           },
+          usage: createUsageReader(stores.records),
           space: () => Promise.resolve({ free: 30, total: 100 }),
           identityProviders: [
             openIdConfigurations({

@@ -51,6 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/console/contract',
     // The rules of administration are the admin API's: the console asks the same functions.
     'server/admin',
+    'server/usage',
     'server/identity-providers',
     'server/sts',
     'server/access',

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
 import type { Bucket, BucketEncryption } from '../../objects/object-layer.ts';
+import type { BucketUsage } from '../../usage/usage.ts';
 import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { Gate, Visit } from './authorize.ts';
@@ -43,8 +44,14 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
   router.get('/buckets', async (request, response) => {
     const visit = { request, response };
     const shown = await visibleBuckets(visit, gate, await objects.listBuckets());
+    const counted = await services.administration.usage?.last();
+    const usage = new Map(counted?.buckets.map((bucket) => [bucket.bucket, bucket]));
     response.json({
-      buckets: await inTurns(shown, breadth, (bucket) => summary(visit, bucket)),
+      buckets: await inTurns(shown, breadth, async (bucket) => ({
+        ...(await summary(visit, bucket)),
+        ...(await shownUsage(visit, gate, usage.get(bucket.name))),
+      })),
+      ...(counted && { counted: new Date(counted.ended).toISOString() }),
     } satisfies BucketList);
   });
 
@@ -106,6 +113,16 @@ async function visibleBuckets(visit: Visit, gate: Gate, buckets: readonly Bucket
       (await gate.allows(visit, 's3:ListBucket', name)) || (await gate.allows(visit, 's3:GetBucketLocation', name)),
   );
   return buckets.filter((_bucket, index) => seen[index] === true);
+}
+
+/** Whoever may list a bucket could add up what it holds. */
+async function shownUsage(
+  visit: Visit,
+  gate: Gate,
+  usage: BucketUsage | undefined,
+): Promise<Pick<BucketSummary, 'usage'>> {
+  if (usage === undefined || !(await gate.allows(visit, 's3:ListBucket', usage.bucket))) return {};
+  return { usage: { objects: usage.objects, bytes: usage.bytes } };
 }
 
 async function permissions(visit: Visit, gate: Gate, bucket: string, prefix: string): Promise<BucketPermissions> {

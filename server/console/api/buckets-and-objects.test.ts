@@ -9,6 +9,7 @@ import type {
   ObjectPage,
   PrefixDeletion,
 } from '../contract/answers.ts';
+import { usageRounds } from '../../usage/usage-rounds.ts';
 import { TestBrowser, TestConsole } from '../testing.ts';
 
 let provider: OpenIdProviderDouble;
@@ -37,6 +38,10 @@ afterEach(async () => {
   await provider.close();
 });
 
+const log = { info: () => undefined, warn: () => undefined };
+const countUsage = () =>
+  usageRounds({ cycleMs: 1, recordsPerSecond: Infinity, log })({ records: console.stores.records });
+
 const json = async <Answer>(response: Response) => (await response.json()) as Answer;
 const create = (name: string, more: object = {}) => root.send('POST', '/api/buckets', { json: { name, ...more } });
 const at = (bucket: string, what: string, query: Record<string, string>) =>
@@ -53,6 +58,23 @@ describe('buckets', () => {
     expect(buckets).toMatchObject([{ name: 'docs', encryption: { scheme: 'SSE-KMS', keyName: 'default-key' } }]);
     expect((await root.send('DELETE', '/api/buckets/docs')).status).toBe(204);
     expect((await json<BucketList>(await root.send('GET', '/api/buckets'))).buckets).toEqual([]);
+  });
+
+  it('show what they held when that was counted, to those who may list them', async () => {
+    await create('docs');
+    await upload('a', 'content');
+    expect(await json<BucketList>(await root.send('GET', '/api/buckets'))).not.toHaveProperty('counted');
+    await countUsage();
+    await create('new');
+    expect(await json<BucketList>(await root.send('GET', '/api/buckets'))).toMatchObject({
+      buckets: [{ name: 'docs', usage: { objects: 1, bytes: 7 } }, { name: 'new' }],
+      counted: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    const { buckets } = await json<BucketList>(await reader.send('GET', '/api/buckets'));
+    expect(buckets.map(({ name, usage }) => [name, usage])).toEqual([
+      ['docs', undefined],
+      ['new', undefined],
+    ]);
   });
 
   it('have their default encryption changed and taken away', async () => {

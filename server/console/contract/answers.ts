@@ -59,6 +59,8 @@ export interface Patterns {
 
 export interface BucketList {
   readonly buckets: readonly BucketSummary[];
+  /** When what the buckets hold was counted; absent before that. */
+  readonly counted?: string;
 }
 
 export interface BucketSummary {
@@ -66,6 +68,8 @@ export interface BucketSummary {
   readonly created: string;
   /** Absent: none. `unknown`: the person may not see it. */
   readonly encryption?: BucketEncryptionAnswer | { readonly scheme: 'unknown' };
+  /** What it held when that was counted. Absent: it was made since, or the person may not list it. */
+  readonly usage?: { readonly objects: number; readonly bytes: number };
 }
 
 export type BucketEncryptionAnswer =

@@ -7,6 +7,7 @@ import type { BucketSummary } from '../../../contract/answers.ts';
 import { useBuckets } from '../api/buckets.ts';
 import { Empty } from '../shell/empty.tsx';
 import { Failure } from '../shell/failure.tsx';
+import { formatBytes } from '../text/bytes.ts';
 import { formatExactTime, formatTime } from '../text/time.ts';
 import { CreateBucketDialog } from './create-bucket-dialog.tsx';
 import { DeleteBucketDialog } from './delete-bucket-dialog.tsx';
@@ -67,6 +68,14 @@ export function BucketsPage() {
         </div>
       )}
       {shown.length > 0 && <BucketTable buckets={shown} open={setDialog} />}
+      {shown.length > 0 && buckets.data?.counted !== undefined && (
+        <Text size="sm" c="dimmed">
+          Objects and sizes as of{' '}
+          <time dateTime={buckets.data.counted} title={formatExactTime(buckets.data.counted)}>
+            {formatTime(buckets.data.counted)}
+          </time>
+        </Text>
+      )}
       {all.length > 0 && shown.length === 0 && (
         <Text size="sm" c="dimmed">
           No bucket has “{filter}” in its name.
@@ -95,6 +104,12 @@ function BucketTable({ buckets, open }: BucketTableProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Name</Table.Th>
+            <Table.Th w={110} ta="right" className="wide-only">
+              Objects
+            </Table.Th>
+            <Table.Th w={110} ta="right" className="wide-only">
+              Size
+            </Table.Th>
             <Table.Th w={240}>Default encryption</Table.Th>
             <Table.Th w={190} className="wide-only">
               Created
@@ -110,6 +125,12 @@ function BucketTable({ buckets, open }: BucketTableProps) {
                   <IconPackage size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
                   <span>{bucket.name}</span>
                 </Link>
+              </Table.Td>
+              <Table.Td ta="right" className="wide-only">
+                {bucket.usage?.objects.toLocaleString() ?? '–'}
+              </Table.Td>
+              <Table.Td ta="right" className="wide-only">
+                {bucket.usage === undefined ? '–' : formatBytes(bucket.usage.bytes)}
               </Table.Td>
               <Table.Td>
                 <EncryptionBadge encryption={bucket.encryption} />
