@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { askSecret } from './commands/ask-secret.ts';
 import { makeProgram } from './commands/program.ts';
 import { interruption, readInput } from './commands/process-terminal.ts';
 import { UsageError } from './commands/usage-error.ts';
@@ -11,6 +12,7 @@ try {
     isTerminal: process.stdout.isTTY,
     write: (text) => process.stdout.write(text),
     tell: (text) => process.stderr.write(text),
+    askSecret,
     readInput,
     get interrupted() {
       return interruption();

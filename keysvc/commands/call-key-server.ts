@@ -10,13 +10,13 @@ export interface CallOptions extends ConnectOptions {
 
 /** Does the work with the key server of the environment. */
 export async function callKeyServer(
-  { environment }: Terminal,
+  terminal: Terminal,
   options: CallOptions,
   work: (client: KeyServiceClient) => Promise<void>,
 ): Promise<void> {
   // Loaded by the commands that call: the others start faster without.
   const { withKeyServer } = await import('./connect.ts');
-  await withKeyServer(environment, options, work);
+  await withKeyServer(terminal, options, work);
 }
 
 /** Gives a command the options of those that call a key server. */

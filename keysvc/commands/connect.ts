@@ -3,6 +3,8 @@ import type { KeyServiceClient } from '../../platform/key-service-client.ts';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { explainFailure } from './explain-failure.ts';
+import { withPassword } from './key-password.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,14 +17,15 @@ export interface ConnectOptions {
 
 /** Opens the key server of `KEYSVC_SERVER` with the credentials of the environment, does the work and closes it. */
 export async function withKeyServer<T>(
-  environment: Environment,
+  terminal: Pick<Terminal, 'environment' | 'askSecret'>,
   options: ConnectOptions,
   work: (client: KeyServiceClient) => Promise<T>,
 ): Promise<T> {
+  const { environment } = terminal;
   const caFile = read(environment, 'CAPATH');
   const client = await openKeyServiceClient({
     endpoints: (read(environment, 'SERVER') ?? 'https://127.0.0.1:7373').split(',').map((endpoint) => endpoint.trim()),
-    credentials: credentialsOf(environment),
+    credentials: await withPassword(credentialsOf(environment), terminal),
     ...(caFile === undefined ? {} : { caFile }),
     ...(options.enclave === undefined ? {} : { enclave: options.enclave }),
     // Who types a command wants to hear at once that nobody is there.

@@ -38,6 +38,7 @@ function addNew(identity: Command, terminal: Terminal): void {
     .description('make an identity: an API key and, with --key and --cert, a private key and its certificate')
     .option('--key <file>', 'where the private key goes (0600)')
     .option('--cert <file>', 'where the certificate goes')
+    .option('--encrypt', 'encrypt the private key with a password, which is asked for; then no API key is printed')
     .option('-f, --force', 'replace files that exist')
     .option('--ip <address>', 'IP address of the certificate; may be repeated', collect, [])
     .option('--dns <name>', 'host name of the certificate; may be repeated', collect, [])
@@ -47,13 +48,17 @@ function addNew(identity: Command, terminal: Terminal): void {
       `
 The certificate signs itself and is marked for testing.
 
+The password of --encrypt is typed without being shown, or comes from KEYSVC_KEY_PASSWORD, or from the first line of the
+file that KEYSVC_KEY_PASSWORD_FILE names.
+
 Examples:
   keysvc identity new                                          an API key alone
   keysvc identity new app --key app.key --cert app.crt
+  keysvc identity new app --key app.key --cert app.crt --encrypt
   keysvc identity new server --key s.key --cert s.crt --ip 127.0.0.1 --dns localhost`,
     )
     .action(async (name: string | undefined, options: IdentityNewOptions) => {
-      terminal.write(await newIdentity(name, options));
+      terminal.write(await newIdentity(name, options, terminal));
     });
 }
 

@@ -9,22 +9,34 @@ import { makePrivateKey } from '../../platform/certificates/certificate-and-key.
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
 import type { CertificateRequest } from '../../platform/certificates/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';
+import { newPassword } from './key-password.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface IdentityNewOptions {
   readonly key?: string;
   readonly cert?: string;
   readonly force?: boolean;
+  /** Whether the private key is written encrypted with a password. */
+  readonly encrypt?: boolean;
   readonly ip: readonly string[];
   readonly dns: readonly string[];
   readonly expiry: string;
 }
 
 /** `keysvc identity new`: makes a key and a certificate that signs itself. Returns what is printed. */
-export async function newIdentity(name: string | undefined, options: IdentityNewOptions): Promise<string> {
+export async function newIdentity(
+  name: string | undefined,
+  options: IdentityNewOptions,
+  terminal: Pick<Terminal, 'environment' | 'askSecret'>,
+): Promise<string> {
   const { key, cert, ip, dns } = options;
   if ((key === undefined) !== (cert === undefined))
     throw new UsageError('--key and --cert go together: give both or neither');
+  if (options.encrypt === true && key === undefined)
+    throw new UsageError(
+      '--encrypt is for a private key in a file: name one with --key, and --cert for its certificate',
+    );
   const validForMs = parseDuration(options.expiry);
   if (validForMs === undefined || validForMs === 0)
     throw new UsageError(`--expiry "${options.expiry}" is no duration; write for example 720h`);
@@ -32,9 +44,13 @@ export async function newIdentity(name: string | undefined, options: IdentityNew
   if (noAddress !== undefined) throw new UsageError(`--ip "${noAddress}" is no IP address; host names go with --dns`);
 
   const made = await makeIdentity(name, { validForMs, dnsNames: dns, ipAddresses: ip });
-  const lines = [`API key:  ${made.apiKey}`, `Identity: ${made.identity}`];
+  const password = options.encrypt === true ? await newPassword(terminal) : undefined;
+  // The API key is the private key in another form: with a password it is not shown.
+  const apiKey = password === undefined ? [`API key:  ${made.apiKey}`] : [];
+  const lines = [...apiKey, `Identity: ${made.identity}`];
   if (key !== undefined && cert !== undefined) {
-    await writeIdentity(made, { key, cert }, options.force === true);
+    const keyPem = password === undefined ? made.keyPem : encryptedKeyPem(made.keyPem, password);
+    await writeIdentity({ certPem: made.certPem, keyPem }, { key, cert }, options.force === true);
     const end = new X509Certificate(made.certPem).validToDate.toISOString();
     lines.push(`Private key: ${key}`, `Certificate: ${cert}`, `For testing: it signs itself, and ends at ${end}`);
   }
@@ -56,6 +72,11 @@ export async function makeIdentity(
   const identity = identityOfPublicKey(createPublicKey(keyPem));
   const issued = await issueCertificate({ ...request, commonName: name ?? identity, keyPem, forTesting: true });
   return { ...issued, apiKey: formatApiKey(createPrivateKey(keyPem)), identity };
+}
+
+/** PKCS#8 with PBES2, which OpenSSL and Node read. */
+function encryptedKeyPem(keyPem: string, passphrase: string): string {
+  return createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase });
 }
 
 /** Errors where a file is there already and is not to be replaced. */

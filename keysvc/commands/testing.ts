@@ -19,6 +19,7 @@ export async function runCommand(
     isTerminal: false,
     write: (text) => written.push(text),
     tell: (text) => (told += text),
+    askSecret: () => Promise.resolve(undefined),
     readInput: () => Promise.resolve(Buffer.from(options.input ?? '')),
     interrupted: new AbortController().signal,
     ...options,

@@ -1,4 +1,5 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createPrivateKey } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,12 +22,22 @@ export interface EncryptingServer {
   stop(): Promise<void>;
 }
 
-/** A server over TLS with a key service of its own, as `keysvc init` makes one: what clients need for every kind of encryption. The default key is `my-key`. */
-export async function startEncryptingServer(): Promise<EncryptingServer> {
+/**
+ * A server over TLS with a key service of its own, as `keysvc init` makes one: what clients need for every kind of encryption. The
+ * default key is `my-key`. With a password the private key that the server shows the key service is encrypted.
+ */
+export async function startEncryptingServer({
+  password,
+}: { readonly password?: string } = {}): Promise<EncryptingServer> {
   const folder = await mkdtemp(join(tmpdir(), 'coffer-encrypting-'));
   const file = (name: string) => join(folder, name);
   const made = await runKeysvc(['init', folder]);
   if (made.code !== 0) throw new Error(made.stderr);
+  if (password !== undefined) {
+    const key = createPrivateKey(await readFile(file('client.key')));
+    const encrypted = key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: password });
+    await writeFile(file('client.key'), encrypted);
+  }
   const caFile = file('server.crt');
   // One certificate of 127.0.0.1 serves both.
   await mkdir(file('certs'));
@@ -43,6 +54,7 @@ export async function startEncryptingServer(): Promise<EncryptingServer> {
       SVC_KMS_KEYSVC_CERT_FILE: file('client.crt'),
       SVC_KMS_KEYSVC_CAPATH: caFile,
       SVC_KMS_KEYSVC_KEY_NAME: 'my-key',
+      ...(password === undefined ? {} : { SVC_KMS_KEYSVC_KEY_PASSWORD: password }),
     },
   });
   const ca = await readFile(caFile);
@@ -61,6 +73,7 @@ export async function startEncryptingServer(): Promise<EncryptingServer> {
         KEYSVC_CLIENT_KEY: file('client.key'),
         KEYSVC_CLIENT_CERT: file('client.crt'),
         KEYSVC_CAPATH: caFile,
+        ...(password === undefined ? {} : { KEYSVC_KEY_PASSWORD: password }),
       }),
     async stop() {
       await server.stop();

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+type Asking = Pick<Terminal, 'environment' | 'askSecret'>;
+
+/** The password of a private key that is being made: of the environment, else typed twice. Errors with a `UsageError`. */
+export async function newPassword(terminal: Asking): Promise<string> {
+  const given = await passwordOf(terminal.environment);
+  if (given !== undefined) return given;
+  const password = await asked(terminal, 'Password of the new private key: ');
+  if (password === '') throw new UsageError('the password is empty: without one leave --encrypt out');
+  if (password !== (await asked(terminal, 'The same again: '))) throw new UsageError('the two passwords differ');
+  return password;
+}
+
+/** Credentials with the password of their private key where it is encrypted: of the environment, else typed. */
+export async function withPassword(credentials: ClientCredentials, terminal: Asking): Promise<ClientCredentials> {
+  if (credentials.kind === 'api-key') return credentials;
+  const given = await passwordOf(terminal.environment);
+  if (given !== undefined) return { ...credentials, password: given };
+  if (!(await isEncrypted(credentials.keyFile))) return credentials;
+  return { ...credentials, password: await asked(terminal, `Password of the private key ${credentials.keyFile}: `) };
+}
+
+/** `KEYSVC_KEY_PASSWORD`, or the first line of the file that `KEYSVC_KEY_PASSWORD_FILE` names. */
+async function passwordOf(environment: Terminal['environment']): Promise<string | undefined> {
+  const password = environment['KEYSVC_KEY_PASSWORD'] ?? '';
+  const file = environment['KEYSVC_KEY_PASSWORD_FILE'] ?? '';
+  if (file === '') return password === '' ? undefined : password;
+  if (password !== '') {
+    throw new UsageError('KEYSVC_KEY_PASSWORD and KEYSVC_KEY_PASSWORD_FILE are both set: unset one of them');
+  }
+  const [line = ''] = (await readFile(file, 'utf8')).split(/\r?\n/, 1);
+  if (line === '') throw new UsageError(`the first line of ${file} is empty: KEYSVC_KEY_PASSWORD_FILE names it`);
+  return line;
+}
+
+/** PKCS#8 has a label of its own for it; keys of other tools have a header. What cannot be read is told by who needs it. */
+async function isEncrypted(keyFile: string): Promise<boolean> {
+  const pem = await readFile(keyFile, 'latin1').catch(() => '');
+  return /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem);
+}
+
+async function asked({ askSecret }: Asking, question: string): Promise<string> {
+  const answer = await askSecret(question);
+  if (answer !== undefined) return answer;
+  throw new UsageError(
+    'a password is needed, and there is no terminal to type it at: set KEYSVC_KEY_PASSWORD, or KEYSVC_KEY_PASSWORD_FILE to a file that holds it',
+  );
+}
