@@ -7,7 +7,7 @@ interface InfoMessage {
   readonly mode?: string;
   readonly buckets?: { readonly count?: number };
   readonly objects?: { readonly count?: number };
-  readonly usage?: { readonly size?: number };
+  readonly usage?: { readonly size?: number; readonly error?: string };
   readonly backend?: { readonly onlineDisks?: number; readonly offlineDisks?: number };
   readonly servers?: readonly ServerInfo[];
 }
@@ -28,11 +28,12 @@ export async function adminInfo(context: Context, argument: string): Promise<voi
   const { text } = await client.text({ method: 'GET', path: '/minio/admin/v3/info', region: 'empty' });
   const info = JSON.parse(text) as InfoMessage;
   const servers = (info.servers ?? []).map(describeServer);
-  const usage = [
-    `${formatSize(info.usage?.size ?? 0)} Used`,
-    plural(info.buckets?.count ?? 0, 'Bucket'),
-    plural(info.objects?.count ?? 0, 'Object'),
-  ].join(', ');
+  const buckets = plural(info.buckets?.count ?? 0, 'Bucket');
+  const { size = 0, error } = info.usage ?? {};
+  const usage =
+    error === undefined
+      ? [`${formatSize(size)} Used`, buckets, plural(info.objects?.count ?? 0, 'Object')].join(', ')
+      : `${buckets}; ${printable(error)}`;
   const { onlineDisks = 0, offlineDisks = 0 } = info.backend ?? {};
   const drives = `${plural(onlineDisks, 'drive')} online, ${plural(offlineDisks, 'drive')} offline`;
   context.output.message([...servers, usage, drives].join('\n\n'), { info });
