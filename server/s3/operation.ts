@@ -31,6 +31,10 @@ export interface S3Call {
   readonly mayCarryKeys: boolean;
   /** Whether the caller may do this on `bucket` or `bucket/key`. */
   allows(action: string, resource: string): Promise<boolean>;
-  /** @throws S3Error AccessDenied where the caller may not */
-  require(action: string, resource: string): Promise<void>;
+  /**
+   * `context`: what conditions may test beside all else.
+   *
+   * @throws S3Error AccessDenied where the caller may not
+   */
+  require(action: string, resource: string, context?: PolicyContext): Promise<void>;
 }

@@ -27,6 +27,39 @@ describe('the condition keys of a request', () => {
     expect([context['s3:authType'], context['s3:signatureversion']]).toEqual([type, version]);
   });
 
+  it.each([
+    // As AWS documents them, by what they are about.
+    ['s3:prefix', { query: 'list-type=2&prefix=a%2Fb' }, 'a/b'],
+    ['s3:prefix', { query: 'prefix=' }, ''],
+    ['s3:delimiter', { query: 'delimiter=%2F' }, '/'],
+    ['s3:max-keys', { query: 'max-keys=10' }, '10'],
+    ['s3:VersionId', { query: 'versionId=null' }, 'null'],
+    ['s3:x-amz-acl', { headers: { 'x-amz-acl': 'public-read' } }, 'public-read'],
+    ['s3:x-amz-content-sha256', { headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }, 'UNSIGNED-PAYLOAD'],
+    ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0' }, 'UNSIGNED-PAYLOAD'],
+    ['s3:x-amz-content-sha256', { headers: { 'x-amz-content-sha256': 'abc' }, query: 'X-Amz-Signature=0' }, 'abc'],
+    ['s3:x-amz-copy-source', { headers: { 'x-amz-copy-source': '/photos/a.jpg' } }, '/photos/a.jpg'],
+    ['s3:x-amz-grant-read', { headers: { 'x-amz-grant-read': 'id="1"' } }, 'id="1"'],
+    ['s3:x-amz-metadata-directive', { headers: { 'x-amz-metadata-directive': 'REPLACE' } }, 'REPLACE'],
+    ['s3:x-amz-server-side-encryption', { headers: { 'x-amz-server-side-encryption': 'aws:kms' } }, 'aws:kms'],
+    [
+      's3:x-amz-server-side-encryption-customer-algorithm',
+      { headers: { 'x-amz-server-side-encryption-customer-algorithm': 'AES256' } },
+      'AES256',
+    ],
+    ['s3:x-amz-storage-class', { headers: { 'x-amz-storage-class': 'STANDARD' } }, 'STANDARD'],
+  ])('has %s of %j', (key, request, value) => {
+    const found = Object.entries(contextOf(request)).find(([name]) => name.toLowerCase() === key.toLowerCase());
+    expect(found?.[1]).toEqual([value]);
+  });
+
+  it.each(['s3:prefix', 's3:delimiter', 's3:max-keys', 's3:versionid', 's3:x-amz-acl', 's3:x-amz-content-sha256'])(
+    'lack %s where the request says nothing of it',
+    (key) => {
+      expect(contextOf({ headers: { authorization: 'AWS4-HMAC-SHA256 …' } })).not.toHaveProperty([key]);
+    },
+  );
+
   it('tell parameters and headers, and no key of a client', () => {
     const headers = { 'x-amz-acl': 'private', 'x-amz-server-side-encryption-customer-key': 'secret' };
     expect(contextOf({ headers, query: 'prefix=a%2F' })).toMatchObject({

@@ -33,6 +33,8 @@ export function requestContext(
     context['s3:authType'] = [signed];
     // The only one that is taken.
     context['s3:signatureversion'] = ['AWS4-HMAC-SHA256'];
+    // A signature in an address covers no body; a header below says otherwise.
+    if (signed === inAddress) context['s3:x-amz-content-sha256'] = ['UNSIGNED-PAYLOAD'];
   }
   const userAgent = header(request.headers, 'user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
@@ -50,8 +52,10 @@ export function requestContext(
   return context;
 }
 
+const inAddress = 'REST-QUERY-STRING';
+
 /** Where the signature is; strangers have none. */
 function signedBy({ headers }: IncomingRequest, query: Query): string | undefined {
   if (headers.authorization !== undefined) return 'REST-HEADER';
-  return query.get('X-Amz-Signature') === undefined ? undefined : 'REST-QUERY-STRING';
+  return query.get('X-Amz-Signature') === undefined ? undefined : inAddress;
 }

@@ -123,14 +123,14 @@ class Call implements S3Call {
     return (await this.#decide(action, resource)).kind === 'allow';
   }
 
-  async require(action: string, resource: string): Promise<void> {
-    const decision = await this.#decide(action, resource);
+  async require(action: string, resource: string, context?: PolicyContext): Promise<void> {
+    const decision = await this.#decide(action, resource, context);
     if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
   }
 
-  #decide(action: string, resource: string): Promise<Decision> {
+  #decide(action: string, resource: string, more?: PolicyContext): Promise<Decision> {
     const { access, clock } = this.#services;
-    const context = () => ({ ...requestContext(this.request, this.query, clock()), ...this.#context });
+    const context = () => ({ ...requestContext(this.request, this.query, clock()), ...this.#context, ...more });
     const decision = access.authorize(new Asked(this.auth.principal, action, resource, context));
     const { watch } = this.request;
     return watch === undefined ? decision : told(watch, { action, resource }, decision);

@@ -2,7 +2,7 @@ import { parseCreateBucketConfiguration } from '../../../protocol/s3/create-buck
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyAnswer } from '../answers.ts';
 import { header } from '../header.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 
 const maxDocument = 64 * 1024;
@@ -10,12 +10,13 @@ const maxDocument = 64 * 1024;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
 export const createBucket: Operation = {
   name: 'CreateBucket',
-  action: 's3:CreateBucket',
+  // Asked for with the location, which the body says.
+  action: undefined,
   async handle(call) {
+    const location = await authorizedLocation(call);
     if (header(call.request.headers, 'x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true') {
       throw new S3Error('NotImplemented', 'Buckets with Object Lock are not implemented.');
     }
-    const { location } = parseCreateBucketConfiguration(await readDocument(call, maxDocument));
     if (location !== '' && location !== call.region) {
       throw new S3Error(
         'IllegalLocationConstraintException',
@@ -26,3 +27,18 @@ export const createBucket: Operation = {
     return emptyAnswer(200, { location: `/${call.bucket}` });
   },
 };
+
+/** What the body names, once the caller may make a bucket there. Who may make none learns nothing of what is wrong with the body. */
+async function authorizedLocation(call: S3Call): Promise<string> {
+  const allowed = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
+  let location: string;
+  try {
+    location = parseCreateBucketConfiguration(await readDocument(call, maxDocument)).location;
+  } catch (error) {
+    await allowed();
+    throw error;
+  }
+  // Where none is named it will be where this store is.
+  await allowed({ 's3:locationconstraint': [location === '' ? call.region : location] });
+  return location;
+}
