@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminCall } from '../harness/admin-call.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
 import type { RunningServer } from '../harness/start-server.ts';
@@ -131,5 +132,22 @@ describe('stock mc', () => {
   it('shows the service information', async () => {
     const [info] = await mcJson('admin', 'info', 'coffer');
     expect(info).toMatchObject({ status: 'success', info: { mode: 'online' } });
+  });
+
+  it('shows how much is stored, with admin info and with stat of a bucket', async () => {
+    await mc('mb', 'coffer/counted');
+    await writeFile(join(folder, 'counted'), Buffer.alloc(2_000));
+    for (const key of ['a', 'b']) await mc('cp', join(folder, 'counted'), `coffer/counted/${key}`);
+    const { value } = await adminCall(server.s3, server, 'POST', '/minio/admin/coffer/v1/usage');
+    const { objects, bytes } = (value as { readonly usage: { readonly objects: number; readonly bytes: number } })
+      .usage;
+    expect(await mc('admin', 'info', 'coffer')).toMatch(
+      new RegExp(`[\\d.]+ [KM]iB Used, \\d+ Buckets, ${objects} Objects`),
+    );
+    const [info] = await mcJson('admin', 'info', 'coffer');
+    expect(info).toMatchObject({ info: { objects: { count: objects }, usage: { size: bytes } } });
+    expect(await mc('stat', 'coffer/counted')).toMatch(
+      /Total size: 3\.9 KiB\s+Objects count: 2\s[\s\S]*2 object\(s\) BETWEEN_1024_B_AND_64_KB/,
+    );
   });
 });
