@@ -35,10 +35,10 @@ function inTeam({ apiVersion, kind, metadata, ...rest }: Manifest, spec: object 
 /** What the pod runs: the SDK with nothing but the variables of its manifest. */
 const script = `
   import { createRequire } from 'node:module';
-  const { S3Client, PutObjectCommand, ListBucketsCommand } = createRequire('/modules/')('@aws-sdk/client-s3');
+  const { S3Client, PutObjectCommand, DeleteObjectCommand } = createRequire('/modules/')('@aws-sdk/client-s3');
   const s3 = new S3Client({ forcePathStyle: true });
   await s3.send(new PutObjectCommand({ Bucket: 'backups', Key: 'from-the-pod', Body: 'without a secret' }));
-  const refused = await s3.send(new ListBucketsCommand({})).then(() => 'listed', (error) => error.name);
+  const refused = await s3.send(new DeleteObjectCommand({ Bucket: 'backups', Key: 'from-the-pod' })).then(() => 'deleted', (error) => error.name);
   if (refused !== 'AccessDenied') throw new Error('a right that nobody gave: ' + refused);
 `;
 
