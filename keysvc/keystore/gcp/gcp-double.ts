@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { jwtVerify } from 'jose';
+import { FederationDouble } from './federation-double.ts';
 import type { DoubleAnswer, DoubleRequest, HttpDouble } from '../remote/http-double.ts';
 import { startHttpDouble } from '../remote/http-double.ts';
 import type { VirtualClock } from '../remote/virtual-clock.ts';
@@ -26,6 +27,7 @@ export class GcpDouble {
   readonly #tokens = new Map<string, number>();
   readonly denied = new Set<string>();
   logins = 0;
+  readonly federation = new FederationDouble(() => this.#newToken());
   #http: HttpDouble | undefined;
 
   private constructor(clock: VirtualClock) {
@@ -77,6 +79,8 @@ export class GcpDouble {
   async #answer(request: DoubleRequest): Promise<DoubleAnswer> {
     const { method, url, headers } = request;
     if (url.pathname.startsWith('/computeMetadata/')) return this.#metadata(request);
+    const login = this.federation.answer(request);
+    if (login !== undefined) return login;
     const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
     const isTaken = (this.#tokens.get(token) ?? 0) > this.clock.now() || (await this.#isSignedByAccount(token));
     if (!isTaken) return failure(401, 'UNAUTHENTICATED', 'invalid authentication credentials');
@@ -130,9 +134,13 @@ export class GcpDouble {
 
   #issue(): DoubleAnswer {
     this.logins++;
+    return { status: 200, body: { access_token: this.#newToken(), expires_in: 3599, token_type: 'Bearer' } };
+  }
+
+  #newToken(): string {
     const token = `ya29.${randomBytes(8).toString('hex')}`;
     this.#tokens.set(token, this.clock.now() + 3_599_000);
-    return { status: 200, body: { access_token: token, expires_in: 3599, token_type: 'Bearer' } };
+    return token;
   }
 
   /** @see https://cloud.google.com/secret-manager/docs/access-control */

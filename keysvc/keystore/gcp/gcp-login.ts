@@ -32,10 +32,14 @@ export async function logInToGcp(settings: GcpKeyStoreSettings, transport: GcpTr
 }
 
 /** By the key of the settings, else what Google's own programs find: a key file, the identity of the machine or pod. */
-async function logIn({ credentials, scopes }: GcpKeyStoreSettings, transport: GcpTransport): Promise<AuthClient> {
+async function logIn(
+  { credentials, projectId, scopes }: GcpKeyStoreSettings,
+  transport: GcpTransport,
+): Promise<AuthClient> {
   const transporterOptions = { fetchImplementation: transport.fetch, retry: false };
   if (credentials === undefined) {
-    return new GoogleAuth({ scopes: [...scopes], clientOptions: { transporterOptions } }).getClient();
+    // With the project it asks nobody for one: federated identities would need the Resource Manager's API for it.
+    return new GoogleAuth({ projectId, scopes: [...scopes], clientOptions: { transporterOptions } }).getClient();
   }
   return new JWT({
     email: credentials.clientEmail,
@@ -63,7 +67,7 @@ export async function currentToken(login: AuthClient): Promise<void> {
   await within(loginMs, login.getRequestHeaders());
 }
 
-/** Of what a login has read nothing is quoted but what names a file. */
+/** Of what a login has read nothing is quoted but what names a file, and the code by which an exchange of tokens is refused. */
 export function loginError(error: unknown): KeyStoreError {
   if (error instanceof KeyStoreError) return error;
   const { message, status, code } = error as Error & { status?: number; code?: unknown };
@@ -73,6 +77,14 @@ export function loginError(error: unknown): KeyStoreError {
   const isTold =
     /^(The file at |Unable to read the credential file|Could not load the default credentials|ENOENT)/.test(message) &&
     !(error instanceof SyntaxError);
+  const exchange = /^Error code ([a-z_]{1,40})\b/.exec(message)?.[1];
+  if (exchange !== undefined) {
+    return new KeyStoreError(
+      'refused',
+      `Google does not exchange the token of the external_account that GOOGLE_APPLICATION_CREDENTIALS names: ${exchange}; ` +
+        'are its audience and provider right, and is the token of its credential_source theirs and fresh?',
+    );
+  }
   return new KeyStoreError(
     'refused',
     'Google does not log this server in: is what keystore.gcp.secretmanager.credentials or the key file of ' +
