@@ -57,7 +57,8 @@ export type VaultLogin = { readonly engine: string; readonly namespace?: string 
 
 export interface AwsKeyStoreSettings {
   readonly kind: 'aws';
-  readonly endpoint: string;
+  /** The region's own without it. */
+  readonly endpoint?: string;
   readonly region: string;
   /** Key of AWS KMS for the secrets; AWS's own without it. */
   readonly kmsKey?: string;

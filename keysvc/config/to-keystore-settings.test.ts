@@ -61,6 +61,10 @@ vault:
     expect(settings(awsWith('{ accesskey: "", secretkey: "", token: "" }'))).toEqual(rest);
   });
 
+  it('is taken for AWS by its region alone', () => {
+    expect(settings('aws: { secretsmanager: { region: cn-north-1 } }')).toEqual({ kind: 'aws', region: 'cn-north-1' });
+  });
+
   it('is taken for Google Cloud, with a private key on one line', () => {
     const written = String.raw`
 gcp:
@@ -125,6 +129,7 @@ describe('keystore is refused', () => {
     ],
     ['with no duration', `vault: { endpoint: "https://v", status: { ping: soon }, ${approle} }`, /is no duration/],
     ['without a region', 'aws: { secretsmanager: {} }', /keystore\.aws\.secretsmanager\.region: is missing/],
+    ['with a region that is none', 'aws: { secretsmanager: { region: "eu west" } }', /"eu west" is no region/],
     ['with half a key', 'aws: { secretsmanager: { region: r, credentials: { accesskey: a } } }', /belong together/],
     ['without a project', 'gcp: { secretmanager: {} }', /project_id: is missing/],
     ['without certificates', 'kes: { endpoint: "https://k", tls: {} }', /keystore\.kes\.tls\.cert: is missing/],

@@ -100,13 +100,11 @@ function aws({ secretsmanager: written }: KeyStoreFile['aws']): KeyStoreSettings
   const { accesskey: accessKey, secretkey: secretKey, token } = written.credentials ?? {};
   if ((accessKey === undefined) !== (secretKey === undefined))
     throw new ConfigError(`${where}.credentials: accesskey and secretkey belong together, and one is missing`);
+  if (!/^[a-z0-9-]{1,63}$/.test(written.region))
+    throw new ConfigError(`${where}.region: "${written.region}" is no region; write for example eu-west-1`);
   return {
     kind: 'aws',
-    endpoint: address(
-      written.endpoint ?? `secretsmanager.${written.region}.amazonaws.com`,
-      `${where}.endpoint`,
-      'https',
-    ),
+    ...(written.endpoint === undefined ? {} : { endpoint: address(written.endpoint, `${where}.endpoint`, 'https') }),
     region: written.region,
     ...given('kmsKey', written.kmskey),
     ...(accessKey === undefined || secretKey === undefined

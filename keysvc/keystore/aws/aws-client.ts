@@ -4,6 +4,7 @@ import { KeyStoreError } from '../keystore.ts';
 import type { Outcome } from '../remote/outcome.ts';
 import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import { awsError, isLoginRefused, isSignatureRefused, readAwsFailure } from './aws-errors.ts';
+import { regionalEndpoint } from './regional-endpoint.ts';
 import { AwsTransport } from './aws-transport.ts';
 
 /** A call's name, which is also that of its permission, and the key that it is about. */
@@ -21,12 +22,12 @@ export class AwsClient {
   readonly #client: SecretsManagerClient;
 
   constructor({ endpoint, region, credentials }: AwsKeyStoreSettings, remote: Remote) {
-    this.endpoint = endpoint;
-    this.name = `AWS Secrets Manager at ${endpoint}`;
+    this.endpoint = endpoint ?? regionalEndpoint(region);
+    this.name = `AWS Secrets Manager at ${this.endpoint}`;
     this.remote = remote;
     this.#transport = new AwsTransport(remote, this.name);
     this.#client = new SecretsManagerClient({
-      endpoint,
+      endpoint: this.endpoint,
       region,
       requestHandler: this.#transport,
       maxAttempts: 1,
