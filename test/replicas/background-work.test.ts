@@ -1,9 +1,10 @@
-import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { sweepOrphans } from '../../server/objects/sweeper.ts';
 import { openBlobStore, openRecordStore } from '../../server/store/open-stores.ts';
+import { adminCall } from '../harness/admin-call.ts';
 import { s3Client } from '../harness/s3-client.ts';
 import { signByHand } from '../harness/sign-by-hand.ts';
 import type { RunningServer } from '../harness/start-server.ts';
@@ -36,6 +37,15 @@ describe('of two servers', { timeout: 120_000 }, () => {
     }
     expect(await metric(holder, 'coffer_background_work')).toBe(1);
     expect(await metric(other, 'coffer_background_work')).toBe(0);
+  });
+
+  it('the one counts what is stored for whoever asks the other', async () => {
+    const s3 = s3Client(other);
+    await s3.send(new CreateBucketCommand({ Bucket: 'counted' }));
+    await s3.send(new PutObjectCommand({ Bucket: 'counted', Key: 'k', Body: 'content' }));
+    const { value } = await adminCall(other.s3, other, 'POST', '/minio/admin/coffer/v1/usage');
+    expect(value).toMatchObject({ usage: { buckets: [{ bucket: 'counted', objects: 1, bytes: 7 }] } });
+    for (const server of [holder, other]) expect(await metric(server, 'minio_cluster_usage_total_bytes')).toBe(7);
   });
 
   it('an upload of one that is killed leaves nothing to see, and a blob that the other can sweep', async () => {
