@@ -5,9 +5,7 @@ import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';
 import { retryAfterMs } from '../remote/retry-after.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
-import { joinPath, listFolder } from './kv-engine.ts';
-import type { KvEngine } from './kv-engine.ts';
-import { valueOf } from './kv-v2.ts';
+import type { KvEngine, KvPlace } from './kv-engine.ts';
 import type { VaultCall, VaultClient } from './vault-client.ts';
 
 const secret = z.object({ data: z.record(z.string(), z.unknown()) });
@@ -31,13 +29,11 @@ const lookedField = 'looked';
  */
 export class KvV1 implements KvEngine {
   readonly #client: VaultClient;
-  readonly #engine: string;
-  readonly #prefix: string;
+  readonly #place: KvPlace;
 
-  constructor(client: VaultClient, engine: string, prefix: string) {
-    this.#client = client;
-    this.#engine = engine;
-    this.#prefix = prefix;
+  constructor(place: KvPlace) {
+    this.#client = place.client;
+    this.#place = place;
   }
 
   async read(name: string): Promise<Buffer | undefined> {
@@ -47,10 +43,10 @@ export class KvV1 implements KvEngine {
       if (found.data === undefined) return undefined;
       const looked = found.data[lookedField];
       const wait = typeof looked === 'number' ? looked + settledMs - found.vaultNow : 0;
-      if (wait <= 0) return valueOf(found.data, name, this.#client);
+      if (wait <= 0) return this.#place.valueOf(found.data, name);
       // A vault whose clock was set back must not keep everybody waiting.
       await clock.sleep(Math.min(wait, settledMs));
-      if (wait > settledMs) return valueOf(found.data, name, this.#client);
+      if (wait > settledMs) return this.#place.valueOf(found.data, name);
     }
   }
 
@@ -83,17 +79,17 @@ export class KvV1 implements KvEngine {
 
   async remove(name: string): Promise<boolean> {
     if ((await this.#look(name)).data === undefined) return false;
-    const call = { method: 'DELETE', path: this.#path(name), capability: 'delete', key: name } as const;
+    const call = { method: 'DELETE', path: this.#place.path(name), capability: 'delete', key: name } as const;
     await this.#client.expect(call, 204);
     return true;
   }
 
   list(): Promise<readonly string[]> {
-    return listFolder(this.#client, joinPath(this.#engine, this.#prefix));
+    return this.#place.list();
   }
 
   async #look(name: string): Promise<{ data: Record<string, unknown> | undefined; vaultNow: number }> {
-    const call = { method: 'GET', path: this.#path(name), capability: 'read', key: name } as const;
+    const call = { method: 'GET', path: this.#place.path(name), capability: 'read', key: name } as const;
     const answer = await this.#client.expect(call, 200, 404);
     const date = Date.parse(answer.headers.get('date') ?? '');
     const vaultNow = Number.isNaN(date) ? this.#client.remote.clock.now() : date;
@@ -104,7 +100,7 @@ export class KvV1 implements KvEngine {
   #writeCall(name: string, record: Buffer, looked: number): VaultCall {
     return {
       method: 'POST',
-      path: this.#path(name),
+      path: this.#place.path(name),
       body: { [name]: record.toString('utf8'), [lookedField]: looked },
       capability: 'create',
       key: name,
@@ -119,9 +115,5 @@ export class KvV1 implements KvEngine {
       if (error instanceof KeyStoreError && error.code === 'unreachable') return error;
       throw error;
     }
-  }
-
-  #path(name: string): string {
-    return joinPath(this.#engine, this.#prefix, name);
   }
 }

@@ -3,8 +3,7 @@ import { KeyStoreError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson, tryJson } from '../remote/json-answer.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
-import { joinPath, listFolder } from './kv-engine.ts';
-import type { KvEngine } from './kv-engine.ts';
+import type { KvEngine, KvPlace } from './kv-engine.ts';
 import type { VaultCall, VaultClient } from './vault-client.ts';
 import { vaultSays } from './vault-errors.ts';
 
@@ -23,13 +22,11 @@ const deletedSecret = z.object({
  */
 export class KvV2 implements KvEngine {
   readonly #client: VaultClient;
-  readonly #engine: string;
-  readonly #prefix: string;
+  readonly #place: KvPlace;
 
-  constructor(client: VaultClient, engine: string, prefix: string) {
-    this.#client = client;
-    this.#engine = engine;
-    this.#prefix = prefix;
+  constructor(place: KvPlace) {
+    this.#client = place.client;
+    this.#place = place;
   }
 
   async read(name: string): Promise<Buffer | undefined> {
@@ -61,7 +58,7 @@ export class KvV2 implements KvEngine {
   }
 
   async remove(name: string): Promise<boolean> {
-    const path = joinPath(this.#engine, 'metadata', this.#prefix, name);
+    const path = this.#place.path(name, 'metadata');
     const look = await this.#client.expect({ method: 'GET', path, capability: 'read', key: name }, 200, 404);
     if (look.status === 404) return false;
     // All versions at once: a deletion of the latest alone would leave the name taken.
@@ -70,7 +67,7 @@ export class KvV2 implements KvEngine {
   }
 
   list(): Promise<readonly string[]> {
-    return listFolder(this.#client, joinPath(this.#engine, 'metadata', this.#prefix));
+    return this.#place.list('metadata');
   }
 
   async #readVersion(
@@ -80,7 +77,7 @@ export class KvV2 implements KvEngine {
     const answer = await this.#client.expect(this.#readCall(name, version), 200, 404);
     if (answer.status === 404) return undefined;
     const { data, metadata } = readJson(answer.text, secret, `the vault ${this.#client.name}`).data;
-    return { value: valueOf(data, name, this.#client), version: metadata.version };
+    return { value: this.#place.valueOf(data, name), version: metadata.version };
   }
 
   #readCall(name: string, version: number | undefined): VaultCall {
@@ -102,16 +99,6 @@ export class KvV2 implements KvEngine {
   }
 
   #data(name: string): string {
-    return joinPath(this.#engine, 'data', this.#prefix, name);
+    return this.#place.path(name, 'data');
   }
-}
-
-/** A key is one field of its secret, named like it. */
-export function valueOf(data: Readonly<Record<string, unknown>>, name: string, client: VaultClient): Buffer {
-  const value = data[name];
-  if (typeof value === 'string') return Buffer.from(value, 'utf8');
-  throw new KeyStoreError(
-    'corrupted',
-    `the secret of the key "${name}" in the vault ${client.name} has no field of that name`,
-  );
 }

@@ -7,6 +7,7 @@ import type { KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import { Remote } from '../remote/remote.ts';
 import type { RemoteOptions } from '../remote/remote.ts';
+import { KvPlace } from './kv-engine.ts';
 import type { KvEngine } from './kv-engine.ts';
 import { KvV1 } from './kv-v1.ts';
 import { KvV2 } from './kv-v2.ts';
@@ -36,7 +37,7 @@ export class VaultKeyStore implements KeyStore {
     this.#client = new VaultClient(settings, new Remote(options));
     const { engine, prefix, version } = settings;
     const Engine = version === 'v1' ? KvV1 : KvV2;
-    this.#engine = new Engine(this.#client, engine, prefix);
+    this.#engine = new Engine(new KvPlace(this.#client, engine, prefix));
   }
 
   async create(name: string, record: Buffer): Promise<void> {
