@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
-import { DamagedCiphertext } from './packages.ts';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { DamagedCiphertext } from './damaged-ciphertext.ts';
+import { HkdfSha256 } from './hkdf-sha256.ts';
 
 /**
  * Each object has a random key of its own, sealed under a key derived from a data key, or from a client's key. It is bound to where
@@ -68,13 +69,13 @@ export function openObjectKey(sealed: SealedObjectKey, outer: OuterKey, place: O
 }
 
 /** Part of the format: never to be changed. */
-const purposes: Readonly<Record<OuterKey['origin'], string>> = {
-  service: 'coffer object key 1',
-  customer: 'coffer object key of a customer 1',
+const derivations: Readonly<Record<OuterKey['origin'], HkdfSha256>> = {
+  service: new HkdfSha256('coffer object key 1'),
+  customer: new HkdfSha256('coffer object key of a customer 1'),
 };
 
 function sealingKey({ origin, bytes }: OuterKey, salt: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', bytes, salt, purposes[origin], KEY_SIZE));
+  return derivations[origin].derive(bytes, salt);
 }
 
 function placeBytes(place: ObjectPlace): Buffer {

@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { HkdfSha256 } from './hkdf-sha256.ts';
 import { type Decryption, PackageDecryptor } from './package-decryptor.ts';
 import { PackageEncryptor } from './package-encryptor.ts';
 import { cipherSize, packageCuts } from './package-layout.ts';
@@ -16,10 +16,13 @@ export { UnexpectedSize } from './package-encryptor.ts';
 /** Bytes of the random salt that every upload attempt and part has of its own. */
 export const SALT_SIZE = 16;
 
+/** Part of the format: never to be changed. */
+const derivation = new HkdfSha256('coffer object stream 1');
+
 /** The 32-byte key of one stream. The same object key and salt must never encrypt two streams. */
 export function streamKey(objectKey: Buffer, salt: Buffer): Buffer {
   if (salt.length !== SALT_SIZE) throw new RangeError(`a salt has ${SALT_SIZE} bytes, not ${salt.length}`);
-  return Buffer.from(hkdfSync('sha256', objectKey, salt, 'coffer object stream 1', 32));
+  return derivation.derive(objectKey, salt);
 }
 
 /** Ciphertext goes out in blocks of so many bytes: small writes cost more than the copy into the block. */
