@@ -1,9 +1,10 @@
 import type { CustomerKey } from '../encryption/customer-key.ts';
-import { newObjectKey, type ObjectPlace, openObjectKey, sealObjectKey } from '../encryption/object-key.ts';
+import { newObjectKey, type ObjectPlace, sealObjectKey } from '../encryption/object-key.ts';
 import type { SealedDataKey } from '../encryption/key-source.ts';
 import { openCustomerSealed } from './customer-sealed.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
+import { OpenedObjectKeys } from './opened-object-keys.ts';
 import type { SealedKeys, ServiceSealedKeys } from './records/object-record.ts';
 
 /** A fresh key for a new object or upload, and what its record keeps of it. Throws `KeySourceError`. */
@@ -41,6 +42,9 @@ export async function sealUnder(
   };
 }
 
+/** Of this thread. */
+const opened = new OpenedObjectKeys();
+
 /**
  * The key again. Throws `KeySourceError`, `DamagedCiphertext` when the record was put together from others, and an `S3Error` where the
  * client's key is needed and not the one given.
@@ -53,7 +57,7 @@ export async function recoverObjectKey(
 ): Promise<Buffer> {
   if (sealed.scheme === 'SSE-C') return openCustomerSealed(sealed, place, customerKey);
   const dataKey = await environment.keys.unseal(sealedDataKey(sealed), dataKeyContext(place.bucket, sealed.context));
-  return openObjectKey(Buffer.from(sealed.objectKey, 'base64'), { origin: 'service', bytes: dataKey }, place);
+  return opened.open(sealed.objectKey, dataKey, place);
 }
 
 function sealedDataKey({ keyName, keyVersion, dataKey }: ServiceSealedKeys): SealedDataKey {
