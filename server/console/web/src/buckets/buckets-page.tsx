@@ -69,7 +69,7 @@ export function BucketsPage() {
       )}
       {shown.length > 0 && <BucketTable buckets={shown} open={setDialog} />}
       {shown.length > 0 && buckets.data?.counted !== undefined && (
-        <Text size="sm" c="dimmed">
+        <Text size="sm" c="dimmed" className="wide-only">
           Objects and sizes as of{' '}
           <time dateTime={buckets.data.counted} title={formatExactTime(buckets.data.counted)}>
             {formatTime(buckets.data.counted)}
