@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { KeyStoreError } from '../keystore/keystore.ts';
+import { messageOf, testKeyServer } from './key-server-testing.ts';
+
+const server = testKeyServer();
+
+// The key that refused calls are about.
+beforeAll(async () => {
+  await server.ask('POST', '/v1/key/create/by-POST');
+});
+
+describe('the key server refuses', () => {
+  it('a path that is none', async () => {
+    const refused = await server.ask('GET', '/v1/nothing');
+    expect([refused.status, messageOf(refused)]).toEqual([501, 'not implemented']);
+    expect(refused.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('a method that is not that of the call, and names the right one', async () => {
+    const refused = await server.ask('GET', '/v1/key/create/x');
+    expect([refused.status, messageOf(refused), refused.headers['accept']]).toEqual([
+      405,
+      'Method Not Allowed',
+      'POST, PUT',
+    ]);
+  });
+
+  it.each([
+    ['/v1/key/create', 'invalid argument: name is empty'],
+    ['/v1/key/create/', 'invalid argument: name is empty'],
+    ['/v1/key/create/a%2Fb', 'invalid argument: name contains invalid character'],
+    [`/v1/key/create/${'x'.repeat(81)}`, 'invalid argument: name is too long'],
+    ['/v1/key/create/%zz', 'invalid argument: the path is not valid'],
+  ])('the name in %s', async (path, text) => {
+    const refused = await server.ask('POST', path);
+    expect([refused.status, messageOf(refused)]).toEqual([400, text]);
+  });
+
+  it.each([
+    ['/v1/key/decrypt/by-POST', 'not json', /not valid JSON/],
+    ['/v1/key/decrypt/by-POST', '{}', /"ciphertext" is missing/],
+    ['/v1/key/encrypt/by-POST', '{"plaintext":"***"}', /"plaintext" is missing or not of its form/],
+    ['/v1/key/encrypt/by-POST', '[]', /not of its form/],
+    ['/v1/key/bulk/decrypt/by-POST', '{}', /not of its form/],
+  ])('%s with the body %s', async (path, body, text) => {
+    const refused = await server.ask('POST', path, body);
+    expect(refused.status).toBe(400);
+    expect(messageOf(refused)).toMatch(text);
+  });
+
+  it('a body of more than 1 MiB', async () => {
+    const refused = await server.ask('POST', '/v1/key/encrypt/by-POST', `{"plaintext":"${'A'.repeat(1024 * 1024)}"}`);
+    expect(refused.status).toBe(413);
+  });
+
+  it('a caller without certificate', async () => {
+    const refused = await server.ask('GET', '/v1/status', undefined, null);
+    expect([refused.status, messageOf(refused)]).toEqual([
+      400,
+      'insecure connection: no client certificate is present',
+    ]);
+    expect(server.events.at(-1)).toMatchObject({ request: { path: '/v1/status' }, response: { code: 400 } });
+    expect(server.events.at(-1)?.request).not.toHaveProperty('identity');
+  });
+
+  it('a caller whose policy does not allow the call', async () => {
+    const refused = await server.ask('POST', '/v1/key/create/x', undefined, server.reader);
+    expect([refused.status, messageOf(refused)]).toEqual([403, 'not authorized: insufficient permissions']);
+  });
+});
+
+describe('without a certificate anyone may ask', () => {
+  it('for the version', async () => {
+    expect((await server.ask('GET', '/version', undefined, null)).status).toBe(200);
+  });
+
+  it('for readiness where the configuration opens it, which is that of the key store', async () => {
+    expect((await server.ask('GET', '/v1/ready', undefined, null)).status).toBe(200);
+    server.store.failure = new KeyStoreError('unreachable', 'no answer');
+    const unreachable = await server.ask('GET', '/v1/ready', undefined, null);
+    expect([unreachable.status, messageOf(unreachable)]).toEqual([504, 'key store is not reachable']);
+    server.store.failure = new KeyStoreError('unavailable', 'broken');
+    const unavailable = await server.ask('GET', '/v1/ready', undefined, null);
+    expect([unavailable.status, messageOf(unavailable)]).toEqual([502, 'key store is unavailable']);
+    expect(JSON.parse((await server.ask('GET', '/v1/status')).text)).toMatchObject({ keystore_unavailable: true });
+    server.store.failure = undefined;
+  });
+});
+
+describe('a key store that fails', () => {
+  it.each([
+    ['POST', '/v1/key/create/new', 'bad gateway: failed to create key'],
+    ['GET', '/v1/key/describe/unread', 'bad gateway: failed to access key'],
+    ['DELETE', '/v1/key/delete/by-POST', 'bad gateway: failed to delete key'],
+    ['GET', '/v1/key/list/*', 'bad gateway: failed to list keys'],
+  ])('answers %s %s with 502', async (method, path, text) => {
+    server.store.failure = new KeyStoreError('unavailable', 'disk /secret/path is broken');
+    try {
+      const refused = await server.ask(method, path);
+      expect([refused.status, messageOf(refused)]).toEqual([502, text]);
+    } finally {
+      server.store.failure = undefined;
+    }
+  });
+});
