@@ -1,16 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Secret, Tenant } from '../api/object.ts';
-import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
-import { encodeData, secretData } from './certificates/secret-data.ts';
-import { madeSecret } from './made-secret.ts';
-import { ownedLabels } from './objects/labels.ts';
-
-export interface RootCredentialsOptions {
-  readonly api: KubeApi;
-  readonly secrets: Cache;
-  readonly namespace: string;
-  readonly owner: (about: { readonly kind: 'Tenant'; readonly name: string }) => OwnerReference | undefined;
-}
+import { madeCredentialsSecret, type MadeCredentialsOptions } from './made-credentials-secret.ts';
 
 /** Name of the Secret that the operator makes for a Tenant that names none. */
 export function madeRootSecretName(tenant: string): string {
@@ -25,31 +15,17 @@ export function madeRootSecretName(tenant: string): string {
 export async function rootCredentials(
   tenant: Tenant,
   secrets: ReadonlyMap<string, Secret>,
-  options: RootCredentialsOptions,
+  options: MadeCredentialsOptions,
 ): Promise<Secret> {
   const named = tenant.spec.rootCredentialsSecret?.name;
   if (named !== undefined) return secrets.get(named) ?? { name: named, data: {} };
-  const name = madeRootSecretName(tenant.metadata.name);
-  const kept = await madeSecret(options, options.namespace, name, () => made(tenant, name, options));
-  const values = Object.entries(secretData(kept)).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, value]],
-  );
-  return { name, data: Object.fromEntries(values) as Record<string, string> };
-}
-
-function made(tenant: Tenant, name: string, { namespace, owner }: RootCredentialsOptions): KubeObject {
-  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
-  const reference = tenant.spec.reclaimPolicy === 'Delete' ? owner(about) : undefined;
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name,
-      namespace,
-      labels: ownedLabels(about),
-      ...(reference === undefined ? {} : { ownerReferences: [reference] }),
+  return madeCredentialsSecret(
+    {
+      name: madeRootSecretName(tenant.metadata.name),
+      about: { kind: 'Tenant', name: tenant.metadata.name },
+      goesWithIt: tenant.spec.reclaimPolicy === 'Delete',
+      make: () => ({ rootUser: 'admin', rootPassword: randomBytes(24).toString('hex') }),
     },
-    type: 'Opaque',
-    data: encodeData({ rootUser: 'admin', rootPassword: randomBytes(24).toString('hex') }),
-  };
+    options,
+  );
 }
