@@ -105,17 +105,21 @@ async function policiesOf(
   }
 }
 
+/** By name; a stored one in place of the built-in one of its name. */
 async function* allPolicies(view: IdentityView): AsyncIterable<NamedDocument> {
-  const replaced = new Set<string>();
+  // The names of built-in ones are ASCII: they stand in the same order here and among the records.
+  const builtIn = [...builtInPolicies.keys()].toSorted();
+  const upTo = (name?: string) => {
+    const end = name === undefined ? -1 : builtIn.findIndex((one) => one >= name);
+    return builtIn.splice(0, end < 0 ? builtIn.length : end).flatMap((one) => named(one, undefined) ?? []);
+  };
   for await (const stored of view.policies()) {
-    replaced.add(stored.name);
+    yield* upTo(stored.name);
+    if (builtIn[0] === stored.name) builtIn.shift();
     const document = named(stored.name, stored);
     if (document !== undefined) yield document;
   }
-  for (const name of builtInPolicies.keys()) {
-    const document = replaced.has(name) ? undefined : named(name, undefined);
-    if (document !== undefined) yield document;
-  }
+  yield* upTo();
 }
 
 function named(name: string, stored: StoredPolicy | undefined): NamedDocument | undefined {

@@ -11,11 +11,11 @@ import type { TemporaryCredentials } from '../../access/temporary-credentials-re
 import type { ServiceAccount } from '../../identities/identity-records.ts';
 import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/access-key-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { accessKeysOf, rowOfAccount, rowOfTemporary } from './access-key-rows.ts';
+import { accessKeyRowsOf, rowOfAccount, rowOfTemporary } from './access-key-rows.ts';
 import type { KeyViewer } from './access-key-rows.ts';
 import type { Gate } from './authorize.ts';
 import { callerOf } from './caller-of.ts';
-import { listed, searching } from './listed.ts';
+import { listed, listQuery } from './listed.ts';
 import { queryText } from './query-text.ts';
 import { visitorOf } from './visitor.ts';
 
@@ -55,20 +55,26 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
   router.get('/access-keys', async (request, response) => {
     const visit = { request, response };
     const viewer = viewerOf(response);
+    const { fits, page } = listQuery(request);
     if (request.query['of'] !== 'all') {
       const caller = callerOf(visit, gate, administration);
       const own = callerSubject(caller.principal);
       await gate.requireOwn(visit, 'admin:ListServiceAccounts');
       await requireUnlessOwn(caller, own, 'admin:ListServiceAccounts');
-      const keys = await accessKeysOf(administration, viewer, own);
-      return response.json({ keys, more: false } satisfies AccessKeyList);
+      const { rows: keys, ...more } = await listed(accessKeyRowsOf(administration, viewer, own), {
+        ...page,
+        fits: ({ accessKey, name, description }) => fits(accessKey, name, description),
+        // What lasts comes before what does not, as the rows do.
+        position: ({ kind, accessKey }) => `${kind} ${accessKey}`,
+        toRow: (row) => row,
+      });
+      return response.json({ keys, ...more } satisfies AccessKeyList);
     }
     await gate.require(visit, 'admin:ListServiceAccounts', '');
     await gate.require(visit, 'admin:ListUsers', '');
-    const fits = searching(request.query['contains']);
-    const { rows, more } = await listed(
-      identities.serviceAccounts(),
-      ({ accessKey, name, description, subject }) =>
+    const { rows: keys, ...more } = await listed(identities.serviceAccounts(), {
+      ...page,
+      fits: ({ accessKey, name, description, subject }) =>
         fits(
           accessKey,
           name,
@@ -76,9 +82,10 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
           ...(subject.kind === 'federated' ? [subject.displayName] : []),
           nameOf(subject),
         ),
-      (account) => rowOfAccount(account, viewer),
-    );
-    return response.json({ keys: rows, more } satisfies AccessKeyList);
+      position: ({ accessKey }) => accessKey,
+      toRow: (account) => rowOfAccount(account, viewer),
+    });
+    return response.json({ keys, ...more } satisfies AccessKeyList);
   });
 
   router.post('/access-keys', body, async (request: Request, response: Response) => {

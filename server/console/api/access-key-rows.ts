@@ -7,7 +7,7 @@ import type { Subject } from '../../identities/subject.ts';
 import type { AccessKeyRow, KeyOwner } from '../contract/access-key-answers.ts';
 import type { Administration } from '../services.ts';
 
-/** Keys of one owner that one page shows. */
+/** Keys of one owner that are shown beside other things. */
 const mostKeys = 1_000;
 
 /** To whom keys are shown, and when. */
@@ -17,22 +17,25 @@ export interface KeyViewer {
   readonly now: Date;
 }
 
-/** What lasts, then what is over by itself. */
-export async function accessKeysOf(
-  { identities, temporary }: Pick<Administration, 'identities' | 'temporary'>,
-  viewer: KeyViewer,
-  owner: Subject,
-): Promise<AccessKeyRow[]> {
+type Keys = Pick<Administration, 'identities' | 'temporary'>;
+
+export async function accessKeysOf(keys: Keys, viewer: KeyViewer, owner: Subject): Promise<AccessKeyRow[]> {
   const rows: AccessKeyRow[] = [];
-  for await (const account of identities.serviceAccounts(ownerOf(owner))) {
+  for await (const row of accessKeyRowsOf(keys, viewer, owner)) {
     if (rows.length >= mostKeys) break;
-    rows.push(rowOfAccount(account, viewer));
-  }
-  for await (const credentials of temporary.ofOwner(ownerOf(owner))) {
-    if (rows.length >= mostKeys) break;
-    rows.push(rowOfTemporary(credentials, viewer));
+    rows.push(row);
   }
   return rows;
+}
+
+/** What lasts, then what is over by itself; both by access key. */
+export async function* accessKeyRowsOf(
+  { identities, temporary }: Keys,
+  viewer: KeyViewer,
+  owner: Subject,
+): AsyncIterable<AccessKeyRow> {
+  for await (const account of identities.serviceAccounts(ownerOf(owner))) yield rowOfAccount(account, viewer);
+  for await (const credentials of temporary.ofOwner(ownerOf(owner))) yield rowOfTemporary(credentials, viewer);
 }
 
 export function rowOfAccount(account: ServiceAccount, viewer: KeyViewer): AccessKeyRow {

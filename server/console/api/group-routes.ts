@@ -8,7 +8,7 @@ import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 import type { Gate } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
-import { listed, searching } from './listed.ts';
+import { listed, listQuery } from './listed.ts';
 import { mayAttach } from './may-attach.ts';
 import { queryText } from './query-text.ts';
 
@@ -45,9 +45,14 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
     const visit = { request, response };
     await gate.require(visit, 'admin:ListGroups', '');
     await gate.require(visit, 'admin:GetGroup', '');
-    const fits = searching(request.query['contains']);
-    const { rows, more } = await listed(identities.groups(), ({ name }) => fits(name), rowOf);
-    response.json({ groups: rows, more } satisfies GroupList);
+    const { fits, page } = listQuery(request);
+    const { rows: groups, ...more } = await listed(identities.groups(), {
+      ...page,
+      fits: ({ name }) => fits(name),
+      position: ({ name }) => name,
+      toRow: rowOf,
+    });
+    response.json({ groups, ...more } satisfies GroupList);
   });
 
   router.post('/groups', body, async (request: Request, response: Response) => {

@@ -1,19 +1,50 @@
-/** Rows of one answer: who has more narrows the list, which costs no memory however many there are. */
-const mostRows = 1_000;
+import type { Request } from 'express';
 
-/** The first rows whose name has the text in it, and whether there are more of them. */
+/** Rows of one answer: the next ones are asked for, or the list narrowed, which costs no memory however many there are. */
+export const rowsOfPage = 200;
+
+export interface Listing<Item, Row> {
+  readonly fits: (item: Item) => boolean;
+  readonly toRow: (item: Item) => Row | Promise<Row>;
+  /** Where it stands: the items come in the order of these, by their bytes. */
+  readonly position: (item: Item) => string;
+  /** The position of the last row that was answered before. */
+  readonly after?: string;
+  readonly most?: number;
+}
+
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  /** Pass as `after` for the rows that follow; absent where there are none. */
+  readonly next?: string;
+}
+
 export async function listed<Item, Row>(
   items: AsyncIterable<Item>,
-  fits: (item: Item) => boolean,
-  toRow: (item: Item) => Row | Promise<Row>,
-): Promise<{ readonly rows: Row[]; readonly more: boolean }> {
+  { fits, toRow, position, after, most = rowsOfPage }: Listing<Item, Row>,
+): Promise<Listed<Row>> {
+  const passed = after === undefined ? undefined : Buffer.from(after);
   const rows: Row[] = [];
+  let last = '';
   for await (const item of items) {
+    // Who was removed meanwhile leaves no gap: what follows is told by its position.
+    if (passed !== undefined && Buffer.compare(Buffer.from(position(item)), passed) <= 0) continue;
     if (!fits(item)) continue;
-    if (rows.length === mostRows) return { rows, more: true };
+    if (rows.length === most) return { rows, next: last };
     rows.push(await toRow(item));
+    last = position(item);
   }
-  return { rows, more: false };
+  return { rows };
+}
+
+/** What a request for a list says: the text that is searched for, and where the page before ended. */
+export function listQuery({ query }: Pick<Request, 'query'>): {
+  readonly fits: (...texts: readonly (string | undefined)[]) => boolean;
+  readonly page: Pick<Listing<unknown, unknown>, 'after'>;
+} {
+  const { after } = query;
+  const page = typeof after === 'string' && after !== '' ? { after: after.slice(0, 1_024) } : {};
+  return { fits: searching(query['contains']), page };
 }
 
 /** Whether one of the texts has the words of a search in it, in any case. */

@@ -14,7 +14,7 @@ import type {
 } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 import type { Gate } from './authorize.ts';
-import { listed, searching } from './listed.ts';
+import { listed, listQuery } from './listed.ts';
 import { queryText } from './query-text.ts';
 
 /** Characters; the parser's own bound is in bytes, and its refusal says so. */
@@ -32,18 +32,25 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
   const body = json({ limit: '256kb' });
 
   async function holdersOf(name: string) {
-    return listed(
-      identities.attachedTo(name),
-      () => true,
-      (target): PolicyHolder => target,
-    );
+    return listed(identities.attachedTo(name), {
+      fits: () => true,
+      toRow: (target): PolicyHolder => target,
+      // Shown on one page.
+      position: () => '',
+      most: 1_000,
+    });
   }
 
   router.get('/policies', async (request, response) => {
     await gate.require({ request, response }, 'admin:ListUserPolicies', '');
-    const fits = searching(request.query['contains']);
-    const { rows, more } = await listed(identities.policies(), ({ name }) => fits(name), rowOf);
-    response.json({ policies: rows.toSorted(byName), more } satisfies PolicyList);
+    const { fits, page } = listQuery(request);
+    const { rows: policies, ...more } = await listed(identities.policies(), {
+      ...page,
+      fits: ({ name }) => fits(name),
+      position: ({ name }) => name,
+      toRow: rowOf,
+    });
+    response.json({ policies, ...more } satisfies PolicyList);
   });
 
   router.get('/policy', async (request, response) => {
@@ -60,7 +67,7 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
         updatedAt: iso(one.updatedAt),
       })),
       holders: holders.rows,
-      moreHolders: holders.more,
+      moreHolders: holders.next !== undefined,
     } satisfies PolicyAnswer);
   });
 
@@ -99,10 +106,6 @@ function rowOf({ name, stored, document: { statements } }: NamedDocument): Polic
     statements: statements.length,
     ...(stored === undefined ? {} : { updatedAt: iso(stored.updatedAt) }),
   };
-}
-
-function byName(a: PolicyRow, b: PolicyRow): number {
-  return a.name < b.name ? -1 : 1;
 }
 
 /** As people write it. */

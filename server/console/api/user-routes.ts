@@ -11,7 +11,7 @@ import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
 import type { Gate, Visit } from './authorize.ts';
 import { existingGroups, setGroupsOf } from './groups-of-user.ts';
-import { listed, searching } from './listed.ts';
+import { listed, listQuery } from './listed.ts';
 import { mayAttach } from './may-attach.ts';
 import { queryText } from './query-text.ts';
 import { inForce } from './session-routes.ts';
@@ -59,9 +59,14 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
 
   router.get('/users', async (request, response) => {
     await gate.require({ request, response }, 'admin:ListUsers', '');
-    const fits = searching(request.query['contains']);
-    const { rows, more } = await listed(identities.users(), ({ accessKey }) => fits(accessKey), rowOf);
-    response.json({ users: rows, more } satisfies UserList);
+    const { fits, page } = listQuery(request);
+    const { rows: users, ...more } = await listed(identities.users(), {
+      ...page,
+      fits: ({ accessKey }) => fits(accessKey),
+      position: ({ accessKey }) => accessKey,
+      toRow: rowOf,
+    });
+    response.json({ users, ...more } satisfies UserList);
   });
 
   router.post('/users', body, async (request: Request, response: Response) => {

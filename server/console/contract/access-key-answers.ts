@@ -3,7 +3,8 @@ import type { Statement } from './answers.ts';
 
 export interface AccessKeyList {
   readonly keys: readonly AccessKeyRow[];
-  readonly more: boolean;
+  /** Pass as `after` for those that follow; absent where there are none. */
+  readonly next?: string;
 }
 
 export interface AccessKeyRow {

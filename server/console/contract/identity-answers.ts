@@ -6,8 +6,8 @@ export type Status = 'enabled' | 'disabled';
 
 export interface UserList {
   readonly users: readonly UserRow[];
-  /** There are more than one answer lists: narrow it. */
-  readonly more: boolean;
+  /** Pass as `after` for those that follow; absent where there are none. */
+  readonly next?: string;
 }
 
 export interface UserRow {
@@ -42,7 +42,8 @@ export interface SecretAnswer {
 
 export interface GroupList {
   readonly groups: readonly GroupRow[];
-  readonly more: boolean;
+  /** Pass as `after` for those that follow; absent where there are none. */
+  readonly next?: string;
 }
 
 export interface GroupRow {
@@ -61,7 +62,8 @@ export interface NewGroup {
 
 export interface PolicyList {
   readonly policies: readonly PolicyRow[];
-  readonly more: boolean;
+  /** Pass as `after` for those that follow; absent where there are none. */
+  readonly next?: string;
 }
 
 export interface PolicyRow {

@@ -14,7 +14,7 @@ import { useChangeAccessKey } from '../api/access-keys.ts';
 import { useRights } from '../api/rights.ts';
 import { notifyDone, notifyFailure } from '../shell/notify.ts';
 import { StatusBadge } from '../shell/status-badge.tsx';
-import { formatExactTime, formatTime } from '../text/time.ts';
+import { TimeText } from '../shell/time-text.tsx';
 import { AccessKeyDetails } from './access-key-details.tsx';
 import { DeleteAccessKeyDialog } from './delete-access-key-dialog.tsx';
 import { EditAccessKeyDialog } from './edit-access-key-dialog.tsx';
@@ -93,11 +93,7 @@ function Expires({ expires }: { readonly expires: string | undefined }) {
       </Text>
     );
   }
-  return (
-    <Text size="sm" c="dimmed" component="time" dateTime={expires} title={formatExactTime(expires)}>
-      {formatTime(expires)}
-    </Text>
-  );
+  return <TimeText at={expires} />;
 }
 
 function Badges({ accessKey: key }: { readonly accessKey: AccessKeyRow }) {

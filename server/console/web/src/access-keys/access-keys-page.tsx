@@ -1,11 +1,11 @@
 import { SegmentedControl } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useAccessKeys } from '../api/access-keys.ts';
 import { useRights } from '../api/rights.ts';
 import { Empty } from '../shell/empty.tsx';
 import { ListPage } from '../shell/list-page.tsx';
+import { useSearch } from '../shell/use-search.ts';
 import { AccessKeyTable } from './access-key-table.tsx';
 import { CreateAccessKeyButton } from './create-access-key-button.tsx';
 
@@ -13,23 +13,14 @@ export function AccessKeysPage() {
   const { may, mayOwn } = useRights();
   const mayAll = may('admin:ListServiceAccounts') && may('admin:ListUsers');
   const [of, setOf] = useState<'own' | 'all'>('own');
-  const [filter, setFilter] = useState('');
-  const [contains] = useDebouncedValue(filter, 200);
-  const keys = useAccessKeys(of, of === 'all' ? contains : '');
-  const all = keys.data?.keys ?? [];
-  const wanted = filter.trim().toLowerCase();
-  // One's own are few, and searched here.
-  const rows =
-    of === 'all' ? all : all.filter((key) => `${key.accessKey} ${key.name ?? ''}`.toLowerCase().includes(wanted));
+  const search = useSearch();
+  const keys = useAccessKeys(of, search.contains);
   return (
     <ListPage
       title="Access keys"
       one="access key"
-      query={keys}
-      rows={rows.length}
-      more={keys.data?.more ?? false}
-      filter={filter}
-      onFilter={setFilter}
+      list={keys}
+      search={search}
       actions={
         <>
           {mayAll && (
@@ -53,7 +44,7 @@ export function AccessKeysPage() {
         </Empty>
       }
     >
-      <AccessKeyTable keys={rows} showOwner={of === 'all'} />
+      {(rows) => <AccessKeyTable keys={rows} showOwner={of === 'all'} />}
     </ListPage>
   );
 }

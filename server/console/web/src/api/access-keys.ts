@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type {
   AccessKeyAnswer,
   AccessKeyChange,
@@ -8,15 +8,14 @@ import type {
 } from '../../../contract/access-key-answers.ts';
 import { call } from './call.ts';
 import { useChange } from './use-change.ts';
+import { useList } from './use-list.ts';
 
 const stale = ['access-keys', 'access-key', 'user'];
 
+const rowsOf = ({ keys }: AccessKeyList) => keys;
+
 export function useAccessKeys(of: 'own' | 'all', contains: string) {
-  return useQuery({
-    queryKey: ['access-keys', of, contains],
-    queryFn: ({ signal }) => call<AccessKeyList>('GET', '/access-keys', { query: { of, contains }, signal }),
-    placeholderData: keepPreviousData,
-  });
+  return useList({ key: ['access-keys', of, contains], path: '/access-keys', query: { of, contains }, rowsOf });
 }
 
 export function useAccessKey(key: string) {

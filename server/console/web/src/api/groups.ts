@@ -1,17 +1,15 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { GroupList, GroupRow, NewGroup, Status } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
 import { useChange } from './use-change.ts';
+import { useList } from './use-list.ts';
 
 const stale = ['groups', 'group', 'users', 'user', 'policy'];
 
+const rowsOf = ({ groups }: GroupList) => groups;
+
 export function useGroups(contains: string, enabled = true) {
-  return useQuery({
-    queryKey: ['groups', contains],
-    queryFn: ({ signal }) => call<GroupList>('GET', '/groups', { query: { contains }, signal }),
-    placeholderData: keepPreviousData,
-    enabled,
-  });
+  return useList({ key: ['groups', contains], path: '/groups', query: { contains }, rowsOf, enabled });
 }
 
 export function useGroup(name: string) {

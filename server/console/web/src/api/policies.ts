@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type {
   CheckedDocument,
   PolicyAnswer,
@@ -8,17 +8,15 @@ import type {
 } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
 import { useChange } from './use-change.ts';
+import { useList } from './use-list.ts';
 
 /** The person's own rights may be among them. */
 const stale = ['policies', 'policy', 'users', 'user', 'groups', 'group', 'session'];
 
+const rowsOf = ({ policies }: PolicyList) => policies;
+
 export function usePolicies(contains: string, enabled = true) {
-  return useQuery({
-    queryKey: ['policies', contains],
-    queryFn: ({ signal }) => call<PolicyList>('GET', '/policies', { query: { contains }, signal }),
-    placeholderData: keepPreviousData,
-    enabled,
-  });
+  return useList({ key: ['policies', contains], path: '/policies', query: { contains }, rowsOf, enabled });
 }
 
 export function usePolicy(name: string) {

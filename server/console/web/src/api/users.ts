@@ -1,18 +1,16 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { NewUser, SecretAnswer, Status, UserAnswer, UserList } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
 import { useChange } from './use-change.ts';
+import { useList } from './use-list.ts';
 
 /** What changes with a user: lists, the user, whose keys there are, and who has a policy. */
 const stale = ['users', 'user', 'groups', 'group', 'access-keys', 'policy'];
 
+const rowsOf = ({ users }: UserList) => users;
+
 export function useUsers(contains: string, enabled = true) {
-  return useQuery({
-    queryKey: ['users', contains],
-    queryFn: ({ signal }) => call<UserList>('GET', '/users', { query: { contains }, signal }),
-    placeholderData: keepPreviousData,
-    enabled,
-  });
+  return useList({ key: ['users', contains], path: '/users', query: { contains }, rowsOf, enabled });
 }
 
 export function useUser(name: string) {

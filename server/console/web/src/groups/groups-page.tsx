@@ -1,13 +1,14 @@
 import { Button, Table, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useGroups } from '../api/groups.ts';
 import { useRights } from '../api/rights.ts';
 import { Empty } from '../shell/empty.tsx';
 import { ListPage } from '../shell/list-page.tsx';
+import { RowName } from '../shell/row-name.tsx';
+import { useSearch } from '../shell/use-search.ts';
 import { Names } from '../shell/names.tsx';
 import { groupUrl, policyUrl } from '../shell/places.ts';
 import { StatusBadge } from '../shell/status-badge.tsx';
@@ -16,20 +17,15 @@ import { CreateGroupDialog } from './create-group-dialog.tsx';
 export function GroupsPage() {
   const { may } = useRights();
   const navigate = useNavigate();
-  const [filter, setFilter] = useState('');
-  const [contains] = useDebouncedValue(filter, 200);
-  const groups = useGroups(contains);
+  const search = useSearch();
+  const groups = useGroups(search.contains);
   const [creating, setCreating] = useState(false);
-  const rows = groups.data?.groups ?? [];
   return (
     <ListPage
       title="Groups"
       one="group"
-      query={groups}
-      rows={rows.length}
-      more={groups.data?.more ?? false}
-      filter={filter}
-      onFilter={setFilter}
+      list={groups}
+      search={search}
       actions={
         may('admin:AddUserToGroup') && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
@@ -48,7 +44,7 @@ export function GroupsPage() {
         )
       }
     >
-      <GroupTable groups={rows} />
+      {(rows) => <GroupTable groups={rows} />}
     </ListPage>
   );
 }
@@ -72,10 +68,7 @@ function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
           {groups.map((group) => (
             <Table.Tr key={group.name}>
               <Table.Td>
-                <Link className="row-name" to={groupUrl(group.name)}>
-                  <IconUsersGroup size={18} stroke={1.5} className="row-icon" aria-hidden />
-                  <span>{group.name}</span>
-                </Link>
+                <RowName name={group.name} icon={IconUsersGroup} to={groupUrl(group.name)} />
               </Table.Td>
               <Table.Td>
                 <Names names={group.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />

@@ -1,13 +1,13 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
-import { useIntersection } from '@mantine/hooks';
 import { IconFolderOpen, IconTrash, IconUpload, IconX } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../api/call.ts';
 import { useObjects } from '../api/objects.ts';
 import type { Deletion } from '../api/objects.ts';
 import { Empty } from '../shell/empty.tsx';
 import { Failure } from '../shell/failure.tsx';
+import { MoreRows } from '../shell/more-rows.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { ObjectTable } from './object-table.tsx';
@@ -25,13 +25,6 @@ export function ObjectBrowser({ bucket, prefix, selected }: ObjectBrowserProps) 
   const listing = useObjects(bucket, prefix);
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const [deletion, setDeletion] = useState<Deletion>();
-  const { ref, entry } = useIntersection({ rootMargin: '400px' });
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = listing;
-  const endInSight = entry?.isIntersecting === true;
-  useEffect(() => {
-    if (endInSight && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [endInSight, hasNextPage, isFetchingNextPage, fetchNextPage]);
-
   const folders = listing.data?.pages.flatMap((page) => page.folders) ?? [];
   const objects = listing.data?.pages.flatMap((page) => page.objects) ?? [];
   const empty = listing.isSuccess && folders.length + objects.length === 0;
@@ -92,14 +85,7 @@ export function ObjectBrowser({ bucket, prefix, selected }: ObjectBrowserProps) 
           onDelete={setDeletion}
         />
       )}
-      <div ref={ref}>
-        {hasNextPage && (
-          <Button variant="default" size="compact-sm" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
-          </Button>
-        )}
-      </div>
-      {listing.isError && <Failure what="The next rows cannot be shown" error={listing.error} retry={fetchNextPage} />}
+      <MoreRows list={listing} shown={folders.length + objects.length} />
       <Dropzone.FullScreen
         active
         multiple

@@ -5,8 +5,8 @@ import type { ObjectRow } from '../../../contract/answers.ts';
 import { download } from '../api/objects.ts';
 import type { Deletion } from '../api/objects.ts';
 import { notifyFailure } from '../shell/notify.ts';
+import { TimeText } from '../shell/time-text.tsx';
 import { formatBytes } from '../text/bytes.ts';
-import { formatExactTime, formatTime } from '../text/time.ts';
 import { folderUrl, nameIn, objectUrl } from './places.ts';
 
 interface ObjectTableProps {
@@ -122,15 +122,7 @@ function FileRow(props: ObjectTableProps & { readonly object: ObjectRow }) {
         </Text>
       </Table.Td>
       <Table.Td className="wide-only">
-        <Text
-          size="sm"
-          c="dimmed"
-          component="time"
-          dateTime={object.lastModified}
-          title={formatExactTime(object.lastModified)}
-        >
-          {formatTime(object.lastModified)}
-        </Text>
+        <TimeText at={object.lastModified} />
       </Table.Td>
       <Table.Td>
         <Group gap={2} justify="flex-end" wrap="nowrap" className="row-actions">

@@ -1,31 +1,26 @@
 import { Badge, Button, Table, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconShieldCheck } from '@tabler/icons-react';
-import { useState } from 'react';
 import { Link } from 'react-router';
 import type { PolicyRow } from '../../../contract/identity-answers.ts';
 import { usePolicies } from '../api/policies.ts';
 import { useRights } from '../api/rights.ts';
 import { Empty } from '../shell/empty.tsx';
 import { ListPage } from '../shell/list-page.tsx';
+import { RowName } from '../shell/row-name.tsx';
+import { TimeText } from '../shell/time-text.tsx';
+import { useSearch } from '../shell/use-search.ts';
 import { policyUrl } from '../shell/places.ts';
-import { formatExactTime, formatTime } from '../text/time.ts';
 
 export function PoliciesPage() {
   const { may } = useRights();
-  const [filter, setFilter] = useState('');
-  const [contains] = useDebouncedValue(filter, 200);
-  const policies = usePolicies(contains);
-  const rows = policies.data?.policies ?? [];
+  const search = useSearch();
+  const policies = usePolicies(search.contains);
   return (
     <ListPage
       title="Policies"
       one="policy"
-      query={policies}
-      rows={rows.length}
-      more={policies.data?.more ?? false}
-      filter={filter}
-      onFilter={setFilter}
+      list={policies}
+      search={search}
       actions={
         may('admin:CreatePolicy') && (
           <Button component={Link} to="/policies/new" leftSection={<IconPlus size={16} />}>
@@ -39,7 +34,7 @@ export function PoliciesPage() {
         </Empty>
       }
     >
-      <PolicyTable policies={rows} />
+      {(rows) => <PolicyTable policies={rows} />}
     </ListPage>
   );
 }
@@ -64,31 +59,19 @@ function PolicyTable({ policies }: { readonly policies: readonly PolicyRow[] }) 
           {policies.map((policy) => (
             <Table.Tr key={policy.name}>
               <Table.Td>
-                {may('admin:GetPolicy') ? (
-                  <Link className="row-name" to={policyUrl(policy.name)}>
-                    <IconShieldCheck size={18} stroke={1.5} className="row-icon" aria-hidden />
-                    <span>{policy.name}</span>
-                    <KindBadge kind={policy.kind} />
-                  </Link>
-                ) : (
-                  <Text size="sm">{policy.name}</Text>
-                )}
+                <RowName
+                  name={policy.name}
+                  icon={IconShieldCheck}
+                  to={may('admin:GetPolicy') ? policyUrl(policy.name) : undefined}
+                >
+                  <KindBadge kind={policy.kind} />
+                </RowName>
               </Table.Td>
               <Table.Td ta="right">
                 <Text size="sm">{policy.statements}</Text>
               </Table.Td>
               <Table.Td className="wide-only">
-                {policy.updatedAt !== undefined && (
-                  <Text
-                    size="sm"
-                    c="dimmed"
-                    component="time"
-                    dateTime={policy.updatedAt}
-                    title={formatExactTime(policy.updatedAt)}
-                  >
-                    {formatTime(policy.updatedAt)}
-                  </Text>
-                )}
+                {policy.updatedAt !== undefined && <TimeText at={policy.updatedAt} />}
               </Table.Td>
             </Table.Tr>
           ))}

@@ -1,6 +1,7 @@
-import { MultiSelect, TagsInput } from '@mantine/core';
 import { usePolicies } from '../api/policies.ts';
 import { useRights } from '../api/rights.ts';
+import { NamePicker } from '../shell/name-picker.tsx';
+import { useSearch } from '../shell/use-search.ts';
 
 interface PolicyPickerProps {
   readonly value: readonly string[];
@@ -10,22 +11,10 @@ interface PolicyPickerProps {
 }
 
 /** Names of policies: picked from the list, or typed by whoever may attach but not list them. */
-export function PolicyPicker({ value, onChange, error, description }: PolicyPickerProps) {
-  const { may } = useRights();
-  const mayList = may('admin:ListUserPolicies');
-  const policies = usePolicies('', mayList);
-  const shared = { label: 'Policies', error, value: [...value], onChange };
-  if (!mayList) return <TagsInput {...shared} description="Type a name, then Enter." />;
-  // What is attached stays in the list when it is not among the first of it.
-  const names = new Set([...(policies.data?.policies ?? []).map(({ name }) => name), ...value]);
-  return (
-    <MultiSelect
-      {...shared}
-      {...(description === undefined ? {} : { description })}
-      data={[...names].toSorted()}
-      searchable
-      clearable
-      nothingFoundMessage="No policy has this name"
-    />
-  );
+export function PolicyPicker(props: PolicyPickerProps) {
+  const mayList = useRights().may('admin:ListUserPolicies');
+  const search = useSearch();
+  const policies = usePolicies(search.contains, mayList).data ?? [];
+  const found = mayList ? policies.map(({ name }) => name) : undefined;
+  return <NamePicker {...props} label="Policies" search={search} found={found} nothing="No policy has this name" />;
 }

@@ -1,25 +1,19 @@
-import { MultiSelect, TagsInput } from '@mantine/core';
 import { useRights } from '../api/rights.ts';
 import { useUsers } from '../api/users.ts';
+import { NamePicker } from '../shell/name-picker.tsx';
+import { useSearch } from '../shell/use-search.ts';
 
 interface UserPickerProps {
   readonly value: readonly string[];
   readonly onChange: (names: string[]) => void;
 }
 
-export function UserPicker({ value, onChange }: UserPickerProps) {
+export function UserPicker(props: UserPickerProps) {
   const mayList = useRights().may('admin:ListUsers');
-  const users = useUsers('', mayList);
-  const shared = { label: 'Members', value: [...value], onChange };
-  if (!mayList) return <TagsInput {...shared} description="Type a name, then Enter." />;
-  const names = new Set([...(users.data?.users ?? []).map(({ name }) => name), ...value]);
+  const search = useSearch();
+  const users = useUsers(search.contains, mayList).data ?? [];
+  const found = mayList ? users.map(({ name }) => name) : undefined;
   return (
-    <MultiSelect
-      {...shared}
-      data={[...names].toSorted()}
-      searchable
-      clearable
-      nothingFoundMessage="There is no user of this name"
-    />
+    <NamePicker {...props} label="Members" search={search} found={found} nothing="There is no user of this name" />
   );
 }

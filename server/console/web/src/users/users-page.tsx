@@ -1,8 +1,6 @@
-import { Button, Table, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Button, Table } from '@mantine/core';
 import { IconPlus, IconUser, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'react-router';
 import type { SecretAnswer, UserRow } from '../../../contract/identity-answers.ts';
 import { useRights } from '../api/rights.ts';
 import { useSession } from '../api/session.ts';
@@ -10,6 +8,8 @@ import { useUsers } from '../api/users.ts';
 import { CredentialsDialog } from '../shell/credentials-dialog.tsx';
 import { Empty } from '../shell/empty.tsx';
 import { ListPage } from '../shell/list-page.tsx';
+import { RowName } from '../shell/row-name.tsx';
+import { useSearch } from '../shell/use-search.ts';
 import { Names } from '../shell/names.tsx';
 import { groupUrl, policyUrl, userUrl } from '../shell/places.ts';
 import { StatusBadge } from '../shell/status-badge.tsx';
@@ -17,9 +17,8 @@ import { CreateUserDialog } from './create-user-dialog.tsx';
 
 export function UsersPage() {
   const { may } = useRights();
-  const [filter, setFilter] = useState('');
-  const [contains] = useDebouncedValue(filter, 200);
-  const users = useUsers(contains);
+  const search = useSearch();
+  const users = useUsers(search.contains);
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<SecretAnswer>();
   const s3Url = useSession().data?.s3Url;
@@ -28,16 +27,12 @@ export function UsersPage() {
       Create user
     </Button>
   );
-  const rows = users.data?.users ?? [];
   return (
     <ListPage
       title="Users"
       one="user"
-      query={users}
-      rows={rows.length}
-      more={users.data?.more ?? false}
-      filter={filter}
-      onFilter={setFilter}
+      list={users}
+      search={search}
       actions={create}
       empty={
         <Empty icon={<IconUsers size={34} stroke={1.3} />} title="No users yet">
@@ -66,7 +61,7 @@ export function UsersPage() {
         </>
       }
     >
-      <UserTable users={rows} />
+      {(rows) => <UserTable users={rows} />}
     </ListPage>
   );
 }
@@ -88,14 +83,7 @@ function UserTable({ users }: { readonly users: readonly UserRow[] }) {
           {users.map((user) => (
             <Table.Tr key={user.name}>
               <Table.Td>
-                {may('admin:GetUser') ? (
-                  <Link className="row-name" to={userUrl(user.name)}>
-                    <IconUser size={18} stroke={1.5} className="row-icon" aria-hidden />
-                    <span>{user.name}</span>
-                  </Link>
-                ) : (
-                  <Text size="sm">{user.name}</Text>
-                )}
+                <RowName name={user.name} icon={IconUser} to={may('admin:GetUser') ? userUrl(user.name) : undefined} />
               </Table.Td>
               <Table.Td>
                 <Names names={user.policies} to={may('admin:GetPolicy') ? policyUrl : undefined} />
