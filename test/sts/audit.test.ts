@@ -304,7 +304,7 @@ describe('STS in the audit log', () => {
         fc.oneof(fc.constant({}), broken),
         places,
         hidden,
-        async (action, kind, more, place, wrongKey) => {
+        async (action, kind, more: Parameters, place, wrongKey) => {
           const proof = kind === 'good' ? await goodProof(action) : kind;
           const keys = kind === 'good' ? bob : { accessKey: 'bob', secretKey: wrongKey };
           const { answer, entry } = await ask(action, proof, { keys, more, place });

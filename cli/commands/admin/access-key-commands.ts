@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
-import { define, group, type OptionDefinition, type Runner } from '../define.ts';
-import type { ListKeysOptions } from './access-key-list.ts';
-import type { KeyOptions } from './access-keys.ts';
-import type { RevokeOptions } from './revoke-tokens.ts';
+import type { CommandGroup } from '../command-group.ts';
+import type { OptionDefinition } from '../define.ts';
+import type { Provider, RevokeOptions } from './revoke-tokens.ts';
 
-export const keyOptions: readonly OptionDefinition[] = [
+const keyOptions: readonly OptionDefinition[] = [
   ['--secret-key <secret>', '`-` asks for it; left out, the server makes one'],
   ['--policy <file>', 'what the key may do at most, in JSON; `-` reads standard input'],
   ['--name <name>', 'a name for people'],
@@ -26,135 +24,127 @@ export const listOptions: readonly OptionDefinition[] = [
   ['--all', 'those of everybody'],
 ];
 
-export const revokeOptions: readonly OptionDefinition[] = [
+export const policyAlone: readonly OptionDefinition[] = [['--policy', 'the policy alone']];
+
+const revokeOptions: readonly OptionDefinition[] = [
   ['--all', 'all of them'],
   ['--self', 'your own'],
   ['--token-type <label>', 'those that were made with this label'],
 ];
 
 /** The older name of access keys, with the words of then. */
-export function addServiceAccountCommands(user: Command, run: Runner): void {
-  const svcacct = group(user, 'svcacct', 'access keys of a user; `admin accesskey` is the newer name');
-  define<KeyOptions>(svcacct, run, {
-    usage: 'add <alias> <user>',
+export function addServiceAccountCommands(user: CommandGroup<unknown>): void {
+  const svcacct = user
+    .group('svcacct', 'access keys of a user; `admin accesskey` is the newer name')
+    .from(() => import('./access-keys.ts'));
+  svcacct.add('add <alias> <user>', {
     description: 'make an access key for a user',
     options: newKeyOptions,
-    examples: [['admin user svcacct add mine ann --name backup', '']],
+    examples: ['mine ann --name backup'],
     doing: 'make an access key for',
-    run: async (context, args, options) => (await import('./access-keys.ts')).createAccessKey(context, args, options),
+    run: (code) => code.createAccessKey,
   });
-  define(svcacct, run, {
-    usage: 'list <alias> <user>',
-    alias: 'ls',
-    description: 'show the access keys of a user',
-    examples: [['admin user svcacct list mine ann', '']],
-    doing: 'list the access keys of',
-    run: async (context, args) => (await import('./access-key-list.ts')).listServiceAccounts(context, args),
-  });
-  define<{ policy?: boolean }>(svcacct, run, {
-    usage: 'info <alias> <accessKey>',
+  svcacct
+    .from(() => import('./access-key-list.ts'))
+    .add('list <alias> <user>', {
+      alias: 'ls',
+      description: 'show the access keys of a user',
+      examples: ['mine ann'],
+      doing: 'list the access keys of',
+      run: (code) => code.listServiceAccounts,
+    });
+  svcacct.add('info <alias> <accessKey>', {
     description: 'show an access key without its secret',
-    options: [['--policy', 'the policy alone']],
-    examples: [['admin user svcacct info mine ACCESSKEY --policy', '']],
+    options: policyAlone,
+    examples: ['mine ACCESSKEY --policy'],
     doing: 'show the access key',
-    run: async (context, args, options) =>
-      (await import('./access-keys.ts')).showAccessKey(context, args, options, 'info-service-account'),
+    run:
+      ({ showAccessKey }) =>
+      (context, args, options: { policy?: boolean }) =>
+        showAccessKey(context, args, options, 'info-service-account'),
   });
-  addChanges(svcacct, run, 'admin user svcacct');
+  addChanges(svcacct);
 }
 
-export function addAccessKeyCommands(admin: Command, run: Runner): void {
-  const keys = group(admin, 'accesskey', 'access keys: your own, and of others');
-  define<KeyOptions>(keys, run, {
-    usage: 'create <alias> [user]',
+export function addAccessKeyCommands(admin: CommandGroup): void {
+  const keys = admin.group('accesskey', 'access keys: your own, and of others').from(() => import('./access-keys.ts'));
+  keys.add('create <alias> [user]', {
     description: 'make an access key for yourself, or for a user',
     options: newKeyOptions,
     examples: [
-      ['admin accesskey create mine --name backup --expiry-duration 90d', ''],
-      ['admin accesskey create mine ann --policy only-backups.json', 'as an administrator'],
-      ['admin accesskey create mine --access-key MYKEY --secret-key -', 'asks for the secret key'],
+      'mine --name backup --expiry-duration 90d',
+      ['mine ann --policy only-backups.json', 'as an administrator'],
+      ['mine --access-key MYKEY --secret-key -', 'asks for the secret key'],
     ],
     doing: 'make an access key for',
-    run: async (context, args, options) => (await import('./access-keys.ts')).createAccessKey(context, args, options),
+    run: (code) => code.createAccessKey,
   });
-  define<ListKeysOptions>(keys, run, {
-    usage: 'list <alias> [users...]',
-    alias: 'ls',
-    description: 'show access keys and temporary credentials by user; without users those of everybody',
-    options: listOptions,
-    examples: [
-      ['admin accesskey list mine --self', ''],
-      ['admin accesskey list mine ann bob', ''],
-    ],
-    doing: 'list the access keys of',
-    run: async (context, args, options) =>
-      (await import('./access-key-list.ts')).listAccessKeys(context, args, options),
-  });
-  addInfo(keys, run, 'admin accesskey');
-  addChanges(keys, run, 'admin accesskey');
-  addRevoke(keys, run, 'builtin', 'admin accesskey');
+  keys
+    .from(() => import('./access-key-list.ts'))
+    .add('list <alias> [users...]', {
+      alias: 'ls',
+      description: 'show access keys and temporary credentials by user; without users those of everybody',
+      options: listOptions,
+      examples: ['mine --self', 'mine ann bob'],
+      doing: 'list the access keys of',
+      run: (code) => code.listAccessKeys,
+    });
+  addKeyCommands(keys, 'builtin');
 }
 
-export function addInfo(parent: Command, run: Runner, path: string): void {
-  define<{ policy?: boolean }>(parent, run, {
-    usage: 'info <alias> [accessKeys...]',
+/** What can be done with access keys that are there, whoever has them. */
+export function addKeyCommands(group: CommandGroup<unknown>, provider: Provider): void {
+  const keys = group.from(() => import('./access-keys.ts'));
+  keys.add('info <alias> [accessKeys...]', {
     description: 'show access keys or temporary credentials without their secrets; without any the one of the alias',
-    options: [['--policy', 'the policy alone']],
-    examples: [
-      [`${path} info mine ACCESSKEY`, ''],
-      [`${path} info mine`, 'whose key is this?'],
-    ],
+    options: policyAlone,
+    examples: ['mine ACCESSKEY', ['mine', 'whose key is this?']],
     doing: 'show the access key',
-    run: async (context, args, options) => (await import('./access-keys.ts')).showAccessKey(context, args, options),
+    run: (code) => code.showAccessKey,
   });
+  addChanges(keys);
+  group
+    .from(() => import('./revoke-tokens.ts'))
+    .add('sts-revoke <alias> [user]', {
+      description: 'end temporary credentials at once',
+      options: revokeOptions,
+      examples: ['mine ann --all', 'mine --self --token-type nightly'],
+      doing: 'end the temporary credentials of',
+      run:
+        ({ revokeTokens }) =>
+        (context, args, options: RevokeOptions) =>
+          revokeTokens(context, args, options, provider),
+    });
 }
 
-export function addChanges(parent: Command, run: Runner, path: string): void {
-  define<KeyOptions>(parent, run, {
-    usage: 'edit <alias> <accessKey>',
+function addChanges(group: CommandGroup<unknown>): void {
+  const keys = group.from(() => import('./access-keys.ts'));
+  keys.add('edit <alias> <accessKey>', {
     alias: 'set',
     description: 'change an access key; what is left out stays',
     options: keyOptions,
     examples: [
-      [`${path} edit mine ACCESSKEY --policy narrower.json`, ''],
-      [`${path} edit mine ACCESSKEY --secret-key -`, 'asks for the new secret key'],
+      'mine ACCESSKEY --policy narrower.json',
+      ['mine ACCESSKEY --secret-key -', 'asks for the new secret key'],
     ],
     doing: 'edit the access key',
-    run: async (context, args, options) => (await import('./access-keys.ts')).editAccessKey(context, args, options),
+    run: (code) => code.editAccessKey,
   });
-  for (const [name, status, description] of [
-    ['enable', 'on', 'let an access key work again'],
-    ['disable', 'off', 'refuse an access key until it is enabled'],
-  ] as const) {
-    define(parent, run, {
-      usage: `${name} <alias> <accessKey>`,
-      description,
-      examples: [[`${path} ${name} mine ACCESSKEY`, '']],
-      doing: `${name} the access key`,
-      run: async (context, args) => (await import('./access-keys.ts')).setKeyStatus(context, args, status),
-    });
-  }
-  define(parent, run, {
-    usage: 'remove <alias> <accessKey>',
+  keys.addSwitch({
+    args: '<alias> <accessKey>',
+    example: 'mine ACCESSKEY',
+    what: 'the access key',
+    verbs: { enable: 'let an access key work again', disable: 'refuse an access key until it is enabled' },
+    run:
+      ({ setKeyStatus }, verb) =>
+      (context, args) =>
+        setKeyStatus(context, args, verb === 'enable' ? 'on' : 'off'),
+  });
+  keys.add('remove <alias> <accessKey>', {
     alias: 'rm',
     description: 'remove an access key',
-    examples: [[`${path} remove mine ACCESSKEY`, '']],
+    examples: ['mine ACCESSKEY'],
     doing: 'remove the access key',
-    run: async (context, args) => (await import('./access-keys.ts')).removeAccessKey(context, args),
-  });
-}
-
-export function addRevoke(parent: Command, run: Runner, kind: 'builtin' | 'openid' | 'ldap', path: string): void {
-  define<RevokeOptions>(parent, run, {
-    usage: 'sts-revoke <alias> [user]',
-    description: 'end temporary credentials at once',
-    options: revokeOptions,
-    examples: [
-      [`${path} sts-revoke mine ann --all`, ''],
-      [`${path} sts-revoke mine --self --token-type nightly`, ''],
-    ],
-    doing: 'end the temporary credentials of',
-    run: async (context, args, options) =>
-      (await import('./revoke-tokens.ts')).revokeTokens(context, args, options, kind),
+    run: (code) => code.removeAccessKey,
   });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { administration } from '../administration.ts';
-import { group, type Runner } from '../define.ts';
+import { commandsOf } from '../command-group.ts';
+import type { Runner } from '../define.ts';
 import { addAccessKeyCommands } from './access-key-commands.ts';
 import { addClusterCommands } from './cluster-commands.ts';
 import { addConfigCommands } from './config-commands.ts';
@@ -14,16 +15,17 @@ import { addUserCommands } from './user-commands.ts';
 
 /** `admin …` and `idp …`: what administrators do with servers of Coffer and MinIO. */
 export function addAdminCommands(program: Command, run: Runner): void {
-  const admin = group(program, 'admin', administration.admin);
-  addServiceCommands(admin, run);
-  addUsageCommands(admin, run);
-  addUserCommands(admin, run);
-  addGroupCommands(admin, run);
-  addPolicyCommands(admin, run);
-  addAccessKeyCommands(admin, run);
-  addIdpCommands(admin, run, 'admin idp');
-  addConfigCommands(admin, run);
-  addKmsCommands(admin, run);
-  addClusterCommands(admin, run);
-  addIdpCommands(program, run, 'idp');
+  const commands = commandsOf(program, run);
+  const admin = commands.group('admin', administration.admin);
+  addServiceCommands(admin);
+  addUsageCommands(admin);
+  addUserCommands(admin);
+  addGroupCommands(admin);
+  addPolicyCommands(admin);
+  addAccessKeyCommands(admin);
+  addIdpCommands(admin);
+  addConfigCommands(admin);
+  addKmsCommands(admin);
+  addClusterCommands(admin);
+  addIdpCommands(commands);
 }

@@ -1,69 +1,57 @@
-import type { Command } from 'commander';
-import { define, group, type Runner } from '../define.ts';
-import type { HistoryOptions } from './config.ts';
+import type { CommandGroup } from '../command-group.ts';
 
-export function addConfigCommands(admin: Command, run: Runner): void {
-  const config = group(admin, 'config', 'settings that the server keeps');
-  define(config, run, {
-    usage: 'get <alias> [subsystem]',
+export function addConfigCommands(admin: CommandGroup): void {
+  const config = admin.group('config', 'settings that the server keeps').from(() => import('./config.ts'));
+  config.add('get <alias> [subsystem]', {
     description: 'show the settings of a subsystem; without one, which there are',
-    examples: [
-      ['admin config get mine', 'the subsystems'],
-      ['admin config get mine identity_openid:PRIMARY_IAM', ''],
-    ],
+    examples: [['mine', 'the subsystems'], 'mine identity_openid:PRIMARY_IAM'],
     doing: 'get the settings of',
-    run: async (context, args) => (await import('./config.ts')).getConfig(context, args),
+    run: (code) => code.getConfig,
   });
-  define<{ env?: boolean }>(config, run, {
-    usage: 'set <alias> [subsystem] [settings...]',
+  config.add('set <alias> [subsystem] [settings...]', {
     description: 'set key=value; without settings show which there are; the value - is asked for without echo',
     options: [['--env', 'name them as the environment does']],
     examples: [
-      ['admin config set mine identity_openid', 'what can be set'],
-      ['admin config set mine identity_openid:PRIMARY_IAM display_name="Company sign-in"', ''],
+      ['mine identity_openid', 'what can be set'],
+      'mine identity_openid:PRIMARY_IAM display_name="Company sign-in"',
     ],
     doing: 'set the settings of',
-    run: async (context, args, options) => (await import('./config.ts')).setConfig(context, args, options),
+    run: (code) => code.setConfig,
   });
-  define(config, run, {
-    usage: 'reset <alias> <subsystem> [keys...]',
+  config.add('reset <alias> <subsystem> [keys...]', {
     description: 'take a subsystem, or some of its keys, back to what it is without settings',
-    examples: [['admin config reset mine identity_openid:PRIMARY_IAM display_name', '']],
+    examples: ['mine identity_openid:PRIMARY_IAM display_name'],
     doing: 'reset the settings of',
-    run: async (context, args) => (await import('./config.ts')).resetConfig(context, args),
+    run: (code) => code.resetConfig,
   });
-  define<HistoryOptions>(config, run, {
-    usage: 'history <alias>',
+  config.add('history <alias>', {
     description: 'show what was set before',
     options: [
       ['-n, --count <count>', 'so many changes (10)'],
       ['--clear', 'forget them'],
     ],
-    examples: [['admin config history mine', '']],
+    examples: ['mine'],
     doing: 'show the history of',
-    run: async (context, args, options) => (await import('./config.ts')).configHistory(context, args, options),
+    run: (code) => code.configHistory,
   });
-  define(config, run, {
-    usage: 'restore <alias> <restoreId>',
+  config.add('restore <alias> <restoreId>', {
     description: 'set what was set before, by its id in the history',
-    examples: [['admin config restore mine RESTOREID', '']],
+    examples: ['mine RESTOREID'],
     doing: 'restore the settings',
-    run: async (context, args) => (await import('./config.ts')).restoreConfig(context, args),
+    run: (code) => code.restoreConfig,
   });
-  define<{ output?: string }>(config, run, {
-    usage: 'export <alias>',
+  config.add('export <alias>', {
     description: 'write all settings as lines',
     options: [['-o, --output <file>', 'into a file that only you can read']],
-    examples: [['admin config export mine --output settings.txt', '']],
+    examples: ['mine --output settings.txt'],
     doing: 'export the settings of',
-    run: async (context, args, options) => (await import('./config.ts')).exportConfig(context, args, options),
+    run: (code) => code.exportConfig,
   });
-  define(config, run, {
-    usage: 'import <alias> [file]',
+  config.add('import <alias> [file]', {
     description: 'set what an export says, from a file or standard input',
-    examples: [['admin config import mine settings.txt', '']],
+    examples: ['mine settings.txt'],
     doing: 'import the settings of',
     subject: 0,
-    run: async (context, args) => (await import('./config.ts')).importConfig(context, args),
+    run: (code) => code.importConfig,
   });
 }

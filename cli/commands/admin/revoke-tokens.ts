@@ -2,6 +2,9 @@ import { adminOf } from '../../admin/admin-client.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 
+/** Who knows the people: this server, OpenID providers, a directory. */
+export type Provider = 'builtin' | 'openid' | 'ldap';
+
 export interface RevokeOptions {
   /** All of the user's. */
   readonly all?: boolean;
@@ -16,7 +19,7 @@ export async function revokeTokens(
   context: Context,
   [alias = '', user]: readonly string[],
   options: RevokeOptions,
-  provider: 'builtin' | 'openid' | 'ldap',
+  provider: Provider,
 ): Promise<void> {
   const { all, self, tokenType } = options;
   if ((user === undefined) !== (self === true)) {
