@@ -1,7 +1,6 @@
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useDeleteGroup } from '../api/groups.ts';
-import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
-import { notifyDone } from '../shell/notify.ts';
+import { RemoveDialog } from '../shell/remove-dialog.tsx';
 
 interface DeleteGroupDialogProps {
   readonly group: GroupRow;
@@ -10,26 +9,19 @@ interface DeleteGroupDialogProps {
 }
 
 export function DeleteGroupDialog({ group: { name, members }, onClose, onDeleted }: DeleteGroupDialogProps) {
-  const remove = useDeleteGroup();
   return (
-    <ConfirmDialog
+    <RemoveDialog
       title={`Delete the group ${name}?`}
       submit="Delete group"
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() =>
-        remove.mutate(name, {
-          onSuccess: () => {
-            notifyDone(`${name} is deleted.`);
-            onDeleted();
-          },
-        })
-      }
+      remove={useDeleteGroup()}
+      what={name}
+      done={`${name} is deleted.`}
+      onDone={onDeleted}
       onClose={onClose}
     >
       {members.length === 0
         ? 'Nobody is a member. What is attached to the group goes with it.'
         : 'A group is deleted once it has no members: take them out first.'}
-    </ConfirmDialog>
+    </RemoveDialog>
   );
 }

@@ -1,15 +1,13 @@
-import { Button, Menu, Stack } from '@mantine/core';
-import { IconChevronDown, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import { Button, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
 import { useGroup, useSetGroupStatus } from '../api/groups.ts';
 import { useRights } from '../api/rights.ts';
 import { DetailHead } from '../shell/detail-head.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
+import { Loaded } from '../shell/loaded.tsx';
+import { MoreMenu } from '../shell/more-menu.tsx';
 import { Names } from '../shell/names.tsx';
-import { notifyDone, notifyFailure } from '../shell/notify.ts';
 import { policyUrl, userUrl } from '../shell/places.ts';
 import { Section } from '../shell/section.tsx';
 import { StatusBadge } from '../shell/status-badge.tsx';
@@ -23,9 +21,11 @@ export function GroupPage() {
   const [search] = useSearchParams();
   const name = search.get('name') ?? '';
   const group = useGroup(name);
-  if (group.isPending) return <LoadingRows />;
-  if (group.isError) return <Failure what={`${name} cannot be shown`} error={group.error} retry={group.refetch} />;
-  return <Details key={name} group={group.data} />;
+  return (
+    <Loaded name={name} query={group}>
+      {(found) => <Details key={name} group={found} />}
+    </Loaded>
+  );
 }
 
 function Details({ group }: { readonly group: GroupRow }) {
@@ -59,18 +59,6 @@ function Details({ group }: { readonly group: GroupRow }) {
 function Actions({ group, open }: { readonly group: GroupRow; readonly open: (dialog: Dialog) => void }) {
   const { may } = useRights();
   const setStatus = useSetGroupStatus();
-  const next = group.status === 'enabled' ? 'disabled' : 'enabled';
-
-  function toggle(): void {
-    setStatus.mutate(
-      { name: group.name, status: next },
-      {
-        onSuccess: () => notifyDone(`${group.name} is ${next}.`),
-        onError: (error) => notifyFailure(`${group.name} stays ${group.status}`, error),
-      },
-    );
-  }
-
   return (
     <>
       {may('admin:AddUserToGroup') && (
@@ -83,30 +71,14 @@ function Actions({ group, open }: { readonly group: GroupRow; readonly open: (di
           Policies…
         </Button>
       )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" rightSection={<IconChevronDown size={15} />}>
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            disabled={!may('admin:EnableGroup')}
-            leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
-            onClick={toggle}
-          >
-            {next === 'disabled' ? 'Disable' : 'Enable'}
-          </Menu.Item>
-          <Menu.Item
-            color="red"
-            disabled={!may('admin:AddUserToGroup')}
-            leftSection={<IconTrash size={15} />}
-            onClick={() => open('delete')}
-          >
-            Delete group…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu
+        of={group}
+        setStatus={setStatus}
+        mayToggle={may('admin:EnableGroup')}
+        deleteLabel="Delete group…"
+        mayDelete={may('admin:AddUserToGroup')}
+        onDelete={() => open('delete')}
+      />
     </>
   );
 }

@@ -6,11 +6,9 @@ import type { PolicyAnswer } from '../../../contract/identity-answers.ts';
 import { Statements } from '../account/statements.tsx';
 import { useDeletePolicy, usePolicy } from '../api/policies.ts';
 import { useRights } from '../api/rights.ts';
-import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
 import { DetailHead } from '../shell/detail-head.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
-import { notifyDone } from '../shell/notify.ts';
+import { Loaded } from '../shell/loaded.tsx';
+import { RemoveDialog } from '../shell/remove-dialog.tsx';
 import { EarlierVersions } from './earlier-versions.tsx';
 import { EditPolicy } from './edit-policy.tsx';
 import { Holders } from './holders.tsx';
@@ -20,9 +18,11 @@ export function PolicyPage() {
   const [search] = useSearchParams();
   const name = search.get('name') ?? '';
   const policy = usePolicy(name);
-  if (policy.isPending) return <LoadingRows />;
-  if (policy.isError) return <Failure what={`${name} cannot be shown`} error={policy.error} retry={policy.refetch} />;
-  return <Details key={name} policy={policy.data} />;
+  return (
+    <Loaded name={name} query={policy}>
+      {(found) => <Details key={name} policy={found} />}
+    </Loaded>
+  );
 }
 
 /** Begun with what is saved, or with an earlier form of it. */
@@ -89,27 +89,20 @@ function Details({ policy }: { readonly policy: PolicyAnswer }) {
 }
 
 function DeletePolicyDialog({ policy, onClose }: { readonly policy: PolicyAnswer; readonly onClose: () => void }) {
-  const remove = useDeletePolicy();
   const navigate = useNavigate();
   return (
-    <ConfirmDialog
+    <RemoveDialog
       title={`Delete the policy ${policy.name}?`}
       submit="Delete policy"
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() =>
-        remove.mutate(policy.name, {
-          onSuccess: () => {
-            notifyDone(`${policy.name} is deleted.`);
-            void navigate('/policies');
-          },
-        })
-      }
+      remove={useDeletePolicy()}
+      what={policy.name}
+      done={`${policy.name} is deleted.`}
+      onDone={() => void navigate('/policies')}
       onClose={onClose}
     >
       {policy.kind === 'replaced'
         ? 'The built-in policy of this name takes its place, for all who have it. Earlier versions go too.'
         : 'It is refused while the policy is attached to anybody. Earlier versions go too.'}
-    </ConfirmDialog>
+    </RemoveDialog>
   );
 }

@@ -1,7 +1,6 @@
 import { useRemoveProvider } from '../api/providers.ts';
 import type { ProviderName } from '../api/providers.ts';
-import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
-import { notifyDone } from '../shell/notify.ts';
+import { RemoveDialog } from '../shell/remove-dialog.tsx';
 
 interface RemoveProviderDialogProps {
   readonly id: ProviderName;
@@ -10,24 +9,17 @@ interface RemoveProviderDialogProps {
 }
 
 export function RemoveProviderDialog({ id, onClose, onRemoved }: RemoveProviderDialogProps) {
-  const remove = useRemoveProvider();
   return (
-    <ConfirmDialog
+    <RemoveDialog
       title={`Remove the provider ${id.name}?`}
       submit="Remove provider"
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() =>
-        remove.mutate(id, {
-          onSuccess: () => {
-            notifyDone(`${id.name} is removed.`);
-            onRemoved();
-          },
-        })
-      }
+      remove={useRemoveProvider()}
+      what={id}
+      done={`${id.name} is removed.`}
+      onDone={onRemoved}
       onClose={onClose}
     >
       Nobody signs in by it any more, and its secrets are gone. To keep them for later, disable it instead.
-    </ConfirmDialog>
+    </RemoveDialog>
   );
 }

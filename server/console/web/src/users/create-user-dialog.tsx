@@ -1,4 +1,4 @@
-import { PasswordInput, Switch, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { SecretAnswer } from '../../../contract/identity-answers.ts';
 import { useRights } from '../api/rights.ts';
@@ -7,6 +7,7 @@ import { GroupPicker } from '../groups/group-picker.tsx';
 import { PolicyPicker } from '../policies/policy-picker.tsx';
 import { fieldError, FormDialog } from '../shell/form-dialog.tsx';
 import { notifyDone } from '../shell/notify.ts';
+import { SecretKeyChoice } from './secret-key-choice.tsx';
 
 interface CreateUserDialogProps {
   readonly onCreated: (user: SecretAnswer) => void;
@@ -17,14 +18,13 @@ export function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) 
   const { may } = useRights();
   const create = useCreateUser();
   const [name, setName] = useState('');
-  const [own, setOwn] = useState(false);
-  const [secretKey, setSecretKey] = useState('');
+  const [secretKey, setSecretKey] = useState<string>();
   const [policies, setPolicies] = useState<readonly string[]>([]);
   const [groups, setGroups] = useState<readonly string[]>([]);
 
   function submit(): void {
     create.mutate(
-      { name: name.trim(), ...(own ? { secretKey } : {}), policies, groups },
+      { name: name.trim(), ...(secretKey === undefined ? {} : { secretKey }), policies, groups },
       {
         onSuccess: (user) => {
           notifyDone(`${user.name} is created.`);
@@ -58,24 +58,7 @@ export function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) 
         onChange={(event) => setName(event.currentTarget.value)}
         error={fieldError(create.error, 'name')}
       />
-      <Switch
-        label="Choose the secret key myself"
-        description="Otherwise the server makes one and shows it once."
-        checked={own}
-        onChange={(event) => setOwn(event.currentTarget.checked)}
-      />
-      {own && (
-        <PasswordInput
-          label="Secret key"
-          description="8 to 128 characters."
-          required
-          withAsterisk={false}
-          autoComplete="new-password"
-          value={secretKey}
-          onChange={(event) => setSecretKey(event.currentTarget.value)}
-          error={fieldError(create.error, 'secretKey')}
-        />
-      )}
+      <SecretKeyChoice value={secretKey} onChange={setSecretKey} error={fieldError(create.error, 'secretKey')} />
       {may('admin:AttachUserOrGroupPolicy') && (
         <PolicyPicker
           value={policies}

@@ -1,6 +1,5 @@
 import { useDeleteUser } from '../api/users.ts';
-import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
-import { notifyDone } from '../shell/notify.ts';
+import { RemoveDialog } from '../shell/remove-dialog.tsx';
 
 interface DeleteUserDialogProps {
   readonly name: string;
@@ -9,24 +8,17 @@ interface DeleteUserDialogProps {
 }
 
 export function DeleteUserDialog({ name, onClose, onDeleted }: DeleteUserDialogProps) {
-  const remove = useDeleteUser();
   return (
-    <ConfirmDialog
+    <RemoveDialog
       title={`Delete the user ${name}?`}
       submit="Delete user"
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() =>
-        remove.mutate(name, {
-          onSuccess: () => {
-            notifyDone(`${name} is deleted.`);
-            onDeleted();
-          },
-        })
-      }
+      remove={useDeleteUser()}
+      what={name}
+      done={`${name} is deleted.`}
+      onDone={onDeleted}
       onClose={onClose}
     >
       Access keys and sessions of the user go with them. To keep them for later, disable the user instead.
-    </ConfirmDialog>
+    </RemoveDialog>
   );
 }

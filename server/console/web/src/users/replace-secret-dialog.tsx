@@ -1,10 +1,11 @@
-import { PasswordInput, Switch, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { useSession } from '../api/session.ts';
 import { useReplaceSecret } from '../api/users.ts';
 import { CredentialsDialog } from '../shell/credentials-dialog.tsx';
 import { fieldError, FormDialog } from '../shell/form-dialog.tsx';
 import { notifyDone } from '../shell/notify.ts';
+import { SecretKeyChoice } from './secret-key-choice.tsx';
 
 interface ReplaceSecretDialogProps {
   readonly name: string;
@@ -14,12 +15,11 @@ interface ReplaceSecretDialogProps {
 export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps) {
   const replace = useReplaceSecret(name);
   const s3Url = useSession().data?.s3Url;
-  const [own, setOwn] = useState(false);
-  const [secretKey, setSecretKey] = useState('');
+  const [secretKey, setSecretKey] = useState<string>();
   const made = replace.data?.secretKey;
 
   function submit(): void {
-    replace.mutate(own ? secretKey : undefined, {
+    replace.mutate(secretKey, {
       onSuccess: (answer) => {
         if (answer.secretKey !== undefined) return;
         notifyDone(`${name} has a new secret key.`);
@@ -50,24 +50,7 @@ export function ReplaceSecretDialog({ name, onClose }: ReplaceSecretDialogProps)
       onClose={onClose}
     >
       <Text size="sm">The old secret key is refused from then on, and sessions that were begun with it end.</Text>
-      <Switch
-        label="Choose the secret key myself"
-        description="Otherwise the server makes one and shows it once."
-        checked={own}
-        onChange={(event) => setOwn(event.currentTarget.checked)}
-      />
-      {own && (
-        <PasswordInput
-          label="Secret key"
-          description="8 to 128 characters."
-          required
-          withAsterisk={false}
-          autoComplete="new-password"
-          value={secretKey}
-          onChange={(event) => setSecretKey(event.currentTarget.value)}
-          error={fieldError(replace.error, 'secretKey')}
-        />
-      )}
+      <SecretKeyChoice value={secretKey} onChange={setSecretKey} error={fieldError(replace.error, 'secretKey')} />
     </FormDialog>
   );
 }

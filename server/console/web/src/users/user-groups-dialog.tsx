@@ -1,38 +1,14 @@
-import { useState } from 'react';
 import type { UserRow } from '../../../contract/identity-answers.ts';
 import { useSetUserGroups } from '../api/users.ts';
 import { GroupPicker } from '../groups/group-picker.tsx';
-import { FormDialog } from '../shell/form-dialog.tsx';
-import { notifyDone } from '../shell/notify.ts';
+import { SetNamesDialog } from '../shell/set-names-dialog.tsx';
 
-interface UserGroupsDialogProps {
-  readonly user: UserRow;
-  readonly onClose: () => void;
-}
-
-export function UserGroupsDialog({ user, onClose }: UserGroupsDialogProps) {
-  const set = useSetUserGroups(user.name);
-  const [groups, setGroups] = useState(user.groups);
-
-  function save(): void {
-    set.mutate(groups, {
-      onSuccess: () => {
-        notifyDone(`The groups of ${user.name} are saved.`);
-        onClose();
-      },
-    });
-  }
-
+export function UserGroupsDialog({ user, onClose }: { readonly user: UserRow; readonly onClose: () => void }) {
+  const title = `Groups of ${user.name}`;
+  const saved = `The groups of ${user.name} are saved.`;
   return (
-    <FormDialog
-      title={`Groups of ${user.name}`}
-      submit="Save"
-      pending={set.isPending}
-      error={set.error}
-      onSubmit={save}
-      onClose={onClose}
-    >
-      <GroupPicker value={groups} onChange={setGroups} />
-    </FormDialog>
+    <SetNamesDialog title={title} names={user.groups} set={useSetUserGroups(user.name)} saved={saved} onClose={onClose}>
+      {(value, onChange) => <GroupPicker value={value} onChange={onChange} />}
+    </SetNamesDialog>
   );
 }

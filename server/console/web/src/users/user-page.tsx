@@ -1,5 +1,5 @@
 import { Button, Menu, Stack, Text } from '@mantine/core';
-import { IconChevronDown, IconKey, IconPlayerPause, IconPlayerPlay, IconScale, IconTrash } from '@tabler/icons-react';
+import { IconKey, IconScale } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import type { UserAnswer } from '../../../contract/identity-answers.ts';
@@ -9,10 +9,9 @@ import { CreateAccessKeyButton } from '../access-keys/create-access-key-button.t
 import { useRights } from '../api/rights.ts';
 import { useSetUserStatus, useUser } from '../api/users.ts';
 import { DetailHead } from '../shell/detail-head.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
+import { Loaded } from '../shell/loaded.tsx';
+import { MoreMenu } from '../shell/more-menu.tsx';
 import { Names } from '../shell/names.tsx';
-import { notifyDone, notifyFailure } from '../shell/notify.ts';
 import { explainUrl, groupUrl, policyUrl } from '../shell/places.ts';
 import { Section } from '../shell/section.tsx';
 import { StatusBadge } from '../shell/status-badge.tsx';
@@ -28,9 +27,11 @@ export function UserPage() {
   const [search] = useSearchParams();
   const name = search.get('name') ?? '';
   const user = useUser(name);
-  if (user.isPending) return <LoadingRows />;
-  if (user.isError) return <Failure what={`${name} cannot be shown`} error={user.error} retry={user.refetch} />;
-  return <Details key={name} user={user.data} />;
+  return (
+    <Loaded name={name} query={user}>
+      {(found) => <Details key={name} user={found} />}
+    </Loaded>
+  );
 }
 
 function Details({ user }: { readonly user: UserAnswer }) {
@@ -97,18 +98,6 @@ function Details({ user }: { readonly user: UserAnswer }) {
 function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (dialog: Dialog) => void }) {
   const { may } = useRights();
   const setStatus = useSetUserStatus();
-  const next = user.status === 'enabled' ? 'disabled' : 'enabled';
-
-  function toggle(): void {
-    setStatus.mutate(
-      { name: user.name, status: next },
-      {
-        onSuccess: () => notifyDone(`${user.name} is ${next}.`),
-        onError: (error) => notifyFailure(`${user.name} stays ${user.status}`, error),
-      },
-    );
-  }
-
   return (
     <>
       {may('admin:ExplainPolicy') && (
@@ -126,37 +115,22 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
           Groups…
         </Button>
       )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" rightSection={<IconChevronDown size={15} />}>
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            disabled={!may('admin:EnableUser')}
-            leftSection={next === 'disabled' ? <IconPlayerPause size={15} /> : <IconPlayerPlay size={15} />}
-            onClick={toggle}
-          >
-            {next === 'disabled' ? 'Disable' : 'Enable'}
-          </Menu.Item>
-          <Menu.Item
-            disabled={!may('admin:CreateUser')}
-            leftSection={<IconKey size={15} />}
-            onClick={() => open('secret')}
-          >
-            New secret key…
-          </Menu.Item>
-          <Menu.Item
-            color="red"
-            disabled={!may('admin:DeleteUser')}
-            leftSection={<IconTrash size={15} />}
-            onClick={() => open('delete')}
-          >
-            Delete user…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu
+        of={user}
+        setStatus={setStatus}
+        mayToggle={may('admin:EnableUser')}
+        deleteLabel="Delete user…"
+        mayDelete={may('admin:DeleteUser')}
+        onDelete={() => open('delete')}
+      >
+        <Menu.Item
+          disabled={!may('admin:CreateUser')}
+          leftSection={<IconKey size={15} />}
+          onClick={() => open('secret')}
+        >
+          New secret key…
+        </Menu.Item>
+      </MoreMenu>
     </>
   );
 }
