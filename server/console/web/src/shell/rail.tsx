@@ -11,11 +11,13 @@ import {
   IconUsersGroup,
 } from '@tabler/icons-react';
 import type { Icon } from '@tabler/icons-react';
-import { NavLink } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import { useRights } from '../api/rights.ts';
 
 interface Page {
   readonly to: string;
+  /** The page about one of them. */
+  readonly one?: string;
   readonly name: string;
   readonly icon: Icon;
   readonly shown: boolean;
@@ -36,14 +38,21 @@ export function Rail() {
       <Pages
         title="Access"
         pages={[
-          { to: '/users', name: 'Users', icon: IconUser, shown: may('admin:ListUsers') },
+          { to: '/users', one: '/user', name: 'Users', icon: IconUser, shown: may('admin:ListUsers') },
           {
             to: '/groups',
+            one: '/group',
             name: 'Groups',
             icon: IconUsersGroup,
             shown: may('admin:ListGroups') && may('admin:GetGroup'),
           },
-          { to: '/policies', name: 'Policies', icon: IconShieldCheck, shown: may('admin:ListUserPolicies') },
+          {
+            to: '/policies',
+            one: '/policy',
+            name: 'Policies',
+            icon: IconShieldCheck,
+            shown: may('admin:ListUserPolicies'),
+          },
           { to: '/explain', name: 'Explain', icon: IconScale, shown: may('admin:ExplainPolicy') },
         ]}
       />
@@ -52,6 +61,7 @@ export function Rail() {
         pages={[
           {
             to: '/identity-providers',
+            one: '/identity-provider',
             name: 'Identity providers',
             icon: IconFingerprint,
             shown: may('admin:ConfigUpdate'),
@@ -64,6 +74,7 @@ export function Rail() {
 }
 
 function Pages({ title, pages }: { readonly title?: string; readonly pages: readonly Page[] }) {
+  const { pathname } = useLocation();
   const shown = pages.filter((page) => page.shown);
   if (shown.length === 0) return null;
   return (
@@ -73,12 +84,21 @@ function Pages({ title, pages }: { readonly title?: string; readonly pages: read
           {title}
         </Text>
       )}
-      {shown.map(({ to, name, icon: Symbol }) => (
-        <NavLink key={to} to={to} className="rail-link">
+      {shown.map(({ to, one, name, icon: Symbol }) => (
+        <Link
+          key={to}
+          to={to}
+          className="rail-link"
+          {...(isAt(pathname, to) || pathname === one ? { 'aria-current': 'page' } : {})}
+        >
           <Symbol size={18} stroke={1.6} aria-hidden />
           <span>{name}</span>
-        </NavLink>
+        </Link>
       ))}
     </>
   );
+}
+
+function isAt(pathname: string, to: string): boolean {
+  return pathname === to || pathname.startsWith(`${to}/`);
 }
