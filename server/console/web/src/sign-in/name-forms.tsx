@@ -17,7 +17,7 @@ export function NameForms() {
         onChange={(chosen) => setWay(chosen === 'keys' ? 'keys' : 'directory')}
         data={[
           { value: 'directory', label: 'Directory' },
-          { value: 'keys', label: 'Access key' },
+          { value: 'keys', label: 'Keys' },
         ]}
       />
       {way === 'directory' ? <DirectoryForm /> : <KeysForm />}
