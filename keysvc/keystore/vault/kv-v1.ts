@@ -6,7 +6,7 @@ import { readJson } from '../remote/json-answer.ts';
 import { retryAfterMs } from '../remote/retry-after.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
-import type { VaultCall, VaultClient } from './vault-client.ts';
+import type { VaultCall } from './vault-client.ts';
 
 const secret = z.object({ data: z.record(z.string(), z.unknown()) });
 
@@ -28,16 +28,14 @@ const lookedField = 'looked';
  * @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v1
  */
 export class KvV1 implements KvEngine {
-  readonly #client: VaultClient;
   readonly #place: KvPlace;
 
   constructor(place: KvPlace) {
-    this.#client = place.client;
     this.#place = place;
   }
 
   async read(name: string): Promise<Buffer | undefined> {
-    const { clock } = this.#client.remote;
+    const { clock } = this.#place.client.remote;
     for (;;) {
       const found = await this.#look(name);
       if (found.data === undefined) return undefined;
@@ -51,7 +49,7 @@ export class KvV1 implements KvEngine {
   }
 
   async write(name: string, record: Buffer): Promise<WriteOutcome> {
-    const { clock } = this.#client.remote;
+    const { clock } = this.#place.client.remote;
     const began = clock.now();
     let wrote = false;
     for (let attempt = 0; ; attempt++) {
@@ -72,7 +70,7 @@ export class KvV1 implements KvEngine {
       if (outcome.status === 403 && (await this.#look(name)).data !== undefined) return 'in-doubt';
       const delay = retryAfterMs(outcome.headers, clock.now()) ?? retryDelay(attempt, Math.random());
       const isLasting = outcome.status !== 429 && outcome.status < 500;
-      if (isLasting || clock.now() - began + delay > budgetMs) throw this.#client.error(call, outcome);
+      if (isLasting || clock.now() - began + delay > budgetMs) throw this.#place.client.error(call, outcome);
       await clock.sleep(delay);
     }
   }
@@ -80,7 +78,7 @@ export class KvV1 implements KvEngine {
   async remove(name: string): Promise<boolean> {
     if ((await this.#look(name)).data === undefined) return false;
     const call = { method: 'DELETE', path: this.#place.path(name), capability: 'delete', key: name } as const;
-    await this.#client.expect(call, 204);
+    await this.#place.client.expect(call, 204);
     return true;
   }
 
@@ -90,11 +88,11 @@ export class KvV1 implements KvEngine {
 
   async #look(name: string): Promise<{ data: Record<string, unknown> | undefined; vaultNow: number }> {
     const call = { method: 'GET', path: this.#place.path(name), capability: 'read', key: name } as const;
-    const answer = await this.#client.expect(call, 200, 404);
+    const answer = await this.#place.client.expect(call, 200, 404);
     const date = Date.parse(answer.headers.get('date') ?? '');
-    const vaultNow = Number.isNaN(date) ? this.#client.remote.clock.now() : date;
+    const vaultNow = Number.isNaN(date) ? this.#place.client.remote.clock.now() : date;
     if (answer.status === 404) return { data: undefined, vaultNow };
-    return { data: readJson(answer.text, secret, `the vault ${this.#client.name}`).data, vaultNow };
+    return { data: readJson(answer.text, secret, `the vault ${this.#place.client.name}`).data, vaultNow };
   }
 
   #writeCall(name: string, record: Buffer, looked: number): VaultCall {
@@ -110,7 +108,7 @@ export class KvV1 implements KvEngine {
 
   async #tryOnce(call: VaultCall): Promise<RemoteAnswer | KeyStoreError> {
     try {
-      return await this.#client.ask(call);
+      return await this.#place.client.ask(call);
     } catch (error) {
       if (error instanceof KeyStoreError && error.code === 'unreachable') return error;
       throw error;

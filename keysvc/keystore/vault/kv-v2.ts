@@ -4,7 +4,7 @@ import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson, tryJson } from '../remote/json-answer.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
-import type { VaultCall, VaultClient } from './vault-client.ts';
+import type { VaultCall } from './vault-client.ts';
 import { vaultSays } from './vault-errors.ts';
 
 const secret = z.object({
@@ -21,11 +21,9 @@ const deletedSecret = z.object({
  * @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2
  */
 export class KvV2 implements KvEngine {
-  readonly #client: VaultClient;
   readonly #place: KvPlace;
 
   constructor(place: KvPlace) {
-    this.#client = place.client;
     this.#place = place;
   }
 
@@ -36,7 +34,7 @@ export class KvV2 implements KvEngine {
     if (first?.value.equals(latest.value) === true) return first.value;
     throw new KeyStoreError(
       'corrupted',
-      `the key "${name}" in the vault ${this.#client.name} was written over: "${this.#data(name)}" is at version ${latest.version}, ` +
+      `the key "${name}" in the vault ${this.#place.client.name} was written over: "${this.#data(name)}" is at version ${latest.version}, ` +
         'and what was sealed needs version 1. Bring it back by "vault kv rollback -version=1"',
     );
   }
@@ -49,20 +47,20 @@ export class KvV2 implements KvEngine {
       capability: 'create',
       key: name,
     } as const;
-    const answer = await this.#client.expect(call, 200, 400);
+    const answer = await this.#place.client.expect(call, 200, 400);
     if (answer.status === 200) return 'written';
-    if (!vaultSays(answer).includes('check-and-set')) throw this.#client.error(call, answer);
-    const current = await this.#client.expect(this.#readCall(name, undefined), 200, 404);
+    if (!vaultSays(answer).includes('check-and-set')) throw this.#place.client.error(call, answer);
+    const current = await this.#place.client.expect(this.#readCall(name, undefined), 200, 404);
     if (current.status === 404) throw this.#undeletable(name, current);
     return answer.repeated ? 'in-doubt' : 'taken';
   }
 
   async remove(name: string): Promise<boolean> {
     const path = this.#place.path(name, 'metadata');
-    const look = await this.#client.expect({ method: 'GET', path, capability: 'read', key: name }, 200, 404);
+    const look = await this.#place.client.expect({ method: 'GET', path, capability: 'read', key: name }, 200, 404);
     if (look.status === 404) return false;
     // All versions at once: a deletion of the latest alone would leave the name taken.
-    await this.#client.expect({ method: 'DELETE', path, capability: 'delete', key: name }, 204);
+    await this.#place.client.expect({ method: 'DELETE', path, capability: 'delete', key: name }, 204);
     return true;
   }
 
@@ -74,9 +72,9 @@ export class KvV2 implements KvEngine {
     name: string,
     version: number | undefined,
   ): Promise<{ value: Buffer; version: number } | undefined> {
-    const answer = await this.#client.expect(this.#readCall(name, version), 200, 404);
+    const answer = await this.#place.client.expect(this.#readCall(name, version), 200, 404);
     if (answer.status === 404) return undefined;
-    const { data, metadata } = readJson(answer.text, secret, `the vault ${this.#client.name}`).data;
+    const { data, metadata } = readJson(answer.text, secret, `the vault ${this.#place.client.name}`).data;
     return { value: this.#place.valueOf(data, name), version: metadata.version };
   }
 
@@ -87,7 +85,7 @@ export class KvV2 implements KvEngine {
 
   /** The name is taken, and nothing is to be read there. */
   #undeletable(name: string, answer: RemoteAnswer): KeyStoreError {
-    const where = `the vault ${this.#client.name} holds a deleted key "${name}"`;
+    const where = `the vault ${this.#place.client.name} holds a deleted key "${name}"`;
     const metadata = tryJson(answer.text, deletedSecret)?.data.metadata;
     return new KeyStoreError(
       'refused',
