@@ -12,6 +12,7 @@ import { KeyStoreError } from '../keystore.ts';
 import type { KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import type { Outcome } from '../remote/outcome.ts';
+import { probe } from '../remote/probe.ts';
 import { Remote } from '../remote/remote.ts';
 import type { RemoteOptions } from '../remote/remote.ts';
 import { AwsClient } from './aws-client.ts';
@@ -92,11 +93,8 @@ export class AwsKeyStore implements KeyStore {
     }
   }
 
-  async probe(): Promise<void> {
-    const { endpoint, name, remote } = this.#client;
-    const answer = await remote.ask({ method: 'GET', url: endpoint, of: name, once: true });
-    if (answer.status < 500) return;
-    throw new KeyStoreError('unavailable', `${name} answers ${answer.status}`);
+  probe(): Promise<void> {
+    return probe(this.#client);
   }
 
   async close(): Promise<void> {}
