@@ -99,4 +99,6 @@ const usual = new Set([
   'lookup_bind_password',
   'user_dn_search_base_dn',
   'user_dn_search_filter',
+  'group_search_base_dn',
+  'group_search_filter',
 ]);

@@ -38,7 +38,7 @@ export function ProvidersPage() {
         <Section
           key={kind.type}
           title={kindName(kind.type)}
-          words={`${kind.description}.`}
+          words={`${kind.description.charAt(0).toUpperCase()}${kind.description.slice(1)}.`}
           action={<Add kind={kind} />}
         >
           <Rows kind={kind} />

@@ -7,6 +7,9 @@ interface NamesProps {
   readonly to?: ((name: string) => string) | undefined;
 }
 
+/** Long ones leave the other columns of a narrow window their place. */
+const anywhere = { overflowWrap: 'anywhere' } as const;
+
 /** A short list of names in a row. */
 export function Names({ names, to }: NamesProps) {
   if (names.length === 0) {
@@ -20,11 +23,11 @@ export function Names({ names, to }: NamesProps) {
     <Group gap={8}>
       {names.map((name) =>
         to === undefined ? (
-          <Text key={name} size="sm" span>
+          <Text key={name} size="sm" span style={anywhere}>
             {name}
           </Text>
         ) : (
-          <Anchor key={name} component={Link} to={to(name)} size="sm">
+          <Anchor key={name} component={Link} to={to(name)} size="sm" style={anywhere}>
             {name}
           </Anchor>
         ),
