@@ -58,9 +58,8 @@ await build({
  */
 function withoutLazyParts(name) {
   const id = `\0${name}`;
-  const isLazy = ({ get }) => get !== undefined;
   const parts = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)));
-  const names = parts.filter(([, part]) => !isLazy(part)).map(([part]) => part);
+  const names = parts.filter(([, part]) => 'value' in part).map(([part]) => part);
   return {
     name: `${name}-without-lazy-parts`,
     enforce: 'pre',

@@ -8,6 +8,7 @@ import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { rightsOfPerson } from '../access/ldap/rights-of-person.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import { policiesOf } from '../access/policy-source.ts';
+import type { RequestEvents } from '../access/request-events.ts';
 import type { Identities } from '../identities/identities.ts';
 import { openIdentities } from '../identities/open-identities.ts';
 import { ldapConfigurations, storedDirectory } from '../identity-providers/ldap-configurations.ts';
@@ -41,6 +42,7 @@ export interface TestConsoleOptions {
   /** Stores of another console: a second replica, or the same one after a restart. */
   readonly stores?: TestLayer;
   readonly rootSecret?: string;
+  readonly events?: RequestEvents;
 }
 
 /** A console over the memory engines that listens on a port of its own, for tests. Time passes by `advance`. */
@@ -138,6 +140,7 @@ export class TestConsole {
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },
         clock,
         log: silent,
+        ...(options.events && { events: options.events }),
       }),
     );
     self = new TestConsole(server, stores, identities, () => providers.close());

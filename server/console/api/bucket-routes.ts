@@ -59,7 +59,7 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
     const { name, encryption } = bucketForm.parse(request.body);
     checkBucketName(name);
     const visit = { request, response };
-    await gate.require(visit, 's3:CreateBucket', name);
+    await gate.require(visit, 's3:CreateBucket', name, { 's3:locationconstraint': [settings.region] });
     // Before the bucket exists: half of what was asked for would be a bucket without its encryption.
     if (encryption !== undefined) await gate.require(visit, 's3:PutEncryptionConfiguration', name);
     await objects.createBucket(name, { location: settings.region });

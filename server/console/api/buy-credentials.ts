@@ -1,5 +1,6 @@
 import type { StoredCredentials } from '../../access/principal.ts';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
+import type { RequestWatch } from '../../access/request-events.ts';
 import type { ConsoleServices } from '../services.ts';
 import { ConsoleError } from './console-error.ts';
 import { signInDuration } from './sign-in-duration.ts';
@@ -17,11 +18,13 @@ export async function buyCredentials(
   services: Pick<ConsoleServices, 'assumeRoleWithWebIdentity' | 'settings'>,
   provider: OpenIdProvider,
   tokens: Tokens,
+  watch?: RequestWatch,
 ): Promise<BoughtCredentials> {
   const { credentials } = await services.assumeRoleWithWebIdentity({
     token: tokens.webIdentity,
     accessToken: tokens.accessToken,
     providerId: provider.id,
+    watch,
     durationSeconds: signInDuration(services.settings),
   });
   return { credentials, ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }) };

@@ -33,7 +33,8 @@ export function directorySignInRoutes(
   const attempts = new Attempts(guesses);
 
   router.post('/sign-in-by-directory', json({ limit: '32kb' }), async (request: Request, response: Response) => {
-    watchOf(response)?.isFor('ConsoleSignInByDirectory');
+    const watch = watchOf(response);
+    watch?.isFor('ConsoleSignInByDirectory');
     const { name, password } = form.parse(request.body);
     const now = services.clock().getTime();
     const remoteAddress = request.socket.remoteAddress ?? '';
@@ -42,7 +43,7 @@ export function directorySignInRoutes(
     refuseGuessing(attempts, response, { who, now, by: 'name' });
     try {
       const durationSeconds = signInDuration(services.settings);
-      const credentials = await services.assumeRoleWithLdapIdentity({ name, password, durationSeconds });
+      const credentials = await services.assumeRoleWithLdapIdentity({ name, password, durationSeconds, watch });
       attempts.forget(who);
       sweep();
       await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'directory' } });

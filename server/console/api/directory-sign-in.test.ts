@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LdapProblem } from '../../access/ldap/ldap-problem.ts';
+import { type FinishedRequest, RequestEvents } from '../../access/request-events.ts';
 import type { SessionAnswer, SignInOptions } from '../contract/answers.ts';
 import { TestBrowser, TestConsole } from '../testing.ts';
 import type { TestConsoleOptions } from '../testing.ts';
@@ -52,6 +53,24 @@ describe('signing in by the directory', () => {
     expect(session).toMatchObject({ name: 'ann', kind: 'temporary', signedInBy: { kind: 'directory' } });
     expect(session.policies.map(({ name }) => name).toSorted()).toEqual(['diagnostics', 'readonly']);
     expect((await browser.send('GET', '/api/buckets')).status).toBe(200);
+  });
+
+  it('is told to who listens: who the directory vouches for, and the credentials they got', async () => {
+    const events = new RequestEvents();
+    const told: FinishedRequest[] = [];
+    events.subscribe((finished) => told.push(finished));
+    const { console, browser } = await open({ directory: people, events });
+    await console.identities.attach({ kind: 'ldap-user', name: dn }, ['readonly']);
+    await (await signIn(browser)).text();
+    await expect
+      .poll(() => told)
+      .toMatchObject([
+        {
+          operation: 'ConsoleSignInByDirectory',
+          bearer: { source: 'ldap', subject: expect.stringContaining(dn) as unknown },
+          granted: { policies: ['readonly'] },
+        },
+      ]);
   });
 
   it('lasts as long as a session of the console', async () => {

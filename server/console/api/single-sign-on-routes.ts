@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
+import type { RequestWatch } from '../../access/request-events.ts';
 import type { ConsoleServices } from '../services.ts';
 import { Attempts } from './attempts.ts';
 import { secondsUntil } from './begin-session.ts';
@@ -69,7 +70,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     const state = typeof sent === 'string' ? sent.slice(0, 200) : '';
     const taken = await pending.take(state, parseCookies(request.headers.cookie).get(browserCookie));
     if (typeof taken === 'string') throw new ConsoleError('SignInRefused', problems[taken]);
-    const { secret, maxAge, principal } = await signIn(request, taken, state);
+    const { secret, maxAge, principal } = await signIn(request, taken, { state, watch });
     watch?.isFrom(principal);
     const secure = isSecure(request, services.settings);
     response.append('set-cookie', serializeCookie(browserCookie, '', { maxAge: 0, path: '/', secure }));
@@ -78,10 +79,15 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     response.redirect(taken.returnPath);
   }
 
-  async function signIn(request: Request, taken: PendingSignIn, state: string) {
+  async function signIn(
+    request: Request,
+    taken: PendingSignIn,
+    { state, watch }: { readonly state: string; readonly watch: RequestWatch | undefined },
+  ) {
     const provider = providerOf(services, taken.providerId);
     const query = request.originalUrl.split('?').slice(1).join('?');
-    const bought = await buyCredentials(services, provider, await redeemCode(provider, { ...taken, state, query }));
+    const tokens = await redeemCode(provider, { ...taken, state, query });
+    const bought = await buyCredentials(services, provider, tokens, watch);
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
     const { secret, session } = await sessions.begin(bought, signedInBy);
     services.log.info({ provider: provider.id, accessKey: bought.credentials.accessKey }, 'signed in to the console');

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
+import { type FinishedRequest, RequestEvents } from '../../access/request-events.ts';
 import type { SessionAnswer, SignInOptions } from '../contract/answers.ts';
 import { logIn, TestBrowser, TestConsole } from '../testing.ts';
 import type { TestConsoleOptions } from '../testing.ts';
@@ -88,6 +89,20 @@ describe('the way to the identity provider', () => {
 });
 
 describe('the way back', () => {
+  it('is told to who listens: who the provider vouches for, and the credentials they got', async () => {
+    const events = new RequestEvents();
+    const told: FinishedRequest[] = [];
+    events.subscribe((finished) => told.push(finished));
+    const { browser } = await open({ events });
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    await expect
+      .poll(() => told.find(({ operation }) => operation === 'ConsoleSignInByProvider'))
+      .toMatchObject({
+        bearer: { source: 'openid', provider: 'DEMO', name: 'alice' },
+        granted: { policies: ['readwrite'] },
+      });
+  });
+
   it('signs the person in with the policies of their claim, and goes where they wanted', async () => {
     const { browser } = await open();
     const response = await browser.signInBy('DEMO', 'alice', 'alice-password', '/buckets/docs?prefix=a%2F');
