@@ -1,9 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ListBucketsCommand, PutObjectCommand, S3Client, CreateBucketCommand } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
+import { runCoffer } from '../harness/run-coffer.ts';
 import { startServer } from '../harness/start-server.ts';
 import type { RunningServer } from '../harness/start-server.ts';
 import { adminCall } from './admin-call.ts';
@@ -131,6 +135,30 @@ describe.each(versions)('people of Keycloak %s, by the realm of examples/keycloa
     ];
     expect(await idp('PUT', 'PRIMARY_IAM', values.join(' '))).toMatchObject({ status: 200, applied: true });
     await server.untilLogged('OpenID provider PRIMARY_IAM is ready');
+  });
+
+  it('is walked by our client with the name and password of a person', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'coffer-walk-'));
+    const coffer = (args: readonly string[], input?: string) =>
+      runCoffer(['--config-dir', folder, ...args], input === undefined ? {} : { input });
+    await coffer(['alias', 'set', 's', server.s3, server.accessKey, server.secretKey]);
+    const walk = ['--json', 'idp', 'openid', 'test', 's', 'PRIMARY_IAM', '--user', 'alice'];
+    const right = await coffer(walk, 'alice-password\n');
+    const steps = right.stdout.toString().trim().split('\n');
+    const walked = steps.map((line) => JSON.parse(line) as { step: string; outcome: string });
+    expect(walked.map(({ step, outcome }) => `${step}: ${outcome}`).slice(-6)).toEqual([
+      'Provider: ok',
+      'Token: ok',
+      'Checks: ok',
+      'Claims: ok',
+      'Policies: ok',
+      'Admin check: ok',
+    ]);
+    expect(right.code).toBe(0);
+    const wrong = await coffer(walk, 'not her password\n');
+    expect(wrong.stdout.toString()).toMatch(/"step":"Token","outcome":"failed".*invalid_grant/);
+    expect(wrong.code).toBe(1);
+    await rm(folder, { recursive: true });
   });
 
   it('gives alice what her own attribute names', async () => {
