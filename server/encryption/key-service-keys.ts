@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { missingPermissions } from '../../protocol/key-service/missing-permissions.ts';
 import type { DescribeSelfAnswer } from '../../protocol/key-service/payloads.ts';
-import { contextBytes } from './encryption-context.ts';
+import { contextBytes, contextText } from './encryption-context.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import {
   type DataKey,
@@ -88,19 +88,19 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     defaultKey: options.defaultKey,
 
     generate(keyName, context, { once = false } = {}): Promise<DataKey> {
-      const bytes = contextBytes(context);
-      if (once) return generateNow(keyName, bytes);
-      return generated.get(`${keyName} ${bytes.toString('latin1')}`, keyName, async () => {
-        const dataKey = await generateNow(keyName, bytes);
+      const text = contextText(context);
+      if (once) return generateNow(keyName, Buffer.from(text));
+      return generated.get(`${keyName} ${text}`, keyName, async () => {
+        const dataKey = await generateNow(keyName, Buffer.from(text));
         // What is written now can be read though the key service goes away, and without asking it.
-        void unsealed.get(nameOf(dataKey.sealed, bytes), keyName, () => Promise.resolve(dataKey.plaintext));
+        void unsealed.get(nameOf(dataKey.sealed, text), keyName, () => Promise.resolve(dataKey.plaintext));
         return dataKey;
       });
     },
 
     unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer> {
-      const bytes = contextBytes(context);
-      return unsealed.get(nameOf(sealed, bytes), sealed.keyName, () => unsealNow(sealed, bytes));
+      const text = contextText(context);
+      return unsealed.get(nameOf(sealed, text), sealed.keyName, () => unsealNow(sealed, Buffer.from(text)));
     },
 
     async checkKey(keyName: string): Promise<void> {
@@ -142,8 +142,8 @@ async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, default
   return new KeySourceError(failure.code, message, { cause: failure });
 }
 
-function nameOf({ keyName, ciphertext }: SealedDataKey, context: Buffer): string {
-  return `${keyName} ${ciphertext.toString('base64')} ${context.toString('latin1')}`;
+function nameOf({ keyName, ciphertext }: SealedDataKey, context: string): string {
+  return `${keyName} ${ciphertext.toString('base64')} ${context}`;
 }
 
 /** The policy of the key service may forbid creating; then the key is there already, or the round trip fails with the reason. */

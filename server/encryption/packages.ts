@@ -1,7 +1,8 @@
 import { HkdfSha256 } from './hkdf-sha256.ts';
 import { type Decryption, PackageDecryptor } from './package-decryptor.ts';
 import { PackageEncryptor } from './package-encryptor.ts';
-import { cipherSize, packageCuts } from './package-layout.ts';
+import { openOnlyPackage, sealOnlyPackage } from './only-package.ts';
+import { cipherSize, packageCount, packageCuts } from './package-layout.ts';
 
 export { DamagedCiphertext } from './damaged-ciphertext.ts';
 export type { Decryption } from './package-decryptor.ts';
@@ -41,6 +42,7 @@ export async function* encryptStream(body: AsyncIterable<Buffer>, key: Buffer, s
 
 /** The same for a body that is in memory. */
 export function encryptBuffer(plaintext: Buffer, key: Buffer): Buffer {
+  if (packageCount(plaintext.length) === 1) return sealOnlyPackage(plaintext, key);
   const encryptor = new PackageEncryptor(key, plaintext.length);
   const ciphertext = Buffer.allocUnsafe(cipherSize(plaintext.length));
   let filled = 0;
@@ -96,6 +98,10 @@ export async function* decryptStream(
 
 /** The same for ciphertext that is in memory. */
 export function decryptBuffer(ciphertext: Buffer, decryption: Decryption): Buffer {
+  if (packageCount(decryption.size) === 1 && ciphertext.length === cipherSize(decryption.size)) {
+    const { skip, length } = decryption;
+    return openOnlyPackage(ciphertext, decryption.key).subarray(skip, skip + length);
+  }
   const decryptor = new PackageDecryptor(decryption);
   const plaintext = [...decryptor.update(ciphertext)];
   decryptor.final();

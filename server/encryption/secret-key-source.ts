@@ -7,7 +7,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { contextBytes } from './encryption-context.ts';
+import { contextText } from './encryption-context.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
 import {
@@ -104,15 +104,15 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
     defaultKey: key.name,
     generate: (keyName, context, { once = false } = {}) =>
       known(keyName, () => {
-        const bytes = contextBytes(context);
-        if (once) return generateNow(bytes);
-        return generated.get(bytes.toString('latin1'), keyName, () => Promise.resolve(generateNow(bytes)));
+        const text = contextText(context);
+        if (once) return generateNow(Buffer.from(text));
+        return generated.get(text, keyName, () => Promise.resolve(generateNow(Buffer.from(text))));
       }),
     unseal: (sealed: SealedDataKey, context: EncryptionContext) =>
       known(sealed.keyName, () => {
-        const bytes = contextBytes(context);
-        const name = `${sealed.ciphertext.toString('base64')} ${bytes.toString('latin1')}`;
-        return unsealed.get(name, sealed.keyName, async () => unsealNow(sealed, bytes));
+        const text = contextText(context);
+        const name = `${sealed.ciphertext.toString('base64')} ${text}`;
+        return unsealed.get(name, sealed.keyName, async () => unsealNow(sealed, Buffer.from(text)));
       }),
     checkKey: (keyName) => known(keyName, () => undefined),
     check: () => Promise.resolve(),

@@ -1,5 +1,6 @@
 import { DamagedCiphertext } from '../encryption/packages.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
+import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { recoverObjectKey } from '../objects/object-keys.ts';
 import type { ObjectRecord, SealedKeys } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
@@ -75,7 +76,7 @@ export async function objectKeyOf(
   place: Place,
   id: string,
   sealed: SealedKeys | undefined,
-): Promise<{ readonly objectKey?: Buffer } | Damage> {
+): Promise<{ readonly objectKey?: OpenedObjectKey } | Damage> {
   // Nobody but the client can open what was put with its key: the checksum of the ciphertext says enough.
   if (sealed === undefined || sealed.scheme === 'SSE-C' || keys === undefined) return {};
   try {

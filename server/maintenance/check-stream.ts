@@ -1,5 +1,6 @@
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../encryption/package-layout.ts';
-import { DamagedCiphertext, decryptBuffer, decryptStream, streamKey } from '../encryption/packages.ts';
+import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
+import { DamagedCiphertext, decryptBuffer, decryptStream } from '../encryption/packages.ts';
 import { type Check, checkOf } from '../objects/checksums/check-of.ts';
 import type { Protection } from '../objects/records/object-record.ts';
 import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../store/blob-store.ts';
@@ -11,7 +12,7 @@ export interface StoredStream {
   readonly size: number;
   readonly protection: Protection;
   /** Where it is known, the packages of an encrypted stream are opened too. */
-  readonly objectKey?: Buffer | undefined;
+  readonly objectKey?: OpenedObjectKey | undefined;
 }
 
 export interface Damage {
@@ -37,7 +38,7 @@ export function checkBytes(bytes: Buffer, stream: StoredStream): Damage | undefi
   if (bytes[0] !== STREAM_FORMAT) return damaged(`begins with the unknown format ${bytes[0]}`);
   if (objectKey === undefined) return undefined;
   try {
-    decryptBuffer(bytes, { ...cipherRange(0, size, size), key: streamKeyOf(objectKey, protection), size });
+    decryptBuffer(bytes, { ...cipherRange(0, size, size), key: objectKey.streamKey(protection.salt), size });
     return undefined;
   } catch (error) {
     return damageOf(error);
@@ -68,7 +69,7 @@ export async function checkBlob(
   try {
     const content =
       'salt' in protection && objectKey !== undefined
-        ? decryptStream(bytes(), { ...cipherRange(0, size, size), key: streamKeyOf(objectKey, protection), size })
+        ? decryptStream(bytes(), { ...cipherRange(0, size, size), key: objectKey.streamKey(protection.salt), size })
         : bytes();
     for await (const _chunk of content);
   } catch (error) {
@@ -106,10 +107,6 @@ async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<bool
 export function storedCheck(protection: Protection): Check | undefined {
   if (!('salt' in protection)) return checkOf(protection);
   return protection.stored === undefined ? undefined : checkOf({ crc: protection.stored });
-}
-
-function streamKeyOf(objectKey: Buffer, protection: { readonly salt: string }): Buffer {
-  return streamKey(objectKey, Buffer.from(protection.salt, 'base64'));
 }
 
 /** A store that cannot be reached says nothing about one blob: that ends the whole check. */

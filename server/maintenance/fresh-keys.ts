@@ -1,4 +1,4 @@
-import { contextBytes } from '../encryption/encryption-context.ts';
+import { contextText } from '../encryption/encryption-context.ts';
 import { ExpiringCache } from '../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../encryption/key-service-keys.ts';
 import type { DataKey, KeySource } from '../encryption/key-source.ts';
@@ -12,7 +12,7 @@ export function freshKeys(keys: KeySource, clock: () => number): KeySource {
   return {
     ...keys,
     generate: (keyName, context, options) =>
-      generated.get(`${keyName} ${contextBytes(context).toString('latin1')}`, keyName, () =>
+      generated.get(`${keyName} ${contextText(context)}`, keyName, () =>
         keys.generate(keyName, context, { ...options, once: true }),
       ),
   };

@@ -97,7 +97,7 @@ async function sealedAnew(
   place: ObjectPlace,
 ): Promise<SealedKeys | undefined> {
   if (!hasOldKey(sealing, sealed)) return undefined;
-  const objectKey = await recoverObjectKey(sealing, sealed, place);
+  const { bytes: objectKey } = await recoverObjectKey(sealing, sealed, place);
   const { scheme, context, bucketKey } = sealed;
   return sealUnder(
     sealing,

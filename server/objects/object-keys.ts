@@ -1,6 +1,7 @@
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import { newObjectKey, type ObjectPlace, sealObjectKey } from '../encryption/object-key.ts';
 import type { SealedDataKey } from '../encryption/key-source.ts';
+import { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { openCustomerSealed } from './customer-sealed.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from './environment.ts';
@@ -54,8 +55,8 @@ export async function recoverObjectKey(
   sealed: SealedKeys,
   place: ObjectPlace,
   customerKey?: CustomerKey,
-): Promise<Buffer> {
-  if (sealed.scheme === 'SSE-C') return openCustomerSealed(sealed, place, customerKey);
+): Promise<OpenedObjectKey> {
+  if (sealed.scheme === 'SSE-C') return new OpenedObjectKey(openCustomerSealed(sealed, place, customerKey));
   const dataKey = await environment.keys.unseal(sealedDataKey(sealed), dataKeyContext(place.bucket, sealed.context));
   return opened.open(sealed.objectKey, dataKey, place);
 }

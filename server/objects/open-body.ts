@@ -3,8 +3,9 @@ import { JoinedPieces } from '../../platform/joined-pieces.ts';
 import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure } from '../../platform/pieces.ts';
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import { DecryptedPieces } from '../encryption/decrypted-pieces.ts';
+import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { cipherRange, packageCuts } from '../encryption/package-layout.ts';
-import { DamagedCiphertext, decryptBuffer, decryptStream, type Decryption, streamKey } from '../encryption/packages.ts';
+import { DamagedCiphertext, decryptBuffer, decryptStream, type Decryption } from '../encryption/packages.ts';
 import { type BlobId, BlobTruncated, type Cuts } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
 import { holds } from './checksums/check-of.ts';
@@ -96,7 +97,7 @@ export async function openBody(
 interface Stream {
   readonly size: number;
   readonly protection: Protection;
-  readonly objectKey: Buffer | undefined;
+  readonly objectKey: OpenedObjectKey | undefined;
   readonly what: string;
 }
 
@@ -152,7 +153,7 @@ async function* decryptedAnew(ciphertext: Pieces<'own'>, decryption: Decryption)
 function readParts<T extends Tenure>(
   source: Source<T>,
   parts: readonly ManifestPart[],
-  object: { readonly objectKey: Buffer | undefined; readonly what: string },
+  object: { readonly objectKey: OpenedObjectKey | undefined; readonly what: string },
   range: Range,
 ): Pieces<T> {
   function* opened() {
@@ -168,9 +169,9 @@ function readParts<T extends Tenure>(
   return new JoinedPieces(source.tenure, opened());
 }
 
-function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey: Buffer | undefined): Buffer {
+function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey: OpenedObjectKey | undefined): Buffer {
   if (objectKey === undefined) throw damaged(stream.what);
-  return streamKey(objectKey, Buffer.from(protection.salt, 'base64'));
+  return objectKey.streamKey(protection.salt);
 }
 
 function damaged(what: string, cause?: Error): DamagedBody {

@@ -1,7 +1,14 @@
 import { type ObjectPlace, openObjectKey } from '../encryption/object-key.ts';
+import { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 
-/** Keys of all data keys together, some 350 bytes each. */
+/** Keys of all data keys together, some 600 bytes each. */
 const MOST = 8_192;
+
+interface Known {
+  /** What the key is bound to. */
+  readonly place: ObjectPlace;
+  readonly objectKey: OpenedObjectKey;
+}
 
 /**
  * The object keys that a thread opened last. Each hangs on the data key that opened it, and is found only by who has that very buffer: a
@@ -10,7 +17,8 @@ const MOST = 8_192;
  */
 export class OpenedObjectKeys {
   readonly #most: number;
-  #byDataKey = new WeakMap<Buffer, Map<string, string>>();
+  /** By the data key, then by the sealed key as records have it. */
+  #byDataKey = new WeakMap<Buffer, Map<string, Known>>();
   #count = 0;
 
   constructor(most = MOST) {
@@ -24,17 +32,17 @@ export class OpenedObjectKeys {
    * @param dataKey as the `KeySource` gave it just now
    * @throws DamagedCiphertext
    */
-  open(sealed: string, dataKey: Buffer, place: ObjectPlace): Buffer {
-    // What the key is bound to is part of the name: a record that was moved opens nothing, here as there.
-    const name = JSON.stringify([sealed, place.id, place.bucket, place.key]);
-    const known = this.#byDataKey.get(dataKey)?.get(name);
-    if (known !== undefined) return Buffer.from(known, 'latin1');
-    const objectKey = openObjectKey(Buffer.from(sealed, 'base64'), { origin: 'service', bytes: dataKey }, place);
-    this.#keep(dataKey, name, objectKey.toString('latin1'));
+  open(sealed: string, dataKey: Buffer, place: ObjectPlace): OpenedObjectKey {
+    const known = this.#byDataKey.get(dataKey)?.get(sealed);
+    // A record that was moved opens nothing, here as there.
+    if (known !== undefined && isSame(known.place, place)) return known.objectKey;
+    const bytes = openObjectKey(Buffer.from(sealed, 'base64'), { origin: 'service', bytes: dataKey }, place);
+    const objectKey = new OpenedObjectKey(bytes);
+    this.#keep(dataKey, sealed, { place, objectKey });
     return objectKey;
   }
 
-  #keep(dataKey: Buffer, name: string, objectKey: string): void {
+  #keep(dataKey: Buffer, sealed: string, known: Known): void {
     if (this.#count >= this.#most) {
       this.#byDataKey = new WeakMap();
       this.#count = 0;
@@ -44,7 +52,11 @@ export class OpenedObjectKeys {
       opened = new Map();
       this.#byDataKey.set(dataKey, opened);
     }
-    opened.set(name, objectKey);
+    opened.set(sealed, known);
     this.#count += 1;
   }
+}
+
+function isSame(a: ObjectPlace, b: ObjectPlace): boolean {
+  return a.id === b.id && a.key === b.key && a.bucket === b.bucket;
 }

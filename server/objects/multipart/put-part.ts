@@ -41,7 +41,7 @@ export async function putPart(
   const place = { bucket, key, id: uploadId };
   const objectKey =
     openUploadSealed(sealed, place, request.customerKey) ??
-    (sealed && (await recoverObjectKey(environment, sealed, place)));
+    (sealed && (await recoverObjectKey(environment, sealed, place)).bytes);
   const received = await receiveBody(environment, {
     body: request.body,
     size: request.size,
