@@ -106,7 +106,9 @@ async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<bool
 /** Of the bytes as they are stored, so that no key is needed. Undefined where only the key can tell. */
 export function storedCheck(protection: Protection): Check | undefined {
   if (!('salt' in protection)) return checkOf(protection);
-  return protection.stored === undefined ? undefined : checkOf({ crc: protection.stored });
+  const { stored, mac } = protection;
+  if (mac !== undefined) return checkOf({ gmac: mac });
+  return stored === undefined ? undefined : checkOf({ crc: stored });
 }
 
 /** A store that cannot be reached says nothing about one blob: that ends the whole check. */

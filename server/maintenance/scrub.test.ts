@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { quarantined } from '../objects/quarantine.ts';
@@ -35,11 +36,27 @@ describe('scrubRound', () => {
     expect(await marks(test)).toEqual(['large-sealed']);
   });
 
+  it('asks none for those of before, whose ciphertext has a CRC-32', async () => {
+    const test = await filledLayer();
+    const record = await recordOf(test, 'large-sealed');
+    if (record.body.kind !== 'blob' || !('salt' in record.body)) throw new Error('not encrypted');
+    const { mac: _, ...rest } = record.body;
+    const ciphertext = await readBlob(test, rest.blob);
+    const body = { ...rest, stored: crc32(ciphertext) };
+    await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
+    const keys = new Proxy(test.keys, { get: () => () => Promise.reject(new Error('asked')) });
+    await scrub(test, { keys });
+    expect(await marks(test)).toEqual([]);
+    await replaceBlob(test, rest.blob, flipped(ciphertext, 70_000));
+    await scrub(test, { keys, everyMs: 0 });
+    expect(await marks(test)).toEqual(['large-sealed']);
+  });
+
   it('opens older ones', async () => {
     const test = await filledLayer();
     const record = await recordOf(test, 'large-sealed');
     if (record.body.kind !== 'blob' || !('salt' in record.body)) throw new Error('not encrypted');
-    const { stored: _, ...body } = record.body;
+    const { mac: _, ...body } = record.body;
     await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
     await replaceBlob(test, body.blob, flipped(await readBlob(test, body.blob), 70_000));
     await scrub(test);

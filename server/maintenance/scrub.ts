@@ -7,6 +7,7 @@ import { within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { Check } from './check.ts';
 import { checkObject, type CheckedObject } from './check-object.ts';
+import { storedCheck } from './check-stream.ts';
 import type { Finding } from './finding.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { pace } from './pace.ts';
@@ -79,7 +80,7 @@ class Scrub {
       records: options.records,
       blobs: options.blobs,
       keys: options.keys,
-      opens: (streams) => streams.some(({ protection }) => 'salt' in protection && protection.stored === undefined),
+      opens: (streams) => streams.some(({ protection }) => storedCheck(protection) === undefined),
       bodies: true,
       paced: (bytes) => {
         this.state = { ...this.state, bytes: this.state.bytes + bytes };

@@ -98,7 +98,7 @@ describe('verifyStores', () => {
       const test = await filledLayer();
       const record = await recordOf(test, 'large-sealed');
       if (record.body.kind !== 'blob' || !('salt' in record.body)) throw new Error('not encrypted');
-      const { stored: _, ...body } = record.body;
+      const { mac: _, ...body } = record.body;
       await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
       const blob = body.blob;
       await replaceBlob(test, blob, flipped(await readBlob(test, blob), 70_000));

@@ -1,7 +1,7 @@
-import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import type { PackageEncryptor } from '../encryption/package-encryptor.ts';
 import { type BodyDigests, DigestsInProgress } from './checksums/body-digests.ts';
+import { Gmac } from './checksums/gmac.ts';
 import { checkLength } from './collect-body.ts';
 import { discardBlob } from './discard-blob.ts';
 import type { Environment } from './environment.ts';
@@ -11,6 +11,7 @@ import { newBlobId } from './new-id.ts';
 import type { BodySource } from './object-layer.ts';
 import { PieceFiller } from './piece-filler.ts';
 import { PieceQueue } from './piece-queue.ts';
+import type { Protection } from './records/object-record.ts';
 
 /** How a body is encrypted on its way into the pieces. */
 export interface Sealing {
@@ -31,11 +32,11 @@ export async function receiveAtSeat(
   const { blobs, clock, random } = environment;
   const digests = new DigestsInProgress(incoming.digests, wanted(incoming, sealing));
   const blob = newBlobId(clock(), random);
-  let stored = 0;
+  const mac = sealing && new Gmac();
   let md5: Promise<Buffer> | undefined;
   const queue = new PieceQueue();
   const filler = new PieceFiller(seat, queue, (bytes) => {
-    if (sealing !== undefined) stored = crc32(bytes, stored);
+    mac?.update(bytes);
   });
   const poured = (async () => {
     try {
@@ -51,7 +52,7 @@ export async function receiveAtSeat(
     await blobs.writePieces?.(blob, queue);
     try {
       const result = digests.finish(await md5);
-      return { digests: result, protection: protectionOf(result, sealing, stored), stored: { kind: 'blob', blob } };
+      return { digests: result, protection: protectionOf(result, sealing, mac), stored: { kind: 'blob', blob } };
     } catch (error) {
       await discardBlob(environment, blob);
       throw error;
@@ -67,8 +68,8 @@ function wanted({ md5 }: IncomingBody, sealing: Sealing | undefined) {
   return sealing === undefined ? ({ md5: 'elsewhere', sum: true } as const) : { md5, sum: false };
 }
 
-function protectionOf({ sums }: BodyDigests, sealing: Sealing | undefined, stored: number) {
-  if (sealing !== undefined) return { salt: sealing.salt.toString('base64'), stored };
+function protectionOf({ sums }: BodyDigests, sealing: Sealing | undefined, mac: Gmac | undefined): Protection {
+  if (sealing !== undefined && mac !== undefined) return { salt: sealing.salt.toString('base64'), mac: mac.digest() };
   if (sums === undefined) throw new Error('a plain body has a sum');
   return sums;
 }

@@ -3,6 +3,7 @@ import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { PackageEncryptor } from '../encryption/package-encryptor.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
 import { type BodyDigests, DigestsInProgress, digestWhole } from './checksums/body-digests.ts';
+import { Gmac } from './checksums/gmac.ts';
 import { checkLength, collectBody } from './collect-body.ts';
 import type { Environment } from './environment.ts';
 import { discardBlob } from './discard-blob.ts';
@@ -30,7 +31,7 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
     return {
       digests: result,
-      protection: protectionOf(salt, result, () => crc32(bytes)),
+      protection: protectionOf(result, salt, () => ({ stored: crc32(bytes) })),
       stored: { kind: 'inline', bytes },
     };
   }
@@ -44,25 +45,30 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
   const digests = new DigestsInProgress(incoming.digests, wanted);
   const measured = measure(incoming, digests);
   const blob = newBlobId(environment.clock(), random);
-  let stored = 0;
+  const mac = new Gmac();
   async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
     for await (const chunk of encryptStream(measured, streamingKey, incoming.size)) {
-      stored = crc32(chunk, stored);
+      mac.update(chunk);
       yield chunk;
     }
   }
   await environment.blobs.write(blob, key === undefined ? measured : ciphertext(key));
   try {
     const result = digests.finish();
-    return { digests: result, protection: protectionOf(salt, result, () => stored), stored: { kind: 'blob', blob } };
+    const protection = protectionOf(result, salt, () => ({ mac: mac.digest() }));
+    return { digests: result, protection, stored: { kind: 'blob', blob } };
   } catch (error) {
     await discardBlob(environment, blob);
     throw error;
   }
 }
 
-function protectionOf(salt: Buffer | undefined, digests: BodyDigests, stored: () => number): Protection {
-  if (salt !== undefined) return { salt: salt.toString('base64'), stored: stored() };
+function protectionOf(
+  digests: BodyDigests,
+  salt: Buffer | undefined,
+  ofCiphertext: () => { readonly stored: number } | { readonly mac: string },
+): Protection {
+  if (salt !== undefined) return { salt: salt.toString('base64'), ...ofCiphertext() };
   if (digests.sums === undefined) throw new Error('a plain body has a sum');
   return digests.sums;
 }

@@ -29,10 +29,11 @@ export type Body =
 /**
  * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32 or,
  * blobs, by their GMAC (`Gmac`).
- * `stored` is the CRC-32 of the ciphertext, so that a scrub needs no key; older records have none.
+ * `mac` is the GMAC of the ciphertext of a blob, `stored` the CRC-32 of a small one, so that a scrub needs no key. Blobs written before
+ * have `stored` too, or nothing.
  */
 export type Protection =
-  | { readonly salt: string; readonly stored?: number }
+  | { readonly salt: string; readonly stored?: number; readonly mac?: string }
   /** Blobs written before have a `gmac` besides, or none. */
   | { readonly crc: number; readonly gmac?: string }
   | { readonly gmac: string };
