@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { formatDuration, formatSize, printable } from '../terminal/format.ts';
+import { counted, formatDuration, formatSize, printable } from '../terminal/format.ts';
 import { parseRemote } from '../target.ts';
 
 /** What is shown of the server's answer; each field may be missing, since servers differ. */
@@ -28,14 +28,14 @@ export async function adminInfo(context: Context, argument: string): Promise<voi
   const { text } = await client.text({ method: 'GET', path: '/minio/admin/v3/info', region: 'empty' });
   const info = JSON.parse(text) as InfoMessage;
   const servers = (info.servers ?? []).map(describeServer);
-  const buckets = plural(info.buckets?.count ?? 0, 'Bucket');
+  const buckets = counted(info.buckets?.count ?? 0, 'Bucket');
   const { size = 0, error } = info.usage ?? {};
   const usage =
     error === undefined
-      ? [`${formatSize(size)} Used`, buckets, plural(info.objects?.count ?? 0, 'Object')].join(', ')
+      ? [`${formatSize(size)} Used`, buckets, counted(info.objects?.count ?? 0, 'Object')].join(', ')
       : `${buckets}; ${printable(error)}`;
   const { onlineDisks = 0, offlineDisks = 0 } = info.backend ?? {};
-  const drives = `${plural(onlineDisks, 'drive')} online, ${plural(offlineDisks, 'drive')} offline`;
+  const drives = `${counted(onlineDisks, 'drive')} online, ${counted(offlineDisks, 'drive')} offline`;
   context.output.message([...servers, usage, drives].join('\n\n'), { info });
 }
 
@@ -55,8 +55,4 @@ function describeServer(server: ServerInfo): string {
 
 function fraction(good: number, all: number): string {
   return `${good}/${all} ${good === all ? 'OK' : 'DEGRADED'}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -44,9 +44,14 @@ export function formatDuration(seconds: number): string {
   for (const [name, size] of sizes) {
     const count = Math.floor(rest / size);
     rest -= count * size;
-    if (count > 0) parts.push(`${count} ${name}${count === 1 ? '' : 's'}`);
+    if (count > 0) parts.push(counted(count, name));
   }
   return parts.slice(0, 2).join(' ') || '0 seconds';
+}
+
+/** `0 objects`, `1 object`, `2 objects`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** A name for the terminal: control characters of a key must not command it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CliError } from '../cli-error.ts';
 import { S3ResponseError } from '../s3/s3-response-error.ts';
 import { describeError } from './describe-error.ts';
-import { formatDuration, formatSize, formatTime, printable } from './format.ts';
+import { counted, formatDuration, formatSize, formatTime, printable } from './format.ts';
 import { renderProgress } from './progress.ts';
 
 describe('formats', () => {
@@ -22,6 +22,14 @@ describe('formats', () => {
     [90_061, '1 day 1 hour'],
   ])('%d s as %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 objects'],
+    [1, '1 object'],
+    [2, '2 objects'],
+  ])('a count of %i as %s', (count, text) => {
+    expect(counted(count, 'object')).toBe(text);
   });
 
   it('times with their zone', () => {

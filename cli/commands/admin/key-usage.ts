@@ -2,6 +2,7 @@ import { adminOf } from '../../admin/admin-client.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { once } from '../../s3/retry.ts';
+import { counted } from '../../terminal/format.ts';
 import { textTable } from '../../terminal/text-table.ts';
 
 interface KeyUsage {
@@ -59,7 +60,7 @@ export async function removeKey(
   });
   const objects = lost?.objects ?? 0;
   context.output.message(
-    objects === 0 ? `Removed key \`${key}\` successfully.` : `Removed key \`${key}\`: ${objects} objects are lost.`,
+    objects === 0 ? `Removed key \`${key}\` successfully.` : `Removed key \`${key}\`: ${counted(objects, 'object')} ${objects === 1 ? 'is' : 'are'} lost.`,
     { keyId: key, lost: lost ?? null },
   );
 }

@@ -1,6 +1,6 @@
 import { adminOf } from '../../admin/admin-client.ts';
 import type { Context } from '../../context.ts';
-import { formatSize, formatTime } from '../../terminal/format.ts';
+import { counted, formatSize, formatTime } from '../../terminal/format.ts';
 import { textTable } from '../../terminal/text-table.ts';
 
 export interface UsageOptions {
@@ -30,16 +30,16 @@ export async function showUsage(
   const buckets = Object.entries(info.bucketsUsageInfo ?? {})
     .map(([bucket, { size: bytes = 0, objectsCount = 0 }]) => ({ bucket, objects: objectsCount, size: bytes }))
     .toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1));
-  const counted = new Date(info.lastUpdate ?? 0);
+  const at = new Date(info.lastUpdate ?? 0);
   const human =
-    counted.getTime() <= 0
+    at.getTime() <= 0
       ? 'Nothing was counted yet: `--now` has the server do it.'
       : [
           textTable(
             ['BUCKET', 'OBJECTS', 'SIZE'],
             buckets.map((row) => [row.bucket, String(row.objects), formatSize(row.size)]),
           ),
-          `\n${objects} objects, ${formatSize(size)}, as of ${formatTime(counted)}`,
+          `\n${counted(objects, 'object')}, ${formatSize(size)}, as of ${formatTime(at)}`,
         ].join('\n');
   context.output.message(human, { lastUpdate: info.lastUpdate ?? null, objects, size, buckets });
 }
