@@ -60,7 +60,9 @@ export async function removeKey(
   });
   const objects = lost?.objects ?? 0;
   context.output.message(
-    objects === 0 ? `Removed key \`${key}\` successfully.` : `Removed key \`${key}\`: ${counted(objects, 'object')} ${objects === 1 ? 'is' : 'are'} lost.`,
+    objects === 0
+      ? `Removed key \`${key}\` successfully.`
+      : `Removed key \`${key}\`: ${counted(objects, 'object')} ${objects === 1 ? 'is' : 'are'} lost.`,
     { keyId: key, lost: lost ?? null },
   );
 }
