@@ -45,6 +45,18 @@ export const configMapKeyRef = z.strictObject({
   key: dataKey.describe('Key in the ConfigMap.'),
 });
 
+/** CA certificates of a ConfigMap or a Secret; a rule with `isOneBundle` says that it is one of the two. */
+export const caBundleFrom = z.strictObject({
+  configMapKeyRef: configMapKeyRef.optional(),
+  secretKeyRef: secretKeyRef.optional(),
+});
+export type CaBundleFrom = z.output<typeof caBundleFrom>;
+
+/** Also where none is named. */
+export function isOneBundle(from: CaBundleFrom | undefined): boolean {
+  return from === undefined || (from.configMapKeyRef === undefined) !== (from.secretKeyRef === undefined);
+}
+
 /** A Secret of which the operator reads keys of fixed names. */
 export const secretRef = z.strictObject({ name: coreObjectName.describe('Name of the Secret.') });
 

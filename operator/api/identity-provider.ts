@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configMapKeyRef, objectName, secretKeyRef, url } from './fields.ts';
+import { caBundleFrom, isOneBundle, objectName, secretKeyRef, url } from './fields.ts';
 import type { Rules } from './rule.ts';
 
 const scope = z
@@ -54,10 +54,7 @@ export const identityProviderSpec = z.strictObject({
     .max(65536)
     .optional()
     .describe('CA certificates (PEM) trusted for this provider besides those of the system.'),
-  caBundleFrom: z
-    .strictObject({ configMapKeyRef: configMapKeyRef.optional(), secretKeyRef: secretKeyRef.optional() })
-    .optional()
-    .describe('As caBundle, from a ConfigMap or a Secret.'),
+  caBundleFrom: caBundleFrom.optional().describe('As caBundle, from a ConfigMap or a Secret.'),
   comment: z.string().max(1024).optional().describe('For people; not used.'),
 });
 export type IdentityProviderSpec = z.output<typeof identityProviderSpec>;
@@ -129,8 +126,7 @@ export const identityProviderRules: Rules<IdentityProviderSpec> = {
       field: 'spec.caBundleFrom',
       message: 'caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
       cel: '!has(self.caBundleFrom) || has(self.caBundleFrom.configMapKeyRef) != has(self.caBundleFrom.secretKeyRef)',
-      holds: ({ caBundleFrom: from }) =>
-        from === undefined || (from.configMapKeyRef === undefined) !== (from.secretKeyRef === undefined),
+      holds: ({ caBundleFrom: from }) => isOneBundle(from),
     },
   ],
   onChange: [],

@@ -1,7 +1,9 @@
 import { podSpec } from './pod-cases.ts';
 import type { RuleCases, Spec } from './rule-case.ts';
 
-const records = { postgres: { urlSecretRef: { name: 'postgres', key: 'url' } } };
+const caBundleFrom = { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } };
+const database = { urlSecretRef: { name: 'postgres', key: 'url' } };
+const records = { postgres: database };
 const otherS3 = {
   endpoint: 'https://s3.example.com',
   region: 'eu-west-1',
@@ -13,6 +15,10 @@ const otherS3 = {
 /** Stores that several servers can share. */
 export const sharedStores: Readonly<Record<string, Spec>> = {
   s3: { records, blobs: { s3: otherS3 } },
+  'private-authorities': {
+    records: { postgres: { ...database, caBundleFrom: { secretKeyRef: { name: 'postgres', key: 'ca.crt' } } } },
+    blobs: { s3: { ...otherS3, caBundleFrom } },
+  },
   'shared-volume': { records, blobs: { sharedVolume: { claimName: 'blobs' } } },
 };
 
@@ -110,6 +116,20 @@ export const tenantCases: RuleCases = {
       title: 'another S3 of another scheme',
       spec: { storage: { blobs: { s3: { ...otherS3, endpoint: 'ftp://s3.example.com' } } } },
       message: 'storage.blobs.s3.endpoint must begin with https:// or http://',
+    },
+    {
+      title: 'authorities of another S3 from two places',
+      spec: {
+        storage: {
+          blobs: { s3: { ...otherS3, caBundleFrom: { ...caBundleFrom, secretKeyRef: { name: 'a', key: 'b' } } } },
+        },
+      },
+      message: 'storage.blobs.s3.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
+    },
+    {
+      title: 'authorities of a database from nowhere',
+      spec: { storage: { records: { postgres: { ...database, caBundleFrom: {} } } } },
+      message: 'storage.records.postgres.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
     },
     {
       title: 'the size of a volume that exists',

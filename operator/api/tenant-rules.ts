@@ -1,3 +1,4 @@
+import { isOneBundle } from './fields.ts';
 import { celGiven, given, type Rules } from './rule.ts';
 import type { TenantSpec } from './tenant.ts';
 import { celSameVolume, sameVolume } from './volume-fields.ts';
@@ -22,6 +23,13 @@ const loadBalancers = ({ services }: TenantSpec) =>
 const celService = (port: string) =>
   `(!has(self.services) || !has(self.services.${port}) || self.services.${port}.type == 'LoadBalancer' || ` +
   `(!has(self.services.${port}.loadBalancerClass) && !has(self.services.${port}.loadBalancerSourceRanges)))`;
+
+const celOneBundle = (store: 'records.postgres' | 'blobs.s3') => {
+  const [kind] = store.split('.');
+  const from = `self.storage.${store}.caBundleFrom`;
+  const absent = [`!has(self.storage.${kind})`, `!has(self.storage.${store})`, `!has(${from})`];
+  return `${absent.join(' || ')} || has(${from}.configMapKeyRef) != has(${from}.secretKeyRef)`;
+};
 
 const celSame = (field: string) => `has(self.storage.${field}) == has(oldSelf.storage.${field})`;
 
@@ -92,6 +100,13 @@ export const tenantRules: Rules<TenantSpec> = {
       cel: "!has(self.storage.blobs) || !has(self.storage.blobs.s3) || self.storage.blobs.s3.endpoint.startsWith('https://') || self.storage.blobs.s3.endpoint.startsWith('http://')",
       holds: ({ storage: { blobs } }) => blobs?.s3 === undefined || /^https?:\/\//.test(blobs.s3.endpoint),
     },
+    ...(['records.postgres', 'blobs.s3'] as const).map((store) => ({
+      field: `spec.storage.${store}.caBundleFrom`,
+      message: `storage.${store}.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef`,
+      cel: celOneBundle(store),
+      holds: ({ storage: { records, blobs } }: TenantSpec) =>
+        isOneBundle((store === 'blobs.s3' ? blobs?.s3 : records?.postgres)?.caBundleFrom),
+    })),
     {
       field: 'spec.storage',
       message: 'a volume that exists has its size and storage class already: leave out size and storageClassName',

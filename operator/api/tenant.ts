@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { certManager, dnsNames, ingress, monitoring, peers, service } from './exposure-fields.ts';
 import {
+  caBundleFrom,
   configMapKeyRef,
   coreObjectName,
   host,
@@ -58,6 +59,9 @@ const blobs = z.strictObject({
       bucket: z.string().min(3).max(63).describe('Its bucket.'),
       prefix: z.string().max(512).optional().describe('What the keys in it begin with.'),
       credentialsSecret: secretRef.describe('Secret with the keys accessKey and secretKey.'),
+      caBundleFrom: caBundleFrom
+        .optional()
+        .describe('CA certificates (PEM) trusted for its certificate, besides those of the system.'),
     })
     .optional()
     .describe('In a bucket of another S3.'),
@@ -73,6 +77,9 @@ const storage = z.strictObject({
     .strictObject({
       postgres: z.strictObject({
         urlSecretRef: secretKeyRef.describe('postgres://USER:PASSWORD@HOST/DATABASE.'),
+        caBundleFrom: caBundleFrom
+          .optional()
+          .describe('CA certificates (PEM) trusted for its certificate, instead of those of the system.'),
       }),
     })
     .optional()

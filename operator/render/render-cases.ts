@@ -48,7 +48,7 @@ export function context(more: Readonly<Record<string, Secret['data']>> = {}): Re
     vault: { 'role-id': 'vault-role-id-value', 'secret-id': 'vault-secret-id-value' },
     aws: { accessKey: 'aws-access-key-value', secretKey: 'aws-secret-key-value' },
     gcp: { 'key.json': 'gcp-key-value' },
-    postgres: { url: 'postgres://coffer:postgres-value@db/coffer' },
+    postgres: { url: 'postgres://coffer:postgres-value@db/coffer', 'ca.crt': pem },
     s3: { accessKey: 's3-access-key-value', secretKey: 's3-secret-key-value' },
     ...more,
   };

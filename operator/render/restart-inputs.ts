@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { RestartInput, RestartReason } from '../workload.ts';
+import type { CaBundleFrom } from '../api/fields.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { restartAnnotation } from '../api/tenant.ts';
-import type { KeyRef, RenderContext } from './render-context.ts';
+import { configMapValue, type KeyRef, type RenderContext, secretValue } from './render-context.ts';
 
 /**
  * One input for each field of a spec that is not at its default, by the schema's own list of fields, so that no field is forgotten.
@@ -41,6 +42,21 @@ export function configMapInput(ref: KeyRef, value: string, context: Pick<RenderC
     of: { kind: 'ConfigMap', name: ref.name },
     fingerprint: context.fingerprint(value),
   };
+}
+
+/** The CA certificates that a field names. Throws `RenderProblem`. */
+export function caBundle(
+  { configMapKeyRef, secretKeyRef }: CaBundleFrom,
+  field: string,
+  context: RenderContext,
+): { readonly value: string; readonly input: RestartInput } {
+  if (configMapKeyRef !== undefined) {
+    const value = configMapValue(context.configMaps, configMapKeyRef, field);
+    return { value, input: configMapInput(configMapKeyRef, value, context) };
+  }
+  if (secretKeyRef === undefined) throw new Error(`${field} names neither a ConfigMap nor a Secret`);
+  const value = secretValue(context.secrets, secretKeyRef, field);
+  return { value, input: secretInput(secretKeyRef, value, context) };
 }
 
 /** A part of a spec that is no field of its first level, or of which not everything counts. */

@@ -1,3 +1,4 @@
+import type { CaBundleFrom } from '../api/fields.ts';
 import type { Tenant } from '../api/object.ts';
 import {
   mounted,
@@ -10,7 +11,7 @@ import {
 import { secretFileVariable, variable } from './environment.ts';
 import { filesMount } from './rendered-part.ts';
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
-import { fieldInput, secretInput } from './restart-inputs.ts';
+import { caBundle, fieldInput, secretInput } from './restart-inputs.ts';
 import { volumeMount } from './volume-mount.ts';
 
 export interface RenderedStorage {
@@ -38,18 +39,27 @@ export function renderStorage(tenant: Tenant, context: RenderContext): RenderedS
       reloads: false,
     });
   };
+  const authorities = (setting: string, from: CaBundleFrom | undefined, field: string): void => {
+    if (from === undefined) return;
+    const { value, input } = caBundle(from, `${field}.caBundleFrom of Tenant ${of.name}`, context);
+    inputs.push(input);
+    environment.push(variable(setting, text`${mounted('store', setting)}`));
+    files.push({ path: setting, content: { kind: 'text', text: value }, reloads: false });
+  };
   // A volume grows in place; only another folder of the local runtime needs a restart.
   if (path !== undefined) inputs.push(fieldInput('TenantChanged', 'spec.storage.path', of, path, context));
   if (records !== undefined) {
     inputs.push(fieldInput('TenantChanged', 'spec.storage.records', of, records, context));
-    secretSetting('SVC_STORE_RECORDS', records.postgres.urlSecretRef, 'spec.storage.records.postgres.urlSecretRef');
+    const field = 'spec.storage.records.postgres';
+    secretSetting('SVC_STORE_RECORDS', records.postgres.urlSecretRef, `${field}.urlSecretRef`);
+    authorities('SVC_STORE_RECORDS_CA_FILE', records.postgres.caBundleFrom, field);
   }
   if (blobs !== undefined) inputs.push(fieldInput('TenantChanged', 'spec.storage.blobs', of, blobs, context));
   if (blobs?.sharedVolume !== undefined) {
     environment.push(variable('SVC_STORE_BLOBS', text`${mounted('blobs')}`));
   }
   if (blobs?.s3 !== undefined) {
-    const { endpoint, region, bucket, prefix, credentialsSecret } = blobs.s3;
+    const { endpoint, region, bucket, prefix, credentialsSecret, caBundleFrom } = blobs.s3;
     environment.push(
       variable('SVC_STORE_BLOBS', `s3://${[bucket, ...(prefix === undefined ? [] : [prefix])].join('/')}`),
       variable('SVC_STORE_BLOBS_S3_ENDPOINT', endpoint),
@@ -59,6 +69,7 @@ export function renderStorage(tenant: Tenant, context: RenderContext): RenderedS
     const { name } = credentialsSecret;
     secretSetting('SVC_STORE_BLOBS_S3_ACCESS_KEY', { name, key: 'accessKey' }, field);
     secretSetting('SVC_STORE_BLOBS_S3_SECRET_KEY', { name, key: 'secretKey' }, field);
+    authorities('SVC_STORE_BLOBS_S3_CA_FILE', caBundleFrom, 'spec.storage.blobs.s3');
   }
   const claimName = blobs?.sharedVolume?.claimName;
   return {

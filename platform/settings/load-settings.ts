@@ -181,9 +181,11 @@ function readStores(reader: SettingReader): StoreSettings {
   return {
     ...read.optional('records', 'RECORDS'),
     ...read.optional('recordsPassword', 'RECORDS_PASSWORD'),
+    ...read.optional('recordsCaFile', 'RECORDS_CA_FILE'),
     ...read.optional('blobs', 'BLOBS'),
     s3: {
       ...read.optional('endpoint', 'BLOBS_S3_ENDPOINT'),
+      ...read.optional('caFile', 'BLOBS_S3_CA_FILE'),
       region: read.text('BLOBS_S3_REGION') ?? 'us-east-1',
       ...read.optional('accessKey', 'BLOBS_S3_ACCESS_KEY'),
       ...read.optional('secretKey', 'BLOBS_S3_SECRET_KEY'),

@@ -63,10 +63,14 @@ export interface StoreSettings {
   /** May hold a password. */
   readonly records?: string;
   readonly recordsPassword?: string;
+  /** The path of authorities. */
+  readonly recordsCaFile?: string;
   readonly blobs?: string;
   /** Companions of `blobs` where it is a bucket. */
   readonly s3: {
     readonly endpoint?: string;
+    /** The path of authorities. */
+    readonly caFile?: string;
     readonly region: string;
     readonly accessKey?: string;
     readonly secretKey?: string;

@@ -128,6 +128,12 @@ export const settings = [
     aliases: [],
   }),
   server(
+    'SVC_STORE_RECORDS_CA_FILE',
+    { kind: 'path' },
+    'Authorities (PEM) that may have signed the certificate of that database, instead of those of the system; read again for each connection. The same as sslrootcert in its address.',
+    { aliases: [] },
+  ),
+  server(
     'SVC_STORE_BLOBS',
     {
       kind: 'text',
@@ -138,6 +144,12 @@ export const settings = [
     { aliases: [] },
   ),
   server('SVC_STORE_BLOBS_S3_ENDPOINT', { kind: 'url' }, 'Address of that other S3.', { aliases: [] }),
+  server(
+    'SVC_STORE_BLOBS_S3_CA_FILE',
+    { kind: 'path' },
+    'Authorities (PEM) that may have signed the certificate of that other S3, besides those of the system; read at the start.',
+    { aliases: [] },
+  ),
   server('SVC_STORE_BLOBS_S3_REGION', text, 'Region of that other S3.', { default: 'us-east-1', aliases: [] }),
   server('SVC_STORE_BLOBS_S3_ACCESS_KEY', text, 'Access key at that other S3.', { secret: true, aliases: [] }),
   server('SVC_STORE_BLOBS_S3_SECRET_KEY', text, 'Secret key at that other S3.', { secret: true, aliases: [] }),

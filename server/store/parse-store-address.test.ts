@@ -42,6 +42,14 @@ describe('the places of the stores', () => {
     });
   });
 
+  it('take authorities of a private kind beside the addresses', () => {
+    const stores = { records: 'postgres://c@db/c', recordsCaFile: '/etc/own ca.pem', blobs: 's3://bkt' };
+    expect(places({ ...stores, s3: { ...s3, caFile: '/etc/other.pem' } }, null)).toMatchObject({
+      records: { url: 'postgres://c@db/c?sslrootcert=%2Fetc%2Fown+ca.pem' },
+      blobs: { caFile: '/etc/other.pem' },
+    });
+  });
+
   it('take the password of the database beside its address', () => {
     expect(places({ records: 'postgresql://coffer@db/coffer', recordsPassword: 'a/b' }).records).toEqual({
       kind: 'postgres',
@@ -52,6 +60,14 @@ describe('the places of the stores', () => {
 
   it.each([
     [{ records: 'postgres://c:hunter2@db:port/coffer' }, /^SVC_STORE_RECORDS is no address/],
+    [
+      { records: 'postgres://c:hunter2@db/c?sslrootcert=/a.pem', recordsCaFile: '/b.pem' },
+      /^SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too/,
+    ],
+    [
+      { records: 'postgres://c:hunter2@db/c?sslmode=disable', recordsCaFile: '/b.pem' },
+      /^SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable/,
+    ],
     [{ records: 'postgres://c:100%hunter2@db/coffer' }, /^the password in SVC_STORE_RECORDS has a %/],
     [{ records: 'postgres://c:hunter2@db/coffer', recordsPassword: 'hunter2' }, /^SVC_STORE_RECORDS_PASSWORD is set/],
     [{ blobs: 's3://bkt/prefix' }, /^SVC_STORE_BLOBS is s3:\/\/bkt\/prefix, and SVC_STORE_BLOBS_S3_ACCESS_KEY and /],

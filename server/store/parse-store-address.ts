@@ -77,7 +77,7 @@ function folderOf(address: string, scheme: 'lmdb:' | 'files:'): string | undefin
   return path === '' ? '' : resolve(path);
 }
 
-function databaseOf({ records, recordsPassword }: StoreSettings): RecordsAddress {
+function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings): RecordsAddress {
   const url = URL.parse(records ?? '');
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     throw new StoreAddressError(
@@ -91,6 +91,7 @@ function databaseOf({ records, recordsPassword }: StoreSettings): RecordsAddress
       'SVC_STORE_RECORDS_PASSWORD is set, and SVC_STORE_RECORDS has a password too: give it in one of them',
     );
   }
+  if (recordsCaFile !== undefined) nameAuthorities(url, recordsCaFile);
   url.password = '';
   url.searchParams.delete('password');
   const password = recordsPassword ?? written;
@@ -99,6 +100,20 @@ function databaseOf({ records, recordsPassword }: StoreSettings): RecordsAddress
     url: url.href.replace(/^postgresql:/, 'postgres:'),
     ...(password === undefined ? {} : { password }),
   };
+}
+
+function nameAuthorities(url: URL, file: string): void {
+  if (url.searchParams.has('sslrootcert')) {
+    throw new StoreAddressError(
+      'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too: give it in one of them',
+    );
+  }
+  if (url.searchParams.get('sslmode') === 'disable') {
+    throw new StoreAddressError(
+      'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable, with which nobody shows a certificate: leave one of them out',
+    );
+  }
+  url.searchParams.set('sslrootcert', file);
 }
 
 function decoded(password: string): string {
@@ -118,7 +133,7 @@ function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
       `SVC_STORE_BLOBS is ${blobs}: expected s3://BUCKET/PREFIX with the name of a bucket, files:FOLDER, or the path of a folder`,
     );
   }
-  const { endpoint, region, accessKey, secretKey } = s3;
+  const { endpoint, caFile, region, accessKey, secretKey } = s3;
   if (accessKey === undefined || secretKey === undefined) {
     const missing = [
       ...(accessKey === undefined ? ['SVC_STORE_BLOBS_S3_ACCESS_KEY'] : []),
@@ -135,6 +150,7 @@ function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
     bucket,
     prefix: prefix.length === 0 ? '' : `${prefix.join('/')}/`,
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(caFile === undefined ? {} : { caFile }),
     region,
     accessKey,
     secretKey,

@@ -14,6 +14,8 @@ export type BlobsAddress =
       readonly prefix: string;
       /** AWS's own where absent. */
       readonly endpoint?: string;
+      /** The path of authorities that may have signed its certificate, besides those of the system. */
+      readonly caFile?: string;
       readonly region: string;
       readonly accessKey: string;
       readonly secretKey: string;

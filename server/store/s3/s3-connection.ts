@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
+import { StoreAddressError } from '../parse-store-address.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import type { BlobsAddress } from '../store-address.ts';
 import { Attempts, type Patience } from './patience.ts';
@@ -31,13 +34,15 @@ export class S3Connection {
   readonly patience: Patience;
   readonly #client: S3Client;
   // As many connections as requests ask for: what bounds those is the server's own limit. Reads by slow clients hold theirs.
-  readonly #agents = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })] as const;
+  readonly #agents: readonly [HttpAgent, HttpsAgent];
 
   readonly #times = new WeakMap<object, number>();
 
+  /** Throws `StoreAddressError` where the authorities cannot be read. */
   constructor(address: S3Address, patience: Patience) {
     this.address = address;
     this.patience = patience;
+    this.#agents = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true, ...authorities(address) })];
     const [httpAgent, httpsAgent] = this.#agents;
     this.#client = new S3Client({
       ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint, forcePathStyle: true }),
@@ -134,4 +139,20 @@ export class S3Connection {
 function headersOf(message: unknown): Record<string, string> {
   const { headers = {} }: { headers?: Record<string, string> } = message ?? {};
   return headers;
+}
+
+function authorities({ caFile }: S3Address): { readonly ca?: string[] } {
+  if (caFile === undefined) return {};
+  try {
+    const own = readFileSync(caFile, 'utf8');
+    // Reads every certificate: a file without one would trust nobody more, and the refusal would come from far away.
+    createSecureContext({ ca: own });
+    if (!own.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no certificate (PEM)');
+    return { ca: [...getCACertificates('default'), own] };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StoreAddressError(`SVC_STORE_BLOBS_S3_CA_FILE is ${caFile}, which cannot be used: ${why}`, {
+      cause: error,
+    });
+  }
 }

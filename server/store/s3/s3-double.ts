@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type DoubleAnswer, DoubleBucket, type DoubleRequest } from './s3-double-bucket.ts';
 
@@ -35,14 +36,14 @@ export interface S3Double {
  * An S3 for what real ones cannot be made to do. It is strict: one bucket by path style, bodies of a known length whose
  * MD5 or SHA-256 is signed, parts of one size, no query that it does not know.
  */
-export async function startS3Double(): Promise<S3Double> {
+export async function startS3Double(tls?: { readonly cert: string; readonly key: string }): Promise<S3Double> {
   const bucket = new DoubleBucket();
   const requests: string[] = [];
   const faults = new Map<string, S3Fault[]>();
   const always = new Map<string, S3Fault>();
   const sockets = new Set<Socket>();
 
-  const server = createServer((incoming, response) => {
+  const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     void (async () => {
       const request = await received(incoming);
       const operation = bucket.operation(request);
@@ -50,7 +51,8 @@ export async function startS3Double(): Promise<S3Double> {
       const fault = faults.get(operation)?.shift() ?? always.get(operation);
       await respond(bucket, request, response, fault);
     })();
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -59,7 +61,7 @@ export async function startS3Double(): Promise<S3Double> {
     server.listen(0, '127.0.0.1', resolve);
   });
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     bucket,
     fault: (operation, ...more) => faults.set(operation, [...(faults.get(operation) ?? []), ...more]),

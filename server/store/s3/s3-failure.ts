@@ -45,7 +45,7 @@ const advice: Readonly<Record<string, string>> = {
   MethodNotAllowed: 'what answers there is no S3; correct the endpoint',
 };
 
-const trust = 'its certificate is not trusted; give the server the certificate authority that signed it';
+const trust = 'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
 const ask = 'see what that S3 logged';
 
 /** Reads an error of the SDK or of a socket; `undefined` for one that is neither: a mistake of ours, to be thrown on as it is. */
@@ -68,7 +68,7 @@ function withoutAnswer(error: Error): S3Failure | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (error.name === 'TimeoutError') return { kind: 'passing', code: 'no answer in time', afterMs: 0 };
   if (code === undefined) return undefined;
-  if (/CERT|^ERR_TLS|^ERR_SSL/.test(code)) return { kind: 'refused', code, advice: trust };
+  if (/CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(code)) return { kind: 'refused', code, advice: trust };
   // What Node says of its own arguments: asking again would not help.
   if (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return undefined;
   return { kind: 'passing', code, afterMs: 0 };
