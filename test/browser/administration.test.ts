@@ -315,7 +315,11 @@ describe('administration in a browser', () => {
   it('has a name for every control and one heading of the first level on each page', async () => {
     await signIn();
     await send('POST', '/users', { name: 'named', secretKey: 'named-secret', policies: ['readonly'] });
+    await send('POST', '/buckets', { name: 'named' });
     const paths = [
+      '/buckets',
+      '/buckets/named?prefix=folder%2F',
+      '/nothing-here',
       '/access-keys',
       '/users',
       '/user?name=named',

@@ -7,7 +7,7 @@ interface CrumbsProps {
   readonly prefix: string;
 }
 
-/** Where the person is, each step a way back. */
+/** Where the person is, each step a way back; the last is the title of the page. */
 export function Crumbs({ bucket, prefix }: CrumbsProps) {
   const steps = [{ name: bucket, prefix: '' }];
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1)) {
@@ -24,7 +24,7 @@ export function Crumbs({ bucket, prefix }: CrumbsProps) {
             /
           </span>
           {index === steps.length - 1 ? (
-            <span aria-current="page">{step.name}</span>
+            <h1 aria-current="page">{step.name}</h1>
           ) : (
             <Link to={folderUrl(bucket, step.prefix)}>{step.name}</Link>
           )}

@@ -5,7 +5,7 @@ import { Empty } from './empty.tsx';
 
 export function NotFoundPage() {
   return (
-    <Empty icon={<IconMapOff size={30} stroke={1.4} />} title="There is no such page">
+    <Empty icon={<IconMapOff size={30} stroke={1.4} />} title="There is no such page" order={1}>
       <Anchor component={Link} to="/buckets" size="sm">
         Go to your buckets
       </Anchor>
