@@ -31,7 +31,7 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
     return {
       digests: result,
-      protection: protectionOf(result, salt, () => ({ stored: crc32(bytes) })),
+      protection: protectionOf(result, salt, key && { stored: crc32(bytes) }),
       stored: { kind: 'inline', bytes },
     };
   }
@@ -45,17 +45,17 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
   const digests = new DigestsInProgress(incoming.digests, wanted);
   const measured = measure(incoming, digests);
   const blob = newBlobId(environment.clock(), random);
-  const mac = new Gmac();
+  const mac = key && new Gmac();
   async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
     for await (const chunk of encryptStream(measured, streamingKey, incoming.size)) {
-      mac.update(chunk);
+      mac?.update(chunk);
       yield chunk;
     }
   }
   await environment.blobs.write(blob, key === undefined ? measured : ciphertext(key));
   try {
     const result = digests.finish();
-    const protection = protectionOf(result, salt, () => ({ mac: mac.digest() }));
+    const protection = protectionOf(result, salt, mac && { mac: mac.digest() });
     return { digests: result, protection, stored: { kind: 'blob', blob } };
   } catch (error) {
     await discardBlob(environment, blob);
@@ -66,9 +66,9 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
 function protectionOf(
   digests: BodyDigests,
   salt: Buffer | undefined,
-  ofCiphertext: () => { readonly stored: number } | { readonly mac: string },
+  ofCiphertext: { readonly stored: number } | { readonly mac: string } | undefined,
 ): Protection {
-  if (salt !== undefined) return { salt: salt.toString('base64'), ...ofCiphertext() };
+  if (salt !== undefined && ofCiphertext !== undefined) return { salt: salt.toString('base64'), ...ofCiphertext };
   if (digests.sums === undefined) throw new Error('a plain body has a sum');
   return digests.sums;
 }

@@ -45,7 +45,13 @@ const advice: Readonly<Record<string, string>> = {
   MethodNotAllowed: 'what answers there is no S3; correct the endpoint',
 };
 
-const trust = 'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
+/** Why a certificate was refused, by Node's code. */
+const ofCertificate: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired; have it renewed, and see that the clock here is right',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet; see that the clocks are right',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; correct the endpoint, or the certificate',
+};
+const untrusted = 'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
 const ask = 'see what that S3 logged';
 
 /** Reads an error of the SDK or of a socket; `undefined` for one that is neither: a mistake of ours, to be thrown on as it is. */
@@ -68,7 +74,8 @@ function withoutAnswer(error: Error): S3Failure | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (error.name === 'TimeoutError') return { kind: 'passing', code: 'no answer in time', afterMs: 0 };
   if (code === undefined) return undefined;
-  if (/CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(code)) return { kind: 'refused', code, advice: trust };
+  if (/CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(code))
+    return { kind: 'refused', code, advice: ofCertificate[code] ?? untrusted };
   // What Node says of its own arguments: asking again would not help.
   if (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return undefined;
   return { kind: 'passing', code, afterMs: 0 };
