@@ -32,6 +32,7 @@ export function runCommand(
     }
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...output }));
-    child.stdin.end(options.input ?? '');
+    // A program may end without reading what it is given; how it ended says more.
+    child.stdin.on('error', () => {}).end(options.input ?? '');
   });
 }
