@@ -81,7 +81,7 @@ async function failuresWhile(url: string, change: () => Promise<void>): Promise<
 describe('three servers', () => {
   it('get a new image one after the other, without a failed request', async () => {
     const before = await team.podUids(server);
-    const url = `${await team.endpoint()}/`;
+    const url = `${await team.answeringEndpoint()}/`;
     const probe = watchDowntime(url);
     let fewest = 0;
     const failures = await failuresWhile(url, async () => {

@@ -60,8 +60,8 @@ function outagesOf(samples: readonly Sample[]): readonly number[] {
   return downSince === undefined ? outages : [...outages, Number.POSITIVE_INFINITY];
 }
 
-/** The status, or the code of what went wrong instead. */
-function answerOf(url: string): Promise<number | string> {
+/** The status of an answer over a connection of its own, or the code of what went wrong instead. */
+export function answerOf(url: string): Promise<number | string> {
   return new Promise((resolve) => {
     const asked = request(url, { agent: false, timeout: 10_000 }, (answer) => {
       answer.resume();

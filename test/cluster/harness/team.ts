@@ -1,6 +1,7 @@
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { inject } from 'vitest';
 import { keycloakAt } from '../../keycloak/start-keycloak.ts';
+import { answerOf } from './downtime.ts';
 import { Kubectl } from './kubectl.ts';
 import type { KubernetesObject } from './kubectl.ts';
 import { image } from '../../container/docker.ts';
@@ -169,6 +170,15 @@ export class Team {
     if (found === undefined) throw new Error(`there is no Service ${service} in ${this.namespace}`);
     const { clusterIP, ports } = found.spec as { clusterIP: string; ports: { name: string; port: number }[] };
     return `http://${clusterIP}:${ports.find(({ name }) => name === port)?.port}`;
+  }
+
+  /** The same, once it answers: kube-proxy hears of the first pods that are ready up to a second after their Tenant is. */
+  async answeringEndpoint(): Promise<string> {
+    const url = await this.endpoint();
+    await until(`${url} to answer`, async () => ((await answerOf(url)) === 200 ? true : undefined), {
+      otherwise: () => this.describe(),
+    });
+    return url;
   }
 
   /** Those that the operator made. */
