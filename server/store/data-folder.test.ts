@@ -97,11 +97,19 @@ describe('its format', () => {
   it('is refused when it is newer than the server, by a message that says so', async () => {
     await (await openDataFolder(path)).close();
     const file = join(path, 'format.json');
-    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 1', '"format": 2'));
-    await expect(openDataFolder(path)).rejects.toThrow(/has format 2, this server knows formats up to 1/);
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 3'));
+    await expect(openDataFolder(path)).rejects.toThrow(/has format 3, this server knows formats up to 2/);
     // The lock was let go.
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 3', '"format": 2'));
+    await (await openDataFolder(path)).close();
+  });
+
+  it('is brought from 1 to 2 by a start, so that a server of before refuses the folder', async () => {
+    await (await openDataFolder(path)).close();
+    const file = join(path, 'format.json');
     await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 1'));
     await (await openDataFolder(path)).close();
+    expect((await readFormat(file))?.format).toBe(2);
   });
 
   it('is refused when the file is damaged', async () => {
@@ -113,6 +121,7 @@ describe('its format', () => {
   it('is brought forward one step at a time, and goes on where a crash stopped it', async () => {
     await (await openDataFolder(path)).close();
     const file = join(path, 'format.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 1'));
     const steps: string[] = [];
     const step = (name: string) => () => {
       steps.push(name);

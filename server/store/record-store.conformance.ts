@@ -45,13 +45,16 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
         expect((await patient.get(key('a')))?.value).toEqual(Buffer.alloc(0));
       });
 
-      it.each([1, 4096, 32_760, 32_768, 40_000, 131_072, 1_000_003])('of %i bytes come back whole', async (size) => {
-        const value = Buffer.alloc(size, Buffer.from(`pattern of ${size}`));
-        await patient.put(key('big'), value);
-        expect((await patient.get(key('big')))?.value.equals(value)).toBe(true);
-        const [item] = await patient.scan(within('big'));
-        expect(item?.kind === 'entry' && item.value.equals(value)).toBe(true);
-      });
+      it.each([1, 2_040, 4_064, 4_072, 4096, 8_130, 8_144, 32_760, 32_768, 40_000, 131_072, 1_000_003])(
+        'of %i bytes come back whole',
+        async (size) => {
+          const value = Buffer.alloc(size, Buffer.from(`pattern of ${size}`));
+          await patient.put(key('big'), value);
+          expect((await patient.get(key('big')))?.value.equals(value)).toBe(true);
+          const [item] = await patient.scan(within('big'));
+          expect(item?.kind === 'entry' && item.value.equals(value)).toBe(true);
+        },
+      );
 
       it('keep a value that the caller read, whatever is read next', async () => {
         await patient.put(key('a'), 'first');

@@ -7,6 +7,7 @@ import { commitId } from '../patient.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { RecordTables } from './record-tables.ts';
 import { openLmdbRecordStore } from './lmdb-record-store.ts';
 
 const binary = { keyEncoding: 'binary', encoding: 'binary', cache: false } as const;
@@ -29,6 +30,7 @@ function queueOnFullDisk() {
     eventTurnBatching: false,
   });
   const records = root.openDB<Buffer, Buffer>({ ...binary, name: 'records' });
+  const pieces = root.openDB<Buffer, Buffer>({ ...binary, name: 'pieces' });
   const disk = { full: false, ballast: true, tight: false };
   const ballast = {
     release() {
@@ -47,7 +49,7 @@ function queueOnFullDisk() {
       if (disk.full) throw Object.assign(new Error('No space left on device'), { code: 28 });
       return result;
     });
-  const queue = new CommitQueue(root, records, failure, ballast);
+  const queue = new CommitQueue(root, new RecordTables(records, pieces), failure, ballast);
   const put = (name: string) => queue.commit({ id: commitId(), put: [{ key: key(name), value: Buffer.alloc(10) }] });
   const remove = (name: string) => queue.commit({ id: commitId(), delete: [key(name)] });
   return { queue, disk, put, remove, close: () => root.close() };

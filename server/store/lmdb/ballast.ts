@@ -18,13 +18,15 @@ export class Ballast {
   readonly #folder: string;
   readonly #file: string;
   readonly #records: Database<Buffer, Buffer>;
+  readonly #pieces: Database<Buffer, Buffer>;
   #judged = -Infinity;
   #tight = false;
 
-  constructor(folder: string, records: Database<Buffer, Buffer>) {
+  constructor(folder: string, records: Database<Buffer, Buffer>, pieces: Database<Buffer, Buffer>) {
     this.#folder = folder;
     this.#file = join(folder, 'ballast');
     this.#records = records;
+    this.#pieces = pieces;
     if (!this.#isThere()) this.#place();
   }
 
@@ -54,7 +56,7 @@ export class Ballast {
   space(): { readonly free: number; readonly total: number } {
     const { free, total } = freeOf(this.#folder);
     const owed = this.#isThere() ? 0 : BALLAST_BYTES;
-    return { free: Math.max(0, free + reusable(this.#records) - owed), total };
+    return { free: Math.max(0, free + reusable(this.#records, this.#pieces) - owed), total };
   }
 
   #isThere(): boolean {
@@ -91,8 +93,8 @@ interface Tree {
   readonly overflowPages: number;
 }
 
-/** Bytes of pages in the record file that nothing is in: all that were ever used but those of the three trees. */
-function reusable(records: Database<Buffer, Buffer>): number {
+/** Bytes of pages in the record file that nothing is in: all that were ever used but those of the four trees. */
+function reusable(records: Database<Buffer, Buffer>, pieces: Database<Buffer, Buffer>): number {
   const stats = records.getStats() as Tree & {
     readonly root: Tree;
     readonly free: Tree;
@@ -100,6 +102,6 @@ function reusable(records: Database<Buffer, Buffer>): number {
     readonly pageSize: number;
   };
   const pagesOf = (tree: Tree) => tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages;
-  const used = pagesOf(stats) + pagesOf(stats.root) + pagesOf(stats.free);
+  const used = pagesOf(stats) + pagesOf(pieces.getStats() as Tree) + pagesOf(stats.root) + pagesOf(stats.free);
   return Math.max(0, stats.lastPageNumber + 1 - used) * stats.pageSize;
 }

@@ -1,11 +1,11 @@
-import type { Database, RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { decodeCounter, encodeCounter } from '../counter.ts';
 import { type Batch, type CommitId, type Key, type Outcome, StoreUnavailable } from '../record-store.ts';
 import { type Ballast, noBallast } from './ballast.ts';
 import { causeOf } from './lmdb-errors.ts';
 import { RecentCommits } from './recent-commits.ts';
-import { readRecord, readRevision } from './read-record.ts';
-import { roomFor, setRevision } from './stored-value.ts';
+import type { RecordTables } from './record-tables.ts';
+import { type Stored, storedOf } from './stored-value.ts';
 
 /** Bytes of values that share one transaction: more would make its pages spill and the others wait. */
 const GROUP_BYTES = 16 * 1024 * 1024;
@@ -15,7 +15,7 @@ const SEQUENCE = Buffer.from('sequence');
 
 interface Waiting {
   readonly batch: Batch;
-  readonly puts: readonly { readonly key: Key; readonly stored: Buffer }[];
+  readonly puts: readonly { readonly key: Key; readonly stored: Stored }[];
   readonly bytes: number;
   readonly settle: PromiseWithResolvers<Outcome>;
 }
@@ -26,7 +26,7 @@ interface Waiting {
  */
 export class CommitQueue {
   readonly #root: RootDatabase<Buffer, Buffer>;
-  readonly #records: Database<Buffer, Buffer>;
+  readonly #tables: RecordTables;
   readonly #unavailable: (error: unknown) => StoreUnavailable;
   readonly #ballast: Pick<Ballast, 'release' | 'isTight'>;
   readonly #recent = new RecentCommits();
@@ -35,12 +35,12 @@ export class CommitQueue {
 
   constructor(
     root: RootDatabase<Buffer, Buffer>,
-    records: Database<Buffer, Buffer>,
+    tables: RecordTables,
     unavailable: (error: unknown) => StoreUnavailable,
     ballast: Pick<Ballast, 'release' | 'isTight'> = noBallast,
   ) {
     this.#root = root;
-    this.#records = records;
+    this.#tables = tables;
     this.#unavailable = unavailable;
     this.#ballast = ballast;
   }
@@ -49,9 +49,9 @@ export class CommitQueue {
     const settle = Promise.withResolvers<Outcome>();
     this.#recent.begin(batch.id, settle.promise);
     let bytes = 0;
-    const puts = (batch.put ?? []).map(({ key, value }) => {
+    const puts = (batch.put ?? []).map(({ key, value }, index) => {
       bytes += value.length;
-      return { key, stored: roomFor(value) };
+      return { key, stored: storedOf(value, index) };
     });
     this.#waiting.push({ batch, puts, bytes, settle });
     this.#schedule();
@@ -147,9 +147,9 @@ export class CommitQueue {
         return { waiting, outcome: undefined, error };
       }
       revision += 1;
-      for (const { key, stored } of waiting.puts) this.#write(key, setRevision(stored, revision));
-      for (const key of waiting.batch.delete ?? []) void this.#records.remove(key);
-      for (const { key, stored } of added) this.#write(key, setRevision(stored, revision));
+      for (const { key, stored } of waiting.puts) this.#tables.put(key, stored, revision);
+      for (const key of waiting.batch.delete ?? []) this.#tables.remove(key);
+      for (const { key, stored } of added) this.#tables.put(key, stored, revision);
       return { waiting, outcome: { kind: 'committed', revision } };
     });
     if (revision > Number(before)) {
@@ -160,14 +160,9 @@ export class CommitQueue {
     return decided;
   }
 
-  /** Inside a transaction lmdb-js writes at once and throws what goes wrong; its promise says nothing more. */
-  #write(key: Key, stored: Buffer): void {
-    void this.#records.put(key, stored);
-  }
-
   #conflictOf(batch: Batch): Key | undefined {
     for (const expectation of batch.expect ?? []) {
-      const revision = readRevision(this.#records, expectation.key);
+      const revision = this.#tables.revision(expectation.key);
       const expected = expectation.kind === 'absent' ? undefined : expectation.revision;
       if (revision !== expected) return expectation.key;
     }
@@ -176,8 +171,9 @@ export class CommitQueue {
 
   #addedOf(batch: Batch): Added[] {
     return (batch.add ?? []).map(({ key, delta }) => {
-      const value = decodeCounter(readRecord(this.#records, key)?.value);
-      return { key, stored: roomFor(encodeCounter(value + delta)) };
+      const value = decodeCounter(this.#tables.get(key)?.value);
+      // Small: it has no pieces to be told from others'.
+      return { key, stored: storedOf(encodeCounter(value + delta), 0) };
     });
   }
 }
@@ -189,7 +185,7 @@ function frees({ batch }: Waiting): boolean {
 
 interface Added {
   readonly key: Key;
-  readonly stored: Buffer;
+  readonly stored: Stored;
 }
 
 interface Decided {

@@ -7,6 +7,8 @@ import { HALF_MADE } from '../half-made.ts';
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>;
   readonly records: Database<Buffer, Buffer>;
+  /** Pages of large records. */
+  readonly pieces: Database<Buffer, Buffer>;
 }
 
 const FILE = 'data.mdb';
@@ -16,8 +18,14 @@ const FILE = 'data.mdb';
  * @see https://github.com/kriszyp/lmdb-js#options
  */
 export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Environment {
-  // lmdb-js takes it and its types do not know it.
-  const permissions = { permissionsMode: 0o600 };
+  // lmdb-js takes them and its types do not know them.
+  const options = {
+    permissionsMode: 0o600,
+    // Entries of the list of free pages in memory. Every commit of lmdb-js checks that list against itself, which costs the square of
+    // it; and every page that is asked for is a single one, so that whatever is in the list will do.
+    maxFreeSpaceToLoad: 1_000,
+    maxFreeSpaceToRetain: 2_000,
+  };
   const root = open<Buffer, Buffer>({
     path: folder,
     noSubdir: false,
@@ -31,15 +39,12 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Envi
     mapSize,
     // A slot for each thread's reads and for those that a crash left behind.
     maxReaders: 1024,
-    ...permissions,
+    ...options,
   });
-  const records = root.openDB<Buffer, Buffer>({
-    name: 'records',
-    keyEncoding: 'binary',
-    encoding: 'binary',
-    cache: false,
-  });
-  return { root, records };
+  const binary = { keyEncoding: 'binary', encoding: 'binary', cache: false } as const;
+  const records = root.openDB<Buffer, Buffer>({ name: 'records', ...binary });
+  const pieces = root.openDB<Buffer, Buffer>({ name: 'pieces', ...binary });
+  return { root, records, pieces };
 }
 
 /**

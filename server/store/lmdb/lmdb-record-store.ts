@@ -6,8 +6,8 @@ import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanR
 import { backupLmdb } from './backup-lmdb.ts';
 import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { makeEnvironment, openEnvironment } from './environment.ts';
-import { readRecord } from './read-record.ts';
+import { type Environment, makeEnvironment, openEnvironment } from './environment.ts';
+import { RecordTables } from './record-tables.ts';
 import { ScanHandle } from './scan-handle.ts';
 import { readPage } from './scan-page.ts';
 import { isThereRoomIn, RecordFileFailed, unavailable } from './lmdb-errors.ts';
@@ -28,38 +28,39 @@ export interface LmdbOptions {
  */
 export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   makeEnvironment(options.folder);
-  const { root, records } = openEnvironment(options.folder, options.mapSize);
+  const { root, records, pieces } = openEnvironment(options.folder, options.mapSize);
   // LMDB flushes its file, never the folder that the file's name is in.
   syncFolder(options.folder);
-  const ballast = options.ballast === true ? new Ballast(options.folder, records) : undefined;
-  return new LmdbRecordStore(root, records, options.folder, options.onFailed ?? endThread, ballast);
+  const ballast = options.ballast === true ? new Ballast(options.folder, records, pieces) : undefined;
+  return new LmdbRecordStore({ root, records, pieces }, options.folder, options.onFailed ?? endThread, ballast);
 }
 
 class LmdbRecordStore implements RecordStore {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #records: Database<Buffer, Buffer>;
+  readonly #tables: RecordTables;
   readonly #scans: ScanHandle;
   readonly #queue: CommitQueue;
   readonly #ballast: Ballast | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(
-    root: RootDatabase<Buffer, Buffer>,
-    records: Database<Buffer, Buffer>,
+    { root, records, pieces }: Environment,
     folder: string,
     onFailed: (error: Error) => void,
     ballast: Ballast | undefined,
   ) {
     this.#root = root;
     this.#records = records;
-    this.#scans = new ScanHandle(root);
+    this.#tables = new RecordTables(records, pieces);
+    this.#scans = new ScanHandle(root, this.#tables);
     this.#ballast = ballast;
     const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => isThereRoomIn(folder));
       if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
       return failure;
     };
-    this.#queue = new CommitQueue(root, records, failureOf, ballast);
+    this.#queue = new CommitQueue(root, this.#tables, failureOf, ballast);
   }
 
   // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
@@ -67,7 +68,7 @@ class LmdbRecordStore implements RecordStore {
   async get(key: Key): Promise<Entry | undefined> {
     checkKey(key);
     this.#freshSnapshot();
-    return readRecord(this.#records, key);
+    return this.#tables.get(key);
   }
 
   // Async as `get` is; nothing else runs in this thread between the first read and the last, so that they share a snapshot.
@@ -75,7 +76,7 @@ class LmdbRecordStore implements RecordStore {
   async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
     for (const key of keys) checkKey(key);
     this.#freshSnapshot();
-    return keys.map((key) => readRecord(this.#records, key));
+    return keys.map((key) => this.#tables.get(key));
   }
 
   async *scan(range: ScanRange): AsyncIterable<ScanItem> {

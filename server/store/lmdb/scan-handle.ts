@@ -1,7 +1,8 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { type Collapse, endOfGroup } from '../collapse.ts';
 import type { Entry } from '../record-store.ts';
-import { asBuffer, REVISION_BYTES, revisionOf } from './stored-value.ts';
+import type { RecordTables } from './record-tables.ts';
+import { asBuffer, partsOf, REVISION_BYTES, revisionOf } from './stored-value.ts';
 
 /** Bytes of entries that share one piece of memory, which lives as long as one of them. */
 const BLOCK_BYTES = 32 * 1024;
@@ -13,6 +14,7 @@ const BLOCK_BYTES = 32 * 1024;
  */
 export class ScanHandle {
   readonly #records: Database<unknown, Buffer>;
+  readonly #tables: RecordTables;
   /** Memory of lmdb-js that the next step writes over. */
   #key: Buffer = Buffer.alloc(0);
   #keyStart = 0;
@@ -22,7 +24,8 @@ export class ScanHandle {
   #block: Buffer = this.#key;
   #used = 0;
 
-  constructor(root: RootDatabase<Buffer, Buffer>) {
+  constructor(root: RootDatabase<Buffer, Buffer>, tables: RecordTables) {
+    this.#tables = tables;
     // lmdb-js takes both and its types do not know them.
     const coding = {
       keyEncoder: {
@@ -71,20 +74,20 @@ export class ScanHandle {
     return true;
   }
 
-  /** A copy of the record. */
+  /** A copy of the record. Once for each step: of a large record, what it is read with is the memory of the key. */
   entry(): Entry {
     const keyLength = this.#keyEnd - this.#keyStart;
-    const stored = asBuffer(this.#stored, this.#size);
-    const size = keyLength + this.#size - REVISION_BYTES;
+    const record = asBuffer(this.#stored, this.#size);
+    const revision = revisionOf(record);
+    const parts = partsOf(record);
+    const size = keyLength + (parts?.length ?? this.#size - REVISION_BYTES);
     const at = this.#room(size);
     const block = this.#block;
     this.#key.copy(block, at, this.#keyStart, this.#keyEnd);
-    stored.copy(block, at + keyLength, REVISION_BYTES, this.#size);
-    return {
-      key: block.subarray(at, at + keyLength),
-      value: block.subarray(at + keyLength, at + size),
-      revision: revisionOf(stored),
-    };
+    const value = block.subarray(at + keyLength, at + size);
+    const copied = record.copy(value, 0, parts?.start ?? REVISION_BYTES, this.#size);
+    if (parts !== undefined) this.#tables.copyPieces(parts, value, copied);
+    return { key: block.subarray(at, at + keyLength), value, revision };
   }
 
   /** A copy of the key. */
