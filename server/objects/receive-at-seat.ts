@@ -1,6 +1,6 @@
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import type { PackageEncryptor } from '../encryption/package-encryptor.ts';
-import { type BodyDigests, DigestsInProgress } from './checksums/body-digests.ts';
+import { DigestsInProgress } from './checksums/body-digests.ts';
 import { Gmac } from './checksums/gmac.ts';
 import { checkLength } from './collect-body.ts';
 import { discardBlob } from './discard-blob.ts';
@@ -11,7 +11,7 @@ import { newBlobId } from './new-id.ts';
 import type { BodySource } from './object-layer.ts';
 import { PieceFiller } from './piece-filler.ts';
 import { PieceQueue } from './piece-queue.ts';
-import type { Protection } from './records/object-record.ts';
+import { protectionOf } from './protection-of.ts';
 
 /** How a body is encrypted on its way into the pieces. */
 export interface Sealing {
@@ -52,7 +52,8 @@ export async function receiveAtSeat(
     await blobs.writePieces?.(blob, queue);
     try {
       const result = digests.finish(await md5);
-      return { digests: result, protection: protectionOf(result, sealing, mac), stored: { kind: 'blob', blob } };
+      const protection = protectionOf(result, sealing && mac && { salt: sealing.salt, mac: mac.digest() });
+      return { digests: result, protection, stored: { kind: 'blob', blob } };
     } catch (error) {
       await discardBlob(environment, blob);
       throw error;
@@ -66,12 +67,6 @@ export async function receiveAtSeat(
 
 function wanted({ md5 }: IncomingBody, sealing: Sealing | undefined) {
   return sealing === undefined ? ({ md5: 'elsewhere', sum: true } as const) : { md5, sum: false };
-}
-
-function protectionOf({ sums }: BodyDigests, sealing: Sealing | undefined, mac: Gmac | undefined): Protection {
-  if (sealing !== undefined && mac !== undefined) return { salt: sealing.salt.toString('base64'), mac: mac.digest() };
-  if (sums === undefined) throw new Error('a plain body has a sum');
-  return sums;
 }
 
 interface Pouring {

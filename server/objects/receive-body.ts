@@ -2,15 +2,15 @@ import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 import { PackageEncryptor } from '../encryption/package-encryptor.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../encryption/packages.ts';
-import { type BodyDigests, DigestsInProgress, digestWhole } from './checksums/body-digests.ts';
+import { DigestsInProgress, digestWhole } from './checksums/body-digests.ts';
 import { Gmac } from './checksums/gmac.ts';
 import { checkLength, collectBody } from './collect-body.ts';
 import type { Environment } from './environment.ts';
 import { discardBlob } from './discard-blob.ts';
 import type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 import { newBlobId } from './new-id.ts';
+import { protectionOf } from './protection-of.ts';
 import { receiveAtSeat } from './receive-at-seat.ts';
-import type { Protection } from './records/object-record.ts';
 
 export { discardBlob } from './discard-blob.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
@@ -31,7 +31,7 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
     return {
       digests: result,
-      protection: protectionOf(result, salt, key && { stored: crc32(bytes) }),
+      protection: protectionOf(result, salt && { salt, stored: crc32(bytes) }),
       stored: { kind: 'inline', bytes },
     };
   }
@@ -55,22 +55,12 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
   await environment.blobs.write(blob, key === undefined ? measured : ciphertext(key));
   try {
     const result = digests.finish();
-    const protection = protectionOf(result, salt, mac && { mac: mac.digest() });
+    const protection = protectionOf(result, salt && mac && { salt, mac: mac.digest() });
     return { digests: result, protection, stored: { kind: 'blob', blob } };
   } catch (error) {
     await discardBlob(environment, blob);
     throw error;
   }
-}
-
-function protectionOf(
-  digests: BodyDigests,
-  salt: Buffer | undefined,
-  ofCiphertext: { readonly stored: number } | { readonly mac: string } | undefined,
-): Protection {
-  if (salt !== undefined && ofCiphertext !== undefined) return { salt: salt.toString('base64'), ...ofCiphertext };
-  if (digests.sums === undefined) throw new Error('a plain body has a sum');
-  return digests.sums;
 }
 
 async function* measure(incoming: IncomingBody, digests: DigestsInProgress): AsyncGenerator<Buffer> {

@@ -1,16 +1,13 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key } from '../keys.ts';
 import { commitId } from '../patient.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { RecordTables } from './record-tables.ts';
+import { openEnvironment } from './environment.ts';
 import { openLmdbRecordStore } from './lmdb-record-store.ts';
-
-const binary = { keyEncoding: 'binary', encoding: 'binary', cache: false } as const;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {
@@ -22,15 +19,7 @@ const failure = (error: unknown) => new StoreUnavailable('full', 'full', { cause
 
 /** A queue over a disk that is full until the ballast is given up. */
 function queueOnFullDisk() {
-  const root = open<Buffer, Buffer>({
-    ...binary,
-    path: folder.path,
-    noSubdir: false,
-    overlappingSync: false,
-    eventTurnBatching: false,
-  });
-  const records = root.openDB<Buffer, Buffer>({ ...binary, name: 'records' });
-  const pieces = root.openDB<Buffer, Buffer>({ ...binary, name: 'pieces' });
+  const { root, tables } = openEnvironment(folder.path);
   const disk = { full: false, ballast: true, tight: false };
   const ballast = {
     release() {
@@ -49,7 +38,7 @@ function queueOnFullDisk() {
       if (disk.full) throw Object.assign(new Error('No space left on device'), { code: 28 });
       return result;
     });
-  const queue = new CommitQueue(root, new RecordTables(records, pieces), failure, ballast);
+  const queue = new CommitQueue(root, tables, failure, ballast);
   const put = (name: string) => queue.commit({ id: commitId(), put: [{ key: key(name), value: Buffer.alloc(10) }] });
   const remove = (name: string) => queue.commit({ id: commitId(), delete: [key(name)] });
   return { queue, disk, put, remove, close: () => root.close() };

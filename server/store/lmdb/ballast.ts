@@ -1,6 +1,6 @@
 import { closeSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database } from 'lmdb';
+import type { RecordTables } from './record-tables.ts';
 
 /** A group of deletes copies some pages for each key before any is free again; this is room for thousands of them. */
 const BALLAST_BYTES = 8 * 1024 * 1024;
@@ -17,16 +17,14 @@ const JUDGED_FOR = 100;
 export class Ballast {
   readonly #folder: string;
   readonly #file: string;
-  readonly #records: Database<Buffer, Buffer>;
-  readonly #pieces: Database<Buffer, Buffer>;
+  readonly #tables: RecordTables;
   #judged = -Infinity;
   #tight = false;
 
-  constructor(folder: string, records: Database<Buffer, Buffer>, pieces: Database<Buffer, Buffer>) {
+  constructor(folder: string, tables: RecordTables) {
     this.#folder = folder;
     this.#file = join(folder, 'ballast');
-    this.#records = records;
-    this.#pieces = pieces;
+    this.#tables = tables;
     if (!this.#isThere()) this.#place();
   }
 
@@ -56,7 +54,7 @@ export class Ballast {
   space(): { readonly free: number; readonly total: number } {
     const { free, total } = freeOf(this.#folder);
     const owed = this.#isThere() ? 0 : BALLAST_BYTES;
-    return { free: Math.max(0, free + reusable(this.#records, this.#pieces) - owed), total };
+    return { free: Math.max(0, free + this.#tables.reusableBytes() - owed), total };
   }
 
   #isThere(): boolean {
@@ -85,23 +83,4 @@ export const noBallast = { release: () => false, isTight: () => false } as const
 function freeOf(folder: string): { readonly free: number; readonly total: number } {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return { free: bavail * bsize, total: blocks * bsize };
-}
-
-interface Tree {
-  readonly treeBranchPageCount: number;
-  readonly treeLeafPageCount: number;
-  readonly overflowPages: number;
-}
-
-/** Bytes of pages in the record file that nothing is in: all that were ever used but those of the four trees. */
-function reusable(records: Database<Buffer, Buffer>, pieces: Database<Buffer, Buffer>): number {
-  const stats = records.getStats() as Tree & {
-    readonly root: Tree;
-    readonly free: Tree;
-    readonly lastPageNumber: number;
-    readonly pageSize: number;
-  };
-  const pagesOf = (tree: Tree) => tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages;
-  const used = pagesOf(stats) + pagesOf(pieces.getStats() as Tree) + pagesOf(stats.root) + pagesOf(stats.free);
-  return Math.max(0, stats.lastPageNumber + 1 - used) * stats.pageSize;
 }

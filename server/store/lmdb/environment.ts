@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { HALF_MADE } from '../half-made.ts';
+import { RecordTables } from './record-tables.ts';
 
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>;
-  readonly records: Database<Buffer, Buffer>;
-  /** Pages of large records. */
-  readonly pieces: Database<Buffer, Buffer>;
+  readonly tables: RecordTables;
 }
 
 const FILE = 'data.mdb';
@@ -22,7 +21,7 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Envi
   const options = {
     permissionsMode: 0o600,
     // Entries of the list of free pages in memory. Every commit of lmdb-js checks that list against itself, which costs the square of
-    // it; and every page that is asked for is a single one, so that whatever is in the list will do.
+    // its length; and values ask for single pages, for which whatever is in the list will do (`stored-value.ts`).
     maxFreeSpaceToLoad: 1_000,
     maxFreeSpaceToRetain: 2_000,
   };
@@ -41,10 +40,7 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Envi
     maxReaders: 1024,
     ...options,
   });
-  const binary = { keyEncoding: 'binary', encoding: 'binary', cache: false } as const;
-  const records = root.openDB<Buffer, Buffer>({ name: 'records', ...binary });
-  const pieces = root.openDB<Buffer, Buffer>({ name: 'pieces', ...binary });
-  return { root, records, pieces };
+  return { root, tables: new RecordTables(root) };
 }
 
 /**

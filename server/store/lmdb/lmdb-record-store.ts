@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import type { Database, RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { checkBatch, checkKey } from '../batch.ts';
 import { closed } from '../closed.ts';
 import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../record-store.ts';
@@ -7,7 +7,7 @@ import { backupLmdb } from './backup-lmdb.ts';
 import { Ballast } from './ballast.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Environment, makeEnvironment, openEnvironment } from './environment.ts';
-import { RecordTables } from './record-tables.ts';
+import type { RecordTables } from './record-tables.ts';
 import { ScanHandle } from './scan-handle.ts';
 import { readPage } from './scan-page.ts';
 import { isThereRoomIn, RecordFileFailed, unavailable } from './lmdb-errors.ts';
@@ -28,16 +28,15 @@ export interface LmdbOptions {
  */
 export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   makeEnvironment(options.folder);
-  const { root, records, pieces } = openEnvironment(options.folder, options.mapSize);
+  const environment = openEnvironment(options.folder, options.mapSize);
   // LMDB flushes its file, never the folder that the file's name is in.
   syncFolder(options.folder);
-  const ballast = options.ballast === true ? new Ballast(options.folder, records, pieces) : undefined;
-  return new LmdbRecordStore({ root, records, pieces }, options.folder, options.onFailed ?? endThread, ballast);
+  const ballast = options.ballast === true ? new Ballast(options.folder, environment.tables) : undefined;
+  return new LmdbRecordStore(environment, options.folder, options.onFailed ?? endThread, ballast);
 }
 
 class LmdbRecordStore implements RecordStore {
   readonly #root: RootDatabase<Buffer, Buffer>;
-  readonly #records: Database<Buffer, Buffer>;
   readonly #tables: RecordTables;
   readonly #scans: ScanHandle;
   readonly #queue: CommitQueue;
@@ -45,22 +44,21 @@ class LmdbRecordStore implements RecordStore {
   #closing: Promise<void> | undefined;
 
   constructor(
-    { root, records, pieces }: Environment,
+    { root, tables }: Environment,
     folder: string,
     onFailed: (error: Error) => void,
     ballast: Ballast | undefined,
   ) {
     this.#root = root;
-    this.#records = records;
-    this.#tables = new RecordTables(records, pieces);
-    this.#scans = new ScanHandle(root, this.#tables);
+    this.#tables = tables;
+    this.#scans = new ScanHandle(root, tables);
     this.#ballast = ballast;
     const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => isThereRoomIn(folder));
       if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
       return failure;
     };
-    this.#queue = new CommitQueue(root, this.#tables, failureOf, ballast);
+    this.#queue = new CommitQueue(root, tables, failureOf, ballast);
   }
 
   // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
@@ -128,10 +126,9 @@ class LmdbRecordStore implements RecordStore {
     return this.#closing;
   }
 
-  /** A thread's read transaction is kept until its next turn and does not show what other threads committed since. */
   #freshSnapshot(): void {
     if (this.#closing !== undefined) throw closed('record');
-    this.#records.resetReadTxn();
+    this.#tables.freshSnapshot();
   }
 }
 

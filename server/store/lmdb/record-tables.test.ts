@@ -1,3 +1,4 @@
+import type { RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key, within } from '../keys.ts';
 import { commitId, Patient } from '../patient.ts';
@@ -19,11 +20,14 @@ const sizes = [
   1, 2_000, 4_056, 4_063, 4_064, 4_065, 4_072, 4_096, 8_130, 8_131, 8_144, 8_145, 16_384, 131_072, 1_000_003,
 ];
 
+const table = (root: RootDatabase<Buffer, Buffer>, name: string) =>
+  root.openDB<Buffer, Buffer>({ name, keyEncoding: 'binary', encoding: 'binary', cache: false });
+
 /** Pages of the file that values have to themselves, and how many pieces there are. */
 async function pages(): Promise<{ readonly overflow: number; readonly pieces: number; readonly records: number }> {
-  const { root, records, pieces } = openEnvironment(folder.path);
-  const counted = (table: typeof records) => table.getStats() as { entryCount: number; overflowPages: number };
-  const [ofRecords, ofPieces] = [counted(records), counted(pieces)];
+  const { root } = openEnvironment(folder.path);
+  const counted = (name: string) => table(root, name).getStats() as { entryCount: number; overflowPages: number };
+  const [ofRecords, ofPieces] = [counted('records'), counted('pieces')];
   await root.close();
   return {
     overflow: ofRecords.overflowPages + ofPieces.overflowPages,
@@ -85,9 +89,29 @@ describe('a large record in LMDB', () => {
     await store.close();
   });
 
+  it('that lacks a piece is refused, never given out in part', async () => {
+    const first = openLmdbRecordStore({ folder: folder.path });
+    await first.commit({ id: commitId(), put: [put('a', 9_000), put('b', 9_000)] });
+    await first.close();
+    const { root } = openEnvironment(folder.path);
+    const pieces = table(root, 'pieces');
+    const [lost] = [...pieces.getKeys({ limit: 1 })];
+    await pieces.remove(lost ?? Buffer.alloc(0));
+    await root.close();
+
+    const store = openLmdbRecordStore({ folder: folder.path });
+    await expect(store.get(key('a'))).rejects.toThrow(
+      /record file is damaged: piece 0 .* is missing; restore a snapshot/,
+    );
+    await expect(new Patient(store).scan(within('a'))).rejects.toThrow('the record file is damaged');
+    expect((await store.get(key('b')))?.value).toEqual(pattern(9_000, 'b'));
+    await store.close();
+  });
+
   it('is read, replaced and deleted as a server of folder format 1 wrote it: whole', async () => {
     await openLmdbRecordStore({ folder: folder.path }).close();
-    const { root, records } = openEnvironment(folder.path);
+    const { root } = openEnvironment(folder.path);
+    const records = table(root, 'records');
     for (const name of ['a', 'b', 'c'])
       await records.put(key(name), Buffer.concat([Buffer.from('0000000000000007', 'hex'), pattern(9_000, name)]));
     await root.close();

@@ -1,4 +1,4 @@
-import type { Database } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import type { Entry, Key } from '../record-store.ts';
 import {
   asBuffer,
@@ -9,6 +9,7 @@ import {
   revisionOf,
   setRevision,
   type Stored,
+  writeRevision,
 } from './stored-value.ts';
 
 /** lmdb-js has them and its types do not: the size of what was read last. */
@@ -16,7 +17,13 @@ type Table = Database<Buffer, Buffer> & { readonly lastSize: number };
 
 /** Revision (8 bytes), place in the batch (4), number of the piece (4): pieces of one commit stand side by side. */
 const PIECE_KEY_BYTES = 16;
-const HIGH = 2 ** 32;
+
+/** Pages of one of LMDB's trees. */
+interface Tree {
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
 
 /** The records, and the pieces of large ones beside them. What writes is for within a transaction. */
 export class RecordTables {
@@ -25,9 +32,16 @@ export class RecordTables {
   /** lmdb-js copies a key before it returns. */
   readonly #pieceKey = Buffer.alloc(PIECE_KEY_BYTES);
 
-  constructor(records: Database<Buffer, Buffer>, pieces: Database<Buffer, Buffer>) {
-    this.#records = records as Table;
-    this.#pieces = pieces as Table;
+  constructor(root: RootDatabase<Buffer, Buffer>) {
+    const table = (name: string) =>
+      root.openDB<Buffer, Buffer>({ name, keyEncoding: 'binary', encoding: 'binary', cache: false }) as Table;
+    this.#records = table('records');
+    this.#pieces = table('pieces');
+  }
+
+  /** A thread's read transaction is kept until its next turn and does not show what other threads committed since. */
+  freshSnapshot(): void {
+    this.#records.resetReadTxn();
   }
 
   get(key: Key): Entry | undefined {
@@ -53,7 +67,11 @@ export class RecordTables {
     let at = copied;
     for (let piece = 0; at < parts.length; piece += 1) {
       const bytes = this.#read(this.#pieces, this.#keyOf(parts, piece));
-      if (bytes === undefined) throw new Error(`the record of revision ${parts.revision} lacks its piece ${piece}`);
+      if (bytes === undefined) {
+        throw new Error(
+          `the record file is damaged: piece ${piece} of the record of revision ${parts.revision} is missing; restore a snapshot`,
+        );
+      }
       at += bytes.copy(value, at, 0, this.#pieces.lastSize);
     }
   }
@@ -73,6 +91,22 @@ export class RecordTables {
     void this.#records.remove(key);
   }
 
+  /** Bytes of pages in the file that nothing is in: all that were ever used but those of the four trees. */
+  reusableBytes(): number {
+    const stats = this.#records.getStats() as Tree & {
+      readonly root: Tree;
+      readonly free: Tree;
+      readonly lastPageNumber: number;
+      readonly pageSize: number;
+    };
+    const trees = [stats, this.#pieces.getStats() as Tree, stats.root, stats.free];
+    const used = trees.reduce(
+      (sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
+      0,
+    );
+    return Math.max(0, stats.lastPageNumber + 1 - used) * stats.pageSize;
+  }
+
   #removePieces(key: Key): void {
     const record = this.#read(this.#records, key);
     const parts = record && partsOf(record);
@@ -89,8 +123,7 @@ export class RecordTables {
 
   #keyOf({ revision, index }: Parts, piece: number): Buffer {
     const key = this.#pieceKey;
-    key.writeUInt32BE(Math.floor(revision / HIGH), 0);
-    key.writeUInt32BE(revision % HIGH, 4);
+    writeRevision(key, revision);
     key.writeUInt32BE(index, 8);
     key.writeUInt32BE(piece, 12);
     return key;

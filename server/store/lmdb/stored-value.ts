@@ -41,10 +41,15 @@ export function storedOf(value: Buffer, index: number): Stored {
 }
 
 export function setRevision({ record, pieces }: Stored, revision: number): void {
-  // Two halves: a BigInt for each record written or read would be garbage.
-  record.writeUInt32BE(Math.floor(revision / HIGH), 0);
-  record.writeUInt32BE(revision % HIGH, 4);
+  writeRevision(record, revision);
   if (pieces.length > 0) record[0] = IN_PIECES;
+}
+
+/** At the beginning of `bytes`, in order. */
+export function writeRevision(bytes: Buffer, revision: number): void {
+  // Two halves: a BigInt for each record written or read would be garbage.
+  bytes.writeUInt32BE(Math.floor(revision / HIGH), 0);
+  bytes.writeUInt32BE(revision % HIGH, 4);
 }
 
 export function revisionOf(record: Buffer): number {
