@@ -38,9 +38,9 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
       generate: (keyName) => {
         const plaintext = Buffer.from(keyName);
         if (!known.includes(keyName)) return noKeySource.generate(keyName, {});
-        return Promise.resolve({ plaintext, sealed: { keyName, ciphertext: plaintext } });
+        return Promise.resolve({ plaintext, sealed: { keyName, ciphertext: plaintext.toString('base64') } });
       },
-      unseal: (sealed) => Promise.resolve(sealed.ciphertext),
+      unseal: (sealed) => Buffer.from(sealed.ciphertext, 'base64'),
       checkKey: () => Promise.resolve(),
       check: () => (known.includes('default-key') ? Promise.resolve() : Promise.reject(new Error('gone'))),
     },

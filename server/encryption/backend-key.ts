@@ -101,7 +101,7 @@ export function keyOfBackend(value: Buffer): string {
 
 function encode(sealed: SealedDataKey, everythingSealed: boolean): Buffer {
   const { keyName, keyVersion, ciphertext } = sealed;
-  const json = JSON.stringify({ keyName, keyVersion, ciphertext: ciphertext.toString('base64'), everythingSealed });
+  const json = JSON.stringify({ keyName, keyVersion, ciphertext, everythingSealed });
   return Buffer.concat([Buffer.of(FORMAT), Buffer.from(json)]);
 }
 
@@ -121,7 +121,7 @@ function decode(value: Buffer): { sealed: SealedDataKey; everythingSealed: boole
   return {
     sealed: {
       keyName: read.keyName,
-      ciphertext: Buffer.from(read.ciphertext, 'base64'),
+      ciphertext: read.ciphertext,
       ...(read.keyVersion === undefined ? {} : { keyVersion: read.keyVersion }),
     },
     everythingSealed: read.everythingSealed,

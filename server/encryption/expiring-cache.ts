@@ -1,11 +1,19 @@
+interface Kept<T> {
+  /** A promise until it is loaded. */
+  value: T | Promise<T>;
+  readonly group: string;
+  readonly until: number;
+  usesLeft: number;
+}
+
 /**
  * Values by name, each with a lifetime and a number of uses; the oldest goes when there are too many. Concurrent requests for a
- * missing value wait for one load. A load that fails is not kept.
+ * missing value wait for one load. A load that fails is not kept. A value that is loaded is given at once, without a promise.
  */
 export class ExpiringCache<T> {
   readonly #limits: { readonly lifetimeMs: number; readonly uses: number; readonly entries: number };
   readonly #clock: () => number;
-  readonly #entries = new Map<string, { value: Promise<T>; group: string; until: number; usesLeft: number }>();
+  readonly #entries = new Map<string, Kept<T>>();
 
   constructor(
     limits: { readonly lifetimeMs: number; readonly uses: number; readonly entries: number },
@@ -15,7 +23,7 @@ export class ExpiringCache<T> {
     this.#clock = clock;
   }
 
-  get(name: string, group: string, load: () => Promise<T>): Promise<T> {
+  get(name: string, group: string, load: () => Promise<T>): T | Promise<T> {
     const now = this.#clock();
     const known = this.#entries.get(name);
     if (known !== undefined && known.until > now && known.usesLeft > 0) {
@@ -23,17 +31,28 @@ export class ExpiringCache<T> {
       return known.value;
     }
     this.#entries.delete(name);
-    const value = load();
-    const entry = { value, group, until: now + this.#limits.lifetimeMs, usesLeft: this.#limits.uses - 1 };
+    const loading = load();
+    const entry: Kept<T> = {
+      value: loading,
+      group,
+      until: now + this.#limits.lifetimeMs,
+      usesLeft: this.#limits.uses - 1,
+    };
     this.#entries.set(name, entry);
-    value.catch(() => {
-      if (this.#entries.get(name) === entry) this.#entries.delete(name);
-    });
+    void this.#settle(name, entry, loading);
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= this.#limits.entries) break;
       this.#entries.delete(oldest);
     }
-    return value;
+    return loading;
+  }
+
+  async #settle(name: string, entry: Kept<T>, loading: Promise<T>): Promise<void> {
+    try {
+      entry.value = await loading;
+    } catch {
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+    }
   }
 
   /** Forgets every value of a group. */

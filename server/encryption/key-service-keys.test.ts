@@ -30,6 +30,17 @@ describe('data keys of the key service', () => {
     expect(service.calls).toEqual(['generate default-key']);
   });
 
+  it('are given at once where they are at hand, and waited for together where they are not', async () => {
+    const { service, keys } = prepared();
+    const made = await keys.generate('default-key', context);
+    const after = keyServiceKeys(service, { defaultKey: 'default-key' });
+    const waiting = [after.unseal(made.sealed, context), after.unseal(made.sealed, context)];
+    expect(waiting).toEqual([expect.any(Promise), expect.any(Promise)]);
+    for (const one of waiting) await one;
+    expect(after.unseal(made.sealed, context)).toEqual(made.plaintext);
+    expect(service.calls).toEqual(['generate default-key', 'decrypt default-key']);
+  });
+
   it('are fresh and remembered by nobody where they are asked for once', async () => {
     const { service, keys } = prepared();
     const cached = await keys.generate('default-key', context);
@@ -145,15 +156,25 @@ describe('no key source', () => {
   it('refuses everything as not configured', async () => {
     const code = { code: 'not-configured' };
     await expect(noKeySource.generate('x', {})).rejects.toMatchObject(code);
-    await expect(noKeySource.unseal({ keyName: 'x', ciphertext: Buffer.alloc(0) }, {})).rejects.toMatchObject(code);
+    await expect(noKeySource.unseal({ keyName: 'x', ciphertext: '' }, {})).rejects.toMatchObject(code);
     await expect(noKeySource.check()).rejects.toMatchObject(code);
   });
 });
+
+const escaped = (json: string) => json.replace('<', '\\u003c').replace('>', '\\u003e').replace('&', '\\u0026');
 
 describe('contextBytes', () => {
   it('sorts names and escapes what HTML would read', () => {
     expect(String(contextBytes({ b: '<&>', a: '"ä' }))).toBe(String.raw`{"a":"\"ä","b":"\u003c\u0026\u003e"}`);
   });
+
+  it.each(['bucket', 'a.b-c_d:e', '', '"', '\\', '<', '>', '&', 'ä', 'a b', 'a\n', '\u2028', 'bucket\n'])(
+    'of one name is JSON: %j',
+    (text) => {
+      expect(String(contextBytes({ 'coffer:bucket': text }))).toBe(escaped(JSON.stringify({ 'coffer:bucket': text })));
+      expect(String(contextBytes({ [text]: 'value' }))).toBe(escaped(JSON.stringify({ [text]: 'value' })));
+    },
+  );
 
   it('of nothing is an empty object', () => {
     expect(String(contextBytes({}))).toBe('{}');

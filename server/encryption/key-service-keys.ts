@@ -64,12 +64,18 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     const { plaintext, ciphertext, version } = await ask(keyName, () => calls.generateKey(keyName, context));
     return {
       plaintext: dataKeyBytes(keyName, plaintext),
-      sealed: { keyName, ciphertext, ...(version === undefined ? {} : { keyVersion: version }) },
+      sealed: {
+        keyName,
+        ciphertext: ciphertext.toString('base64'),
+        ...(version === undefined ? {} : { keyVersion: version }),
+      },
     };
   }
 
   async function unsealNow(sealed: SealedDataKey, context: Buffer, calls = client): Promise<Buffer> {
-    const plaintext = await ask(sealed.keyName, () => calls.decryptKey(sealed.keyName, sealed.ciphertext, context));
+    const plaintext = await ask(sealed.keyName, () =>
+      calls.decryptKey(sealed.keyName, Buffer.from(sealed.ciphertext, 'base64'), context),
+    );
     return dataKeyBytes(sealed.keyName, plaintext);
   }
 
@@ -87,7 +93,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
   return {
     defaultKey: options.defaultKey,
 
-    generate(keyName, context, { once = false } = {}): Promise<DataKey> {
+    async generate(keyName, context, { once = false } = {}): Promise<DataKey> {
       const text = contextText(context);
       if (once) return generateNow(keyName, Buffer.from(text));
       return generated.get(`${keyName} ${text}`, keyName, async () => {
@@ -98,7 +104,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
       });
     },
 
-    unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer> {
+    unseal(sealed: SealedDataKey, context: EncryptionContext): Buffer | Promise<Buffer> {
       const text = contextText(context);
       return unsealed.get(nameOf(sealed, text), sealed.keyName, () => unsealNow(sealed, Buffer.from(text)));
     },
@@ -143,7 +149,7 @@ async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, default
 }
 
 function nameOf({ keyName, ciphertext }: SealedDataKey, context: string): string {
-  return `${keyName} ${ciphertext.toString('base64')} ${context}`;
+  return `${keyName} ${ciphertext} ${context}`;
 }
 
 /** The policy of the key service may forbid creating; then the key is there already, or the round trip fails with the reason. */

@@ -13,8 +13,11 @@ export interface KeySource {
    */
   generate(keyName: string, context: EncryptionContext, options?: { readonly once?: boolean }): Promise<DataKey>;
 
-  /** The 32-byte data key again. Fails with `not-authentic` where key, version or context differ. */
-  unseal(sealed: SealedDataKey, context: EncryptionContext): Promise<Buffer>;
+  /**
+   * The 32-byte data key again, at once where it is at hand: each GET of an encrypted object asks. Fails with `not-authentic` where key,
+   * version or context differ.
+   */
+  unseal(sealed: SealedDataKey, context: EncryptionContext): Buffer | Promise<Buffer>;
 
   /** Resolves when this key exists and may be used, asked now: nothing cached answers. */
   checkKey(keyName: string): Promise<void>;
@@ -29,8 +32,9 @@ export type EncryptionContext = Readonly<Record<string, string>>;
 export interface SealedDataKey {
   readonly keyName: string;
   /** The key ID of the key-service protocol, where it gave one. */
-  readonly keyVersion?: string;
-  readonly ciphertext: Buffer;
+  readonly keyVersion?: string | undefined;
+  /** Base64, as records keep it. */
+  readonly ciphertext: string;
 }
 
 export interface DataKey {

@@ -57,10 +57,11 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
     cipher.setAAD(context);
     const sealed = [cipher.update(plaintext), cipher.final(), cipher.getAuthTag()];
     const ciphertext = Buffer.concat([...sealed, iv, nonce]);
-    return { plaintext, sealed: { keyName: key.name, keyVersion: version, ciphertext } };
+    return { plaintext, sealed: { keyName: key.name, keyVersion: version, ciphertext: ciphertext.toString('base64') } };
   }
 
-  function unsealNow({ ciphertext, keyVersion }: SealedDataKey, context: Buffer): Buffer {
+  function unsealNow({ ciphertext: sealed, keyVersion }: SealedDataKey, context: Buffer): Buffer {
+    const ciphertext = Buffer.from(sealed, 'base64');
     if (ciphertext.length !== CIPHERTEXT_SIZE) throw notAuthentic('it has another form');
     const nonceAt = CIPHERTEXT_SIZE - NONCE_SIZE;
     const ivAt = nonceAt - IV_SIZE;
@@ -91,10 +92,8 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
     );
   }
 
-  /** Rejects for every name but that of the one key. */
-  async function known<T>(keyName: string, answer: () => T | Promise<T>): Promise<T> {
-    if (keyName === key.name) return answer();
-    throw new KeySourceError(
+  function unknown(keyName: string): KeySourceError {
+    return new KeySourceError(
       'key-not-found',
       `there is no key ${keyName}: SVC_KMS_SECRET_KEY gives ${key.name} alone; several keys need a key service`,
     );
@@ -102,19 +101,20 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
 
   return {
     defaultKey: key.name,
-    generate: (keyName, context, { once = false } = {}) =>
-      known(keyName, () => {
-        const text = contextText(context);
-        if (once) return generateNow(Buffer.from(text));
-        return generated.get(text, keyName, () => Promise.resolve(generateNow(Buffer.from(text))));
-      }),
-    unseal: (sealed: SealedDataKey, context: EncryptionContext) =>
-      known(sealed.keyName, () => {
-        const text = contextText(context);
-        const name = `${sealed.ciphertext.toString('base64')} ${text}`;
-        return unsealed.get(name, sealed.keyName, async () => unsealNow(sealed, Buffer.from(text)));
-      }),
-    checkKey: (keyName) => known(keyName, () => undefined),
+    async generate(keyName, context, { once = false } = {}) {
+      if (keyName !== key.name) throw unknown(keyName);
+      const text = contextText(context);
+      if (once) return generateNow(Buffer.from(text));
+      return generated.get(text, keyName, () => Promise.resolve(generateNow(Buffer.from(text))));
+    },
+    unseal(sealed: SealedDataKey, context: EncryptionContext) {
+      if (sealed.keyName !== key.name) return Promise.reject(unknown(sealed.keyName));
+      const text = contextText(context);
+      return unsealed.get(`${sealed.ciphertext} ${text}`, key.name, async () => unsealNow(sealed, Buffer.from(text)));
+    },
+    async checkKey(keyName) {
+      if (keyName !== key.name) throw unknown(keyName);
+    },
     check: () => Promise.resolve(),
   };
 }

@@ -11,7 +11,7 @@ export function freshKeys(keys: KeySource, clock: () => number): KeySource {
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
   return {
     ...keys,
-    generate: (keyName, context, options) =>
+    generate: async (keyName, context, options) =>
       generated.get(`${keyName} ${contextText(context)}`, keyName, () =>
         keys.generate(keyName, context, { ...options, once: true }),
       ),

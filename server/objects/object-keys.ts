@@ -1,6 +1,5 @@
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import { newObjectKey, type ObjectPlace, sealObjectKey } from '../encryption/object-key.ts';
-import type { SealedDataKey } from '../encryption/key-source.ts';
 import { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { openCustomerSealed } from './customer-sealed.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
@@ -36,7 +35,7 @@ export async function sealUnder(
     scheme,
     keyName,
     ...(keyVersion === undefined ? {} : { keyVersion }),
-    dataKey: ciphertext.toString('base64'),
+    dataKey: ciphertext,
     objectKey: sealObjectKey(objectKey, outer, place, random).toString('base64'),
     ...(context && { context }),
     ...(bucketKey !== undefined && { bucketKey }),
@@ -47,24 +46,18 @@ export async function sealUnder(
 const opened = new OpenedObjectKeys();
 
 /**
- * The key again. Throws `KeySourceError`, `DamagedCiphertext` when the record was put together from others, and an `S3Error` where the
- * client's key is needed and not the one given.
+ * The key again, at once where it was opened before. Fails with `KeySourceError`, `DamagedCiphertext` when the record was put together
+ * from others, and an `S3Error` where the client's key is needed and not the one given.
  */
-export async function recoverObjectKey(
+export function recoverObjectKey(
   environment: Pick<Environment, 'keys'>,
   sealed: SealedKeys,
   place: ObjectPlace,
   customerKey?: CustomerKey,
-): Promise<OpenedObjectKey> {
+): OpenedObjectKey | Promise<OpenedObjectKey> {
   if (sealed.scheme === 'SSE-C') return new OpenedObjectKey(openCustomerSealed(sealed, place, customerKey));
-  const dataKey = await environment.keys.unseal(sealedDataKey(sealed), dataKeyContext(place.bucket, sealed.context));
-  return opened.open(sealed.objectKey, dataKey, place);
-}
-
-function sealedDataKey({ keyName, keyVersion, dataKey }: ServiceSealedKeys): SealedDataKey {
-  return {
-    keyName,
-    ciphertext: Buffer.from(dataKey, 'base64'),
-    ...(keyVersion === undefined ? {} : { keyVersion }),
-  };
+  const { keyName, keyVersion, dataKey: ciphertext, objectKey, context } = sealed;
+  const dataKey = environment.keys.unseal({ keyName, keyVersion, ciphertext }, dataKeyContext(place.bucket, context));
+  if (dataKey instanceof Promise) return dataKey.then((bytes) => opened.open(objectKey, bytes, place));
+  return opened.open(objectKey, dataKey, place);
 }

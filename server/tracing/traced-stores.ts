@@ -61,6 +61,6 @@ function tracedKeys(keys: KeySource, tracing: Tracing): KeySource {
     generate: (...args: Parameters<KeySource['generate']>) =>
       tracing.span('keys.generate', { 'key.name': args[0] }, () => keys.generate(...args)),
     unseal: (...args: Parameters<KeySource['unseal']>) =>
-      tracing.span('keys.unseal', { 'key.name': args[0].keyName }, () => keys.unseal(...args)),
+      tracing.span('keys.unseal', { 'key.name': args[0].keyName }, async () => keys.unseal(...args)),
   });
 }

@@ -10,6 +10,6 @@ it('what SVC_KMS_SECRET_KEY sealed opens at the key service that the key was imp
   const context = { 'coffer:bucket': 'b' };
   const { plaintext, sealed } = await secretKeySource({ name: 'my-key', bytes }).generate('my-key', context);
   const imported = keyFrom(bytes, 'AES256-GCM_SHA256');
-  expect(unseal(imported, sealed.ciphertext, contextBytes(context))).toEqual(plaintext);
+  expect(unseal(imported, Buffer.from(sealed.ciphertext, 'base64'), contextBytes(context))).toEqual(plaintext);
   expect(sealed.keyVersion).toBe(imported.id);
 });
