@@ -100,9 +100,7 @@ export function keyOfBackend(value: Buffer): string {
 }
 
 function encode(sealed: SealedDataKey, everythingSealed: boolean): Buffer {
-  const { keyName, keyVersion, ciphertext } = sealed;
-  const json = JSON.stringify({ keyName, keyVersion, ciphertext, everythingSealed });
-  return Buffer.concat([Buffer.of(FORMAT), Buffer.from(json)]);
+  return Buffer.concat([Buffer.of(FORMAT), Buffer.from(JSON.stringify({ ...sealed, everythingSealed }))]);
 }
 
 function decode(value: Buffer): { sealed: SealedDataKey; everythingSealed: boolean } {
@@ -112,18 +110,7 @@ function decode(value: Buffer): { sealed: SealedDataKey; everythingSealed: boole
       `the record of the backend's key has format ${value[0]}, which this server does not know: start the newer server that wrote it`,
     );
   }
-  const read = JSON.parse(value.toString('utf8', 1)) as {
-    keyName: string;
-    keyVersion?: string;
-    ciphertext: string;
-    everythingSealed: boolean;
-  };
-  return {
-    sealed: {
-      keyName: read.keyName,
-      ciphertext: read.ciphertext,
-      ...(read.keyVersion === undefined ? {} : { keyVersion: read.keyVersion }),
-    },
-    everythingSealed: read.everythingSealed,
-  };
+  const read = JSON.parse(value.toString('utf8', 1)) as SealedDataKey & { readonly everythingSealed: boolean };
+  const { everythingSealed, ...sealed } = read;
+  return { sealed, everythingSealed };
 }

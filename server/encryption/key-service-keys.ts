@@ -64,11 +64,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     const { plaintext, ciphertext, version } = await ask(keyName, () => calls.generateKey(keyName, context));
     return {
       plaintext: dataKeyBytes(keyName, plaintext),
-      sealed: {
-        keyName,
-        ciphertext: ciphertext.toString('base64'),
-        ...(version === undefined ? {} : { keyVersion: version }),
-      },
+      sealed: { keyName, keyVersion: version, ciphertext: ciphertext.toString('base64') },
     };
   }
 

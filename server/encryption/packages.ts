@@ -100,8 +100,7 @@ export async function* decryptStream(
 export function decryptBuffer(ciphertext: Buffer, decryption: Decryption): Buffer {
   if (packageCount(decryption.size) === 1 && ciphertext.length === cipherSize(decryption.size)) {
     const { skip, length } = decryption;
-    const plaintext = openOnlyPackage(ciphertext, decryption.key);
-    return length === plaintext.length ? plaintext : plaintext.subarray(skip, skip + length);
+    return openOnlyPackage(ciphertext, decryption.key).subarray(skip, skip + length);
   }
   const decryptor = new PackageDecryptor(decryption);
   const plaintext = [...decryptor.update(ciphertext)];
