@@ -24,8 +24,13 @@ export interface PolicyRequest {
    * that name where it has one value, and else matches nothing.
    */
   readonly variables: Readonly<Record<string, string>>;
-  /** Names of who asks, for statements that say whom they are about; without it such a statement fits nobody. */
+  /**
+   * The subject's own names, for statements that say whom they are about; without it such a statement fits nobody. An access key is no
+   * name: its owner chooses it, and would choose the name of another.
+   */
   readonly principals?: PrincipalNames;
+  /** The access key of the request. Only a Deny may name it: a key that its owner chose never opens anything. */
+  readonly accessKey?: string;
 }
 
 export interface Evaluation {

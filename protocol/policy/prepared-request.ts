@@ -53,6 +53,10 @@ export class PreparedRequest implements RequestValues {
     return this.#request.principals;
   }
 
+  get accessKey(): string | undefined {
+    return this.#request.accessKey;
+  }
+
   /** The values of a condition key, in lower case; none where the request lacks it. */
   values(key: string): readonly string[] {
     const known = this.#values.get(key);

@@ -1,7 +1,8 @@
 import { conditionHolds, type CompiledCondition } from './compile-condition.ts';
 import type { CompiledResource, CompiledStatement } from './compile-policy.ts';
 import type { PreparedRequest } from './prepared-request.ts';
-import { fitsPrincipal } from './principals.ts';
+import type { PolicyStatement } from './document.ts';
+import { fitsPrincipal, type PrincipalMatcher } from './principals.ts';
 import { fitsText } from './text-matcher.ts';
 import { fitsValue, unresolvedIn } from './value-matcher.ts';
 
@@ -16,13 +17,22 @@ export type FirstMismatch = 'principal' | 'action' | 'resource' | CompiledCondit
  */
 export function firstMismatch(statement: CompiledStatement, request: PreparedRequest): FirstMismatch | undefined {
   const { source, principals, actions, conditions } = statement;
-  if (principals !== undefined) {
-    if (request.principals === undefined || !fitsPrincipal(principals, request.principals)) return 'principal';
-  }
+  if (principals !== undefined && !isAbout(principals, source.effect, request)) return 'principal';
   if (namesAction(actions, request) !== (source.actions.kind === 'only')) return 'action';
   if (!resourcesFit(statement, request)) return 'resource';
   for (const condition of conditions) if (!conditionHolds(condition, request, source.effect)) return condition;
   return undefined;
+}
+
+/** A subject matches by its own names. An access key counts for a Deny alone, since its owner chooses it. */
+function isAbout(
+  principals: readonly PrincipalMatcher[],
+  effect: PolicyStatement['effect'],
+  request: PreparedRequest,
+): boolean {
+  if (request.principals === undefined) return false;
+  if (fitsPrincipal(principals, request.principals)) return true;
+  return effect === 'Deny' && request.accessKey !== undefined && fitsPrincipal(principals, [request.accessKey]);
 }
 
 // Loops, not `some`: a closure for each statement was a tenth of a decision.

@@ -192,7 +192,9 @@ describe('the policy of a bucket', () => {
     ['a name', 'parent-hash', 'allow'],
     ['an ARN', 'arn:aws:iam::123456789012:user/parent-hash', 'allow'],
     ['an ARN with a path', 'arn:aws:iam:::user/team/parent-hash', 'allow'],
-    ['the access key', 'AK', 'allow'],
+    ['the access key, which its owner chose', 'AK', 'deny'],
+    ['a pattern that the access key fits', 'A*', 'deny'],
+    ['an ARN of the access key', 'arn:aws:iam:::user/AK', 'deny'],
     ['a pattern', 'parent-*', 'allow'],
     ['another name', 'somebody', 'deny'],
     ['the account', 'arn:aws:iam::123456789012:root', 'deny'],
@@ -200,6 +202,32 @@ describe('the policy of a bucket', () => {
     open({ Principal: { AWS: ['nobody-else', name] } });
     expect(await kind(nobody, 's3:GetObject', 'open/key')).toBe(expected);
     expect(await kind(stranger, 's3:GetObject', 'open/key')).toBe('deny');
+  });
+
+  it.each([
+    ['a service account of a user', { kind: 'service-account', subject: { kind: 'user', name: 'mallory' } }],
+    ['a service account of a person', { kind: 'service-account', subject: federated({ parent: 'parent-hash' }) }],
+    [
+      'temporary credentials',
+      { kind: 'temporary', expiration: new Date(), subject: { kind: 'user', name: 'mallory' } },
+    ],
+  ] as const)('takes %s named as the principal for none', async (_, credentials) => {
+    open({ Principal: { AWS: ['auditor', 'partner-*'] }, Action: ['s3:*'] });
+    for (const accessKey of ['auditor', 'partner-evil']) {
+      expect(await kind({ accessKey, ...credentials }, 's3:GetObject', 'open/key')).toBe('deny');
+      expect(await kind({ accessKey, ...credentials }, 's3:PutObject', 'open/key')).toBe('deny');
+    }
+    const auditor = { kind: 'user', name: 'auditor' } as const;
+    expect(await kind({ ...credentials, accessKey: 'ANY', subject: auditor }, 's3:GetObject', 'open/key')).toBe(
+      'allow',
+    );
+  });
+
+  it('names the keys of root by root, never by the name that was chosen for a key', async () => {
+    const inlinePolicy = document(allow('s3:*', 'home/${aws:username}/*'));
+    const key = { kind: 'service-account', accessKey: 'ann', subject: { kind: 'root' }, inlinePolicy } as const;
+    expect(await kind(key, 's3:PutObject', 'home/ann/key')).toBe('deny');
+    expect(await kind(key, 's3:PutObject', 'home/root/key')).toBe('allow');
   });
 
   it('denies what a person may otherwise do, and cannot give what the person is denied', async () => {

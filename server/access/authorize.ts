@@ -143,7 +143,8 @@ function senderOf(
   return {
     context: { ...context, ...claimContext(claims), ...groupContext(groups), ...inLists(known) },
     variables: { ...claimVariables(claims), ...known },
-    principals: [name, principal.accessKey],
+    principals: [name],
+    accessKey: principal.accessKey,
   };
 }
 
@@ -157,9 +158,11 @@ function inLists(values: Readonly<Record<string, string>>): Record<string, reado
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
 }
 
+/** The name of the subject, which the owner of an access key cannot choose. The keys of root are called `root`, whatever they are named. */
 function nameOf(principal: AuthenticatedPrincipal, subject: Subject): string {
   if (subject.kind === 'user') return subject.name;
-  return subject.kind === 'federated' ? subject.parent : principal.accessKey;
+  if (subject.kind === 'federated') return subject.parent;
+  return principal.kind === 'root' ? principal.accessKey : 'root';
 }
 
 /** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html#principaltable */

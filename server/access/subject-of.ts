@@ -17,9 +17,10 @@ export function subjectOf(principal: Principal): Subject | undefined {
   }
 }
 
-/** What a person recognises: the name of the user, what the provider calls them, the access key of root. */
+/** What a person recognises: the name of the user, what the provider calls them, the access key of root, `root` for the keys of root. */
 export function displayNameOf(principal: Exclude<Principal, { readonly kind: 'anonymous' }>): string {
   const subject = subjectOf(principal);
   if (subject?.kind === 'user') return subject.name;
-  return subject?.kind === 'federated' ? subject.displayName : principal.accessKey;
+  if (subject?.kind === 'federated') return subject.displayName;
+  return principal.kind === 'root' ? principal.accessKey : 'root';
 }

@@ -106,16 +106,24 @@ describe('administrators', () => {
     expect((await info('admin', 'robot')).value).toMatchObject({ parentUser: 'ann', impliedPolicy: true });
   });
 
-  it('make keys for whoever owns a key', async () => {
-    await account({ accessKey: 'robot' });
-    await add('admin', { targetUser: 'robot', accessKey: 'robot2' });
-    expect(await test.identities.serviceAccount('robot2')).toMatchObject({ subject: { name: 'ann' } });
+  it('make no key by the name of another key, which its owner may have chosen to be taken for a person', async () => {
+    await account({ accessKey: 'carol' });
+    expect(await add('admin', { targetUser: 'carol', accessKey: 'robot2' })).toMatchObject({ status: 404 });
+    expect(await test.identities.serviceAccount('robot2')).toBeUndefined();
+  });
+
+  it('make keys for a person of a provider who has one already, by the name of the person', async () => {
+    await account({ accessKey: 'first', subject: federated({ parent: 'hash-of-carol', policies: ['readonly'] }) });
+    expect(await add('admin', { targetUser: 'hash-of-carol', accessKey: 'second' })).toMatchObject({ status: 200 });
+    expect(await test.identities.serviceAccount('second')).toMatchObject({
+      subject: { parent: 'hash-of-carol', policies: ['readonly'] },
+    });
   });
 
   it('who are not root do not touch what is of root', async () => {
     await account({ accessKey: 'ofroot', subject: { kind: 'root' } });
     expect(await add('admin', { targetUser: 'root' })).toMatchObject(denied);
-    expect(await add('admin', { targetUser: 'ofroot' })).toMatchObject(denied);
+    expect((await add('admin', { targetUser: 'ofroot' })).status).toBe(404);
     expect(await update('admin', 'ofroot', { newSecretKey: 'taken-over' })).toMatchObject(denied);
     expect(await test.call('admin', 'DELETE', 'delete-service-account?accessKey=ofroot')).toMatchObject(denied);
     expect((await update('root', 'ofroot', { newSecretKey: 'root-changes' })).status).toBe(204);

@@ -22,15 +22,27 @@ export async function targetSubject(call: Caller, targetUser: string | undefined
   await call.require('admin:CreateServiceAccount');
   if (targetUser === root.user)
     throw new S3Error('AccessDenied', 'Only the root user makes access keys for the root user.');
-  const owner = await identities.serviceAccount(targetUser);
-  if (owner !== undefined) {
-    requireRootForRoot(call, owner.subject);
-    return owner.subject;
-  }
   if ((await identities.user(targetUser)) === undefined) {
-    throw new AdminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(targetUser.slice(0, 128))}.`);
+    const person = await personNamed(call, targetUser);
+    if (person !== undefined) return person;
+    // An access key is no name of its owner: it may be one that the owner chose to be taken for another person.
+    const key = await identities.serviceAccount(targetUser);
+    const hint =
+      key === undefined ? '' : ` It is an access key of ${parentName(key.subject, root.user)}: name the owner.`;
+    throw new AdminError(
+      'XMinioAdminNoSuchUser',
+      `There is no user ${JSON.stringify(targetUser.slice(0, 128))}.${hint}`,
+    );
   }
   return { kind: 'user', name: targetUser };
+}
+
+/** A person of a provider, by hash or DN: the access keys that they have keep what the provider said of them. */
+async function personNamed({ services }: Caller, name: string): Promise<AccountSubject | undefined> {
+  // No name of such a person is one that other owners are called by.
+  if (/^(root$|user:)/.test(name)) return undefined;
+  for await (const { subject } of services.identities.serviceAccounts(name)) return subject;
+  return undefined;
 }
 
 /** No right that a policy gives is enough to take over what belongs to root. */

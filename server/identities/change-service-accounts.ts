@@ -3,7 +3,7 @@ import { type ChangeContext, inUse, noSuchUser } from './change-users.ts';
 import type { IdentityChanges, ServiceAccountChange } from './identities.ts';
 import { IdentityError } from './identity-error.ts';
 import { identityKeys } from './identity-keys.ts';
-import { checkAccessKey, checkSecretKey } from './identity-names.ts';
+import { checkNewAccessKey, checkSecretKey } from './identity-names.ts';
 import type { ServiceAccount } from './identity-records.ts';
 import { newAccessKey, newSecretKey } from './new-keys.ts';
 import { ownerOf } from './subject.ts';
@@ -18,7 +18,7 @@ export function serviceAccountChanges({ change, clock, rootUser }: ChangeContext
     createServiceAccount: async ({ subject, expiration, ...given }) => {
       const accessKey = given.accessKey ?? newAccessKey();
       const secretKey = given.secretKey ?? newSecretKey();
-      checkAccessKey(accessKey);
+      checkNewAccessKey(accessKey);
       checkSecretKey(secretKey);
       if (given.policy !== undefined) parsePolicyDocument(given.policy);
       const now = clock();

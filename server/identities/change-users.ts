@@ -2,9 +2,9 @@ import type { Change } from './change-identities.ts';
 import type { IdentityChanges } from './identities.ts';
 import { IdentityError } from './identity-error.ts';
 import { identityKeys } from './identity-keys.ts';
-import { checkAccessKey, checkSecretKey } from './identity-names.ts';
+import { checkAccessKey, checkNewAccessKey, checkSecretKey } from './identity-names.ts';
 import type { User } from './identity-records.ts';
-import { ownerOf } from './subject.ts';
+import { ownerOf, parentName } from './subject.ts';
 
 export interface ChangeContext {
   readonly change: Change;
@@ -26,8 +26,13 @@ export function userChanges({
       return change(async (view) => {
         const known = await view.user(accessKey);
         if (known !== undefined && onlyNew === true) throw inUse(accessKey, 'another user');
-        if (known === undefined && (await view.serviceAccount(accessKey)) !== undefined) {
-          throw inUse(accessKey, 'a service account');
+        if (known === undefined) {
+          checkNewAccessKey(accessKey);
+          const account = await view.serviceAccount(accessKey);
+          if (account !== undefined) {
+            const owner = parentName(account.subject, rootUser);
+            throw inUse(accessKey, `a service account of ${owner}`, 'remove that access key, or choose another');
+          }
         }
         const secret = secretKey ?? known?.secretKey;
         if (secret === undefined) throw noSuchUser(accessKey);
@@ -79,6 +84,6 @@ export function noSuchUser(accessKey: string): IdentityError {
   return new IdentityError('no-such-user', `There is no user ${JSON.stringify(accessKey.slice(0, 128))}.`);
 }
 
-export function inUse(accessKey: string, by: string): IdentityError {
-  return new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to ${by}; choose another.`);
+export function inUse(accessKey: string, by: string, advice = 'choose another'): IdentityError {
+  return new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to ${by}; ${advice}.`);
 }

@@ -29,6 +29,19 @@ export function checkAccessKey(accessKey: string): void {
   );
 }
 
+/** How people of an OpenID provider are named: base64url of a SHA-256. Policies and administrators know them by it. */
+const hashOfPerson = /^[\w-]{43}$/;
+
+/** A new user or access key must not have the form of a name that a person of a provider has. Those have `=` or `:`, or are a hash. */
+export function checkNewAccessKey(accessKey: string): void {
+  checkAccessKey(accessKey);
+  if (!hashOfPerson.test(accessKey)) return;
+  throw new IdentityError(
+    'invalid-access-key',
+    `The access key ${JSON.stringify(accessKey)} has the form of the name of a person of an OpenID provider: choose one of another length than 43.`,
+  );
+}
+
 export function checkSecretKey(secretKey: string): void {
   if (secretKey.length >= 8 && secretKey.length <= 128 && /^[ -~]+$/.test(secretKey)) return;
   throw new IdentityError('invalid-secret-key', 'A secret key has 8 to 128 printable ASCII characters.');

@@ -55,6 +55,23 @@ describe('a user', () => {
     expect(await other.user('ann')).toMatchObject({ accessKey: 'ann', secretKey, status: 'enabled', updatedAt: now });
   });
 
+  it('has no name of the form that people of a provider have', async () => {
+    const accessKey = 'J6kbvDWDOjFYTJ4ELLrWoGJ9YhSl4nGy2-zAqFbO_xM';
+    const refused = { code: 'invalid-access-key' };
+    await expect(identities.putUser({ accessKey, secretKey })).rejects.toMatchObject(refused);
+    await identities.putUser({ accessKey: 'ann', secretKey });
+    await expect(identities.createServiceAccount({ subject: ann, accessKey })).rejects.toMatchObject(refused);
+  });
+
+  it('is refused where its name is an access key of somebody, and the refusal says whose', async () => {
+    await identities.putUser({ accessKey: 'ann', secretKey });
+    await identities.createServiceAccount({ subject: ann, accessKey: 'auditor' });
+    await expect(identities.putUser({ accessKey: 'auditor', secretKey })).rejects.toMatchObject({
+      code: 'access-key-in-use',
+      message: expect.stringContaining('a service account of ann') as string,
+    });
+  });
+
   it('keeps the secret when only the status is set, and the status when only the secret is', async () => {
     await identities.putUser({ accessKey: 'ann', secretKey });
     await identities.putUser({ accessKey: 'ann', status: 'disabled' });
