@@ -2,7 +2,7 @@ import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { chooseDestination } from '../copy/copy-destination.ts';
 import { copyOne, type CopyOptions } from '../copy/copy-one.ts';
-import { findSources, type FoundSource } from '../copy/find-sources.ts';
+import { findSources, type WalkedSource } from '../copy/find-sources.ts';
 import { multipartSettings } from '../copy/multipart-settings.ts';
 import { parseAttributes } from '../copy/object-headers.ts';
 import { forEachAtOnce, Slots } from '../copy/slots.ts';
@@ -34,24 +34,46 @@ export async function copy(
   const target = parseTarget(last, await context.aliases());
   const destination = await chooseDestination(target, recursive || sources.length > 1);
   const progress = new Progress(io, output, io.stdout.isTTY === true && !context.quiet && !output.json);
-  const copyOptions: CopyOptions = {
+  const copyOptions: Omit<CopyOptions, 'count'> = {
     multipart: multipartSettings(io.env, options.disableMultipart === true),
     attributes: parseAttributes(options.attr ?? ''),
     slots: new Slots(parallel),
     parallel,
-    count: (bytes) => progress.add(bytes),
   };
   const tally = { copied: 0, found: 0, failed: 0 };
-  const one = async (source: FoundSource): Promise<void> => {
+  const one = async (source: WalkedSource): Promise<void> => {
+    if (source.kind === 'skipped') {
+      output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
+      return;
+    }
     tally.found += 1;
+    if (source.kind === 'unreadable') {
+      tally.failed += 1;
+      output.error(source.error, 'error', `Unable to read \`${printable(source.display)}\``);
+      return;
+    }
     progress.expect(source.name, source.size);
+    let counted = 0;
+    const count = (bytes: number): void => {
+      counted += bytes;
+      progress.add(bytes);
+      // The size of a stream shows only as it comes.
+      if (source.kind === 'stream') progress.expect(source.name, bytes);
+    };
     try {
-      const place = await copyOne(context, source, destination, copyOptions);
+      const place = await copyOne(context, source, destination, { ...copyOptions, count });
       tally.copied += 1;
       const human = progress.visible ? '' : `\`${printable(source.display)}\` -> \`${printable(place.display)}\``;
       const totals = { totalCount: tally.found, totalSize: progress.total };
-      await output.line(human, { source: source.display, target: place.display, size: source.size, ...totals });
+      await output.line(human, {
+        source: source.display,
+        target: place.display,
+        size: source.kind === 'stream' ? counted : source.size,
+        ...totals,
+      });
     } catch (error) {
+      // Bytes of a copy that failed are not transferred, although they were sent.
+      progress.add(-counted);
       context.signal.throwIfAborted();
       tally.failed += 1;
       output.error(error, 'error', `Unable to copy \`${printable(source.display)}\``);
@@ -59,14 +81,17 @@ export async function copy(
   };
   try {
     await forEachAtOnce(
-      all(context, sources, recursive, () => (tally.failed += 1)),
+      all(context, sources, recursive, () => {
+        tally.found += 1;
+        tally.failed += 1;
+      }),
       parallel,
       one,
     );
   } finally {
     progress.stop();
   }
-  if (tally.found > 0) report(context, progress);
+  if (progress.total > 0 || tally.copied > 0) report(context, progress);
   if (tally.failed > 0) throw new CliError('Reported', `${tally.failed} of ${tally.found} copies failed`);
 }
 
@@ -76,7 +101,7 @@ async function* all(
   sources: readonly string[],
   recursive: boolean,
   failed: () => void,
-): AsyncGenerator<FoundSource, void, undefined> {
+): AsyncGenerator<WalkedSource, void, undefined> {
   for (const source of sources) {
     try {
       yield* findSources(context, source, recursive);

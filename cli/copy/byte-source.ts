@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { S3Client } from '../s3/client.ts';
 import { readObject } from '../s3/read-object.ts';
 import type { StreamedBody } from '../s3/request-body.ts';
@@ -16,6 +17,16 @@ export function fileSource(path: string, size: number): ByteSource {
     open: (start, end) =>
       start === end ? empty() : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 }),
   };
+}
+
+/** Opening the process's own input anew fails where it is a socket. */
+export function isStandardInput(path: string): boolean {
+  return path === '/dev/stdin' || path === '/dev/fd/0';
+}
+
+/** A pipe, a terminal or a device, from where it is to its end. It can be read once. */
+export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer> {
+  return isStandardInput(path) ? stdin : createReadStream(path, { highWaterMark: 262_144 });
 }
 
 export function objectSource(

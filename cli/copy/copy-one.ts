@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { headObject, type ObjectHeaders } from '../s3/objects.ts';
-import { fileSource, objectSource, type ByteSource } from './byte-source.ts';
+import { fileSource, objectSource, readStream, type ByteSource } from './byte-source.ts';
 import { contentTypeOf } from './content-type.ts';
 import { placeOf, type CopyDestination, type Place } from './copy-destination.ts';
 import { download } from './download.ts';
@@ -11,7 +11,7 @@ import type { FoundSource } from './find-sources.ts';
 import type { Multipart } from './multipart-settings.ts';
 import { keptHeaders } from './object-headers.ts';
 import type { Slots } from './slots.ts';
-import { copyLimit, copyWithin, upload, type Destination } from './upload.ts';
+import { copyLimit, copyWithin, upload, uploadStream, type Destination } from './upload.ts';
 
 export interface CopyOptions {
   readonly multipart: Multipart;
@@ -40,6 +40,9 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     await mkdir(dirname(path), { recursive: true });
     await copyFile(source.path, path);
     options.count(source.size);
+  } else if (source.kind === 'stream') {
+    const { path: from, size } = source;
+    await download({ size, open: () => readStream(from, context.io.stdin) }, path, options.count);
   } else if (source.key.endsWith('/') && source.size === 0) {
     // What consoles make to show an empty folder.
     await mkdir(path, { recursive: true });
@@ -75,6 +78,10 @@ async function toServer(
     return;
   }
   const headers = await allHeaders(context, source, options);
+  if (source.kind === 'stream') {
+    await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
+    return;
+  }
   await upload(await bytesOf(context, source), { ...to, headers }, options.multipart);
 }
 
@@ -88,12 +95,12 @@ async function allHeaders(context: Context, source: FoundSource, options: CopyOp
 }
 
 async function headersOf(context: Context, source: FoundSource): Promise<ObjectHeaders> {
-  if (source.kind === 'file') return { 'content-type': contentTypeOf(source.path) };
+  if (source.kind !== 'object') return { 'content-type': contentTypeOf(source.path) };
   const { alias, bucket } = source.target;
   return keptHeaders((await headObject(await context.client(alias), bucket, source.key)).headers);
 }
 
-async function bytesOf(context: Context, source: FoundSource): Promise<ByteSource> {
+async function bytesOf(context: Context, source: Exclude<FoundSource, { kind: 'stream' }>): Promise<ByteSource> {
   if (source.kind === 'file') return fileSource(source.path, source.size);
   const { alias, bucket } = source.target;
   return objectSource(await context.client(alias), { bucket, key: source.key, etag: source.etag, size: source.size });

@@ -53,6 +53,75 @@ export async function upload(source: ByteSource, to: Destination, multipart: Mul
   });
 }
 
+/** Parts of a stream at once. Each is held in memory, so that it can be sent again. */
+const streamedParts = 2;
+
+/**
+ * Uploads what comes, whose size nobody knows before its end: whole where it fits into one part, in parts otherwise. Nothing is left of
+ * an upload that fails.
+ */
+export async function uploadStream(
+  stream: AsyncIterable<Uint8Array>,
+  to: Destination,
+  multipart: Multipart,
+): Promise<void> {
+  const { client, bucket, key, headers, slots, count } = to;
+  const pieces = chunksOf(stream, multipart.partSize);
+  const first = await pieces.next();
+  const start = first.done === true ? Buffer.alloc(0) : first.value;
+  const second = await pieces.next();
+  if (second.done === true) {
+    await slots.run(async () => putObject(client, bucket, key, start, headers));
+    count(start.length);
+    return;
+  }
+  const started = await createUpload(client, bucket, key, headers);
+  const parts: CompletedPart[] = [];
+  let size = 0;
+  async function* numbered(): AsyncGenerator<readonly [number, Buffer], void, undefined> {
+    yield [1, start];
+    let number = 2;
+    for (let piece = second; piece.done !== true; piece = await pieces.next()) yield [number++, piece.value];
+  }
+  try {
+    await forEachAtOnce(numbered(), streamedParts, async ([number, bytes]) => {
+      parts[number - 1] = await slots.run(async () => uploadPart(client, started, number, bytes));
+      size += bytes.length;
+      count(bytes.length);
+    });
+    await completeUpload(client, started, parts, size);
+  } catch (error) {
+    await abortUpload(await to.cleaner(), started).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Buffers of one part each; the last one is shorter. Parts double after each 2,500, so that 10,000 of them hold 600 GiB where the first
+ * have 16 MiB, and short streams need little memory.
+ */
+async function* chunksOf(stream: AsyncIterable<Uint8Array>, partSize: number): AsyncGenerator<Buffer, void, undefined> {
+  let pending: Uint8Array[] = [];
+  let held = 0;
+  let made = 0;
+  for await (const bytes of stream) {
+    let rest = bytes;
+    for (;;) {
+      const room = partSize * 2 ** Math.floor(made / 2_500) - held;
+      if (rest.length < room) break;
+      pending.push(rest.subarray(0, room));
+      rest = rest.subarray(room);
+      yield Buffer.concat(pending);
+      made += 1;
+      pending = [];
+      held = 0;
+    }
+    if (rest.length > 0) pending.push(rest);
+    held += rest.length;
+  }
+  if (held > 0) yield Buffer.concat(pending);
+}
+
 /** Copies within one server; the bytes do not come here. */
 export async function copyWithin(
   source: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },

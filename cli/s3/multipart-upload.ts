@@ -7,7 +7,7 @@ import { readCompletedUpload, readCopyResult, readInitiatedUpload } from '../../
 import { readErrorDocument } from '../../protocol/s3/error-document.ts';
 import type { S3Client } from './client.ts';
 import { copySource, headObject, type ObjectHeaders } from './objects.ts';
-import type { StreamedBody } from './request-body.ts';
+import type { RequestBody } from './request-body.ts';
 import { S3ResponseError } from './s3-response-error.ts';
 
 const mebibyte = 1_024 * 1_024;
@@ -37,7 +37,7 @@ export async function uploadPart(
   client: S3Client,
   upload: Upload,
   partNumber: number,
-  body: StreamedBody,
+  body: RequestBody,
 ): Promise<CompletedPart> {
   const { bucket, key, uploadId } = upload;
   const { headers } = await client.text({ method: 'PUT', bucket, key, query: { partNumber, uploadId }, body });

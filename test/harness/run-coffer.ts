@@ -21,7 +21,7 @@ export async function runCoffer(
 ): Promise<CofferResult> {
   const [stdout, stderr] = [new Collected(options.terminal === true), new Collected(false)];
   const io: Io = {
-    stdin: Readable.from(options.input === undefined ? [] : [options.input]),
+    stdin: Readable.from(options.input === undefined ? [] : [options.input], { objectMode: false }),
     stdout,
     stderr,
     env: options.env ?? {},
