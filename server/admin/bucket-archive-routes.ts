@@ -35,7 +35,11 @@ async function imported(call: AdminCall): Promise<AdminAnswer> {
   const entries = unpacked(await call.body(longestArchive));
   const { server } = call.services;
   const only = call.query.get('bucket') || undefined;
-  const buckets = await importBuckets(bucketsOf(call.services), entries, { only, region: server.region });
+  const buckets = await importBuckets(bucketsOf(call.services), entries, {
+    only,
+    region: server.region,
+    require: (action, bucket) => call.require(action, bucket),
+  });
   if (Object.keys(buckets).length === 0) throw refused(only === undefined ? 'it holds no bucket' : `it has no ${only}`);
   return json({ buckets });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { testLayer } from '../objects/testing.ts';
 import { exportBuckets } from './export-buckets.ts';
 import { importBuckets } from './import-buckets.ts';
@@ -7,6 +8,9 @@ import { readZip } from './zip/read-zip.ts';
 const now = new Date('2026-01-01T00:00:00Z');
 const limits = { entries: 100, size: 1_000_000 };
 const region = 'us-east-1';
+const require = () => Promise.resolve();
+const tagsAlone = (action: string) =>
+  action === 's3:PutBucketTagging' ? Promise.resolve() : Promise.reject(new S3Error('AccessDenied'));
 const policy = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' }],
@@ -43,12 +47,26 @@ describe('an archive of buckets', () => {
   it('makes the same buckets elsewhere', async () => {
     const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: undefined, region })).toEqual({
+    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
       photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true } },
     });
     expect(await layer.getBucketPolicy('photos')).toBe(policy);
     expect(await layer.getBucketTags('photos')).toEqual({ team: 'a' });
     expect(await layer.getBucketEncryption('photos')).toEqual({ scheme: 'SSE-S3' });
+  });
+
+  it('takes for each part the right of the operation that sets it', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const { layer } = testLayer();
+    await layer.createBucket('photos', { location: region });
+    const options = { only: undefined, region, require: tagsAlone };
+    expect(await importBuckets(layer, archive, options)).toMatchObject({
+      photos: { policy: { isSet: false }, tagging: { isSet: true }, sse: { isSet: false } },
+    });
+    expect(await layer.getBucketPolicy('photos')).toBeUndefined();
+    const other = await importBuckets(layer, [entry('new-bucket/tagging.xml', '')], options);
+    expect(other).toMatchObject({ 'new-bucket': { error: expect.any(String) as string } });
+    await expect(layer.headBucket('new-bucket')).rejects.toMatchObject({ code: 'NoSuchBucket' });
   });
 
   it('says of each part why it could not be set, and goes on', async () => {
@@ -59,7 +77,7 @@ describe('an archive of buckets', () => {
       entry('a-bucket/lifecycle.xml', '<LifecycleConfiguration/>'),
       entry('No_Bucket/policy.json', policy),
     ];
-    const report = await importBuckets(layer, archive, { only: undefined, region });
+    const report = await importBuckets(layer, archive, { only: undefined, region, require });
     expect(report['a-bucket']).toMatchObject({
       policy: { isSet: false, error: expect.any(String) as string },
       tagging: { isSet: true },
@@ -71,7 +89,7 @@ describe('an archive of buckets', () => {
   it('leaves the other buckets alone where one is asked for', async () => {
     const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: 'plain', region })).toEqual({});
+    expect(await importBuckets(layer, archive, { only: 'plain', region, require })).toEqual({});
     expect(await layer.listBuckets()).toEqual([]);
   });
 });

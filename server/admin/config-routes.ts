@@ -17,6 +17,8 @@ import {
 } from './config-text.ts';
 import { refusing } from './configuration-refusal.ts';
 import { saved } from './idp-config-routes.ts';
+import { requireOneOf } from './own-account.ts';
+import { mayAttach } from './policy-association.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './route.ts';
 import type { AdminServices } from './services.ts';
 
@@ -61,7 +63,7 @@ export const configRoutes: readonly Route[] = refusing([
       const id = call.required('restoreId');
       const entry = await call.services.configurationHistory?.historyEntry(id);
       if (entry === undefined) throw new ConfigurationError('no-such-history', `There is no entry ${id.slice(0, 64)}.`);
-      return applyLines(call.services, parseConfigLines(entry.text), 'replace');
+      return applyLines(call, parseConfigLines(entry.text), 'replace');
     },
   },
   {
@@ -97,11 +99,12 @@ async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
 
 async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
   const lines = parseConfigLines((await call.sealedBody()).toString());
-  return applyLines(call.services, lines, mode);
+  return applyLines(call, lines, mode);
 }
 
 /** Everything is looked at before anything is changed: the name of a subsystem, and that it can be set at all. */
-async function applyLines(services: AdminServices, lines: readonly ConfigLine[], mode: SaveMode): Promise<AdminAnswer> {
+async function applyLines(call: AdminCall, lines: readonly ConfigLine[], mode: SaveMode): Promise<AdminAnswer> {
+  const { services } = call;
   const changes = [];
   for (const { subsystem, target, values } of lines) {
     const kind = kindOf(services, subsystem);
@@ -109,6 +112,8 @@ async function applyLines(services: AdminServices, lines: readonly ConfigLine[],
     // What an export says of a kind without any, and of one that the environment gives.
     else if (values.size > 0 && !(mode === 'replace' && isOff(values))) changes.push({ kind, target, values });
   }
+  // A provider says who has which policies.
+  if (changes.length > 0) await requireOneOf(call, mayAttach);
   let applied = true;
   for (const { kind, target, values } of changes) applied &&= (await kind.save(target, values, mode)).applied;
   return saved({ applied });
@@ -127,6 +132,8 @@ async function deleteKeys(call: AdminCall): Promise<AdminAnswer> {
     refuseChange(call.services, { subsystem: name, target, values: new Map([['', '']]), mode: 'set' });
     return nothing;
   }
+  // Without a provider nobody has more; without a role policy or a claim name, others may.
+  if (keys.length > 0) await requireOneOf(call, mayAttach);
   return saved(await kind.remove(target, keys.length === 0 ? undefined : keys));
 }
 

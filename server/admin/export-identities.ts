@@ -1,43 +1,70 @@
 import type { AttachmentTarget } from '../identities/attachment-target.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { ServiceAccount } from '../identities/identity-records.ts';
-import { parentName } from '../identities/subject.ts';
+import { parentName, type Subject } from '../identities/subject.ts';
 import { expirationText, never } from './expiration-time.ts';
-import { archiveFiles } from './identity-archive.ts';
+import { archiveFiles, withheldFile } from './identity-archive.ts';
 import { optionalField } from './optional-field.ts';
 import { writeZip } from './zip/write-zip.ts';
+import type { ZipEntry } from './zip/zip-format.ts';
 
-/** All users, groups, policies, attachments and service accounts, with their secret keys, as MinIO's clients keep them. */
-export async function exportIdentities(identities: IdentityReader, rootUser: string, now: Date): Promise<Buffer> {
+export interface ExportOptions {
+  readonly rootUser: string;
+  readonly now: Date;
+  /** Whether the caller may know the secret keys of users, or those of the access keys of a subject. */
+  readonly mayKnow: (subject: 'user' | Subject) => boolean;
+}
+
+/**
+ * All users, groups, policies, attachments and service accounts, as MinIO's clients keep them, with the secret keys that the caller may
+ * know. A file of the archive names those whose secret key was withheld.
+ */
+export async function exportIdentities(identities: IdentityReader, options: ExportOptions): Promise<Buffer> {
+  const { rootUser, now, mayKnow } = options;
   const mappings = await mappingsOf(identities);
+  const withheld = { users: [] as string[], serviceAccounts: [] as string[] };
+  const secretOf = (
+    kind: keyof typeof withheld,
+    subject: 'user' | Subject,
+    of: { accessKey: string; secretKey: string },
+  ) => {
+    if (mayKnow(subject)) return { secretKey: of.secretKey };
+    withheld[kind].push(of.accessKey);
+    return {};
+  };
   const parts: Readonly<Record<keyof typeof archiveFiles, unknown>> = {
     policies: await byName(identities.policies(), ({ name, json }) => [name, JSON.parse(json) as unknown]),
-    users: await byName(identities.users(), ({ accessKey, secretKey, status }) => [accessKey, { secretKey, status }]),
+    users: await byName(identities.users(), (user) => [
+      user.accessKey,
+      { ...secretOf('users', 'user', user), status: user.status },
+    ]),
     groups: await byName(identities.groups(), ({ name, status, members, updatedAt }) => [
       name,
       { version: 1, status, members, updatedAt: new Date(updatedAt).toISOString() },
     ]),
     serviceAccounts: await byName(identities.serviceAccounts(), (account) => [
       account.accessKey,
-      exportedAccount(account, rootUser),
+      { ...exportedAccount(account, rootUser), ...secretOf('serviceAccounts', account.subject, account) },
     ]),
     ...mappings,
   };
-  const entries = Object.entries(archiveFiles).map(([part, name]) => ({
+  const entries: ZipEntry[] = Object.entries(archiveFiles).map(([part, name]) => ({
     name,
     content: Buffer.from(JSON.stringify(parts[part as keyof typeof archiveFiles])),
   }));
+  if (withheld.users.length + withheld.serviceAccounts.length > 0) {
+    entries.push({ name: withheldFile, content: Buffer.from(JSON.stringify(withheld)) });
+  }
   return writeZip(entries, now);
 }
 
 function exportedAccount(account: ServiceAccount, rootUser: string) {
-  const { accessKey, secretKey, subject, policy, status, name = '', description = '', expiration } = account;
+  const { accessKey, subject, policy, status, name = '', description = '', expiration } = account;
   const parent = parentName(subject, rootUser);
   const kind = policy === undefined ? 'inherited-policy' : 'embedded-policy';
   return {
     parent,
     accessKey,
-    secretKey,
     groups: null,
     claims: { ...(subject.kind === 'federated' ? subject.claims : {}), accessKey, parent, 'sa-policy': kind },
     sessionPolicy: policy === undefined ? null : (JSON.parse(policy) as unknown),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { federated } from '../identities/testing.ts';
 import { readZip } from './zip/read-zip.ts';
@@ -12,7 +13,8 @@ const reading = {
   Statement: [{ Effect: 'Allow', Action: ['s3:GetObject'], Resource: ['arn:aws:s3:::b/*'] }],
 };
 const claim = { kind: 'claim', provider: 'K8S', claim: 'sub', value: 'system:*' } as const;
-const eve = federated({ parent: 'parent-of-eve', targets: [claim], claims: { sub: 's' } });
+const parentOfEve = createHash('sha256').update('eve').digest('base64url');
+const eve = federated({ parent: parentOfEve, targets: [claim], claims: { sub: 's' } });
 
 beforeEach(async () => {
   test = await adminTest();
@@ -80,7 +82,7 @@ describe('an archive', () => {
           expiration: '2030-01-01T00:00:00Z',
           claims: { accessKey: 'robot', parent: 'ann', 'sa-policy': 'embedded-policy' },
         },
-        ofeve: { parent: 'parent-of-eve', sessionPolicy: null, claims: { sub: 's' } },
+        ofeve: { parent: parentOfEve, sessionPolicy: null, claims: { sub: 's' } },
         ofroot: { parent: 'root', expiration: '1970-01-01T00:00:00Z' },
       },
       'iam-assets/user_mappings.json': { ann: { version: 0, policy: 'p,readonly' } },
@@ -189,5 +191,138 @@ describe('an archive', () => {
   it('is for those alone who have the right', async () => {
     expect((await test.call('ann', 'GET', 'export-iam')).status).toBe(403);
     expect((await importing(test, zipOf({ users: {} }), 'ann')).status).toBe(403);
+  });
+});
+
+const allowing = (...actions: string[]) =>
+  JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: actions, Resource: '*' }] });
+
+/** A user with these rights and no other. */
+async function clerk(...actions: string[]): Promise<string> {
+  await test.identities.putUser({ accessKey: 'clerk', secretKey: 'clerk-password' });
+  await test.identities.putPolicy('clerk', allowing(...actions));
+  await test.identities.setAttached({ kind: 'user', name: 'clerk' }, ['clerk']);
+  return 'clerk';
+}
+
+async function filesFor(by: string): Promise<Record<string, Record<string, { secretKey?: string }>>> {
+  const { status, bytes } = await test.call(by, 'GET', 'export-iam');
+  expect(status).toBe(200);
+  const entries = readZip(bytes, archiveLimits);
+  return Object.fromEntries(
+    entries.map(({ name, content }) => [
+      name.replace(/^iam-assets\/|\.json$/g, ''),
+      JSON.parse(content.toString()) as Record<string, { secretKey?: string }>,
+    ]),
+  );
+}
+
+describe('an export', () => {
+  it('gives no secret key to whoever may export and nothing else, and says so', async () => {
+    const by = await clerk('admin:ExportIAM');
+    const { bytes } = await test.call(by, 'GET', 'export-iam');
+    const contents = readZip(bytes, archiveLimits).map(({ content }) => content.toString());
+    expect(contents.join('')).not.toMatch(/-password|secretKey/);
+    expect(await filesFor(by)).toMatchObject({
+      users: { ann: { status: 'enabled' } },
+      coffer_withheld: { users: ['ann', 'bob', 'clerk'], serviceAccounts: ['ofeve', 'ofroot', 'robot'] },
+    });
+  });
+
+  it('gives the secret keys that the caller may replace, and never those of root', async () => {
+    const files = await filesFor(await clerk('admin:ExportIAM', 'admin:CreateUser', 'admin:UpdateServiceAccount'));
+    expect(files['users']?.['ann']?.secretKey).toBe('ann-password');
+    expect(files['svcaccts']?.['robot']?.secretKey).toBe('robot-password');
+    expect(files['svcaccts']?.['ofroot']?.secretKey).toBeUndefined();
+    expect(files['coffer_withheld']).toEqual({ users: [], serviceAccounts: ['ofroot'] });
+  });
+
+  it('gives narrowed keys of root nothing of root', async () => {
+    await test.identities.createServiceAccount({
+      subject: { kind: 'root' },
+      accessKey: 'exporter',
+      secretKey: 'exporter-password',
+      policy: allowing('admin:*'),
+    });
+    expect((await filesFor('exporter'))['svcaccts']?.['ofroot']?.secretKey).toBeUndefined();
+  });
+
+  it('without secret keys changes what is there, and makes nobody', async () => {
+    const { bytes } = await test.call(await clerk('admin:ExportIAM'), 'GET', 'export-iam');
+    expect((await importing(test, bytes)).value).toMatchObject({ failed: {} });
+    expect(await test.identities.user('ann')).toMatchObject({ secretKey: 'ann-password' });
+    expect((await importing(await adminTest(), bytes)).value).toMatchObject({
+      failed: { users: [{ name: 'ann', reason: expect.stringContaining('holds no secret key') as string }, {}, {}] },
+    });
+  });
+});
+
+describe('an import', () => {
+  const everything = {
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: ['admin:*', 's3:*'], Resource: ['*'] }],
+  };
+  const attack = () =>
+    zipOf({
+      policies: { clerk: everything, all: everything },
+      users: { ann: { secretKey: 'taken-over' }, puppet: { secretKey: 'puppet-password' } },
+      groups: { staff: { status: 'enabled', members: ['clerk'] } },
+      svcaccts: {
+        robot: { parent: 'ann', secretKey: 'taken-over' },
+        forged: { parent: 'x', secretKey: 'forged-password', cofferSubject: { ...eve, policies: ['consoleAdmin'] } },
+        toroot: { parent: 'root', secretKey: 'taken-over' },
+      },
+      user_mappings: { clerk: { policy: 'consoleAdmin' } },
+      group_mappings: { staff: { policy: 'consoleAdmin' }, 'cn=g,dc=y': { policy: 'consoleAdmin' } },
+      stsuser_mappings: { 'uid=x,dc=y': { policy: 'consoleAdmin' } },
+      coffer_attachments: [{ target: claim, policies: ['consoleAdmin'] }],
+    });
+
+  it('changes nothing for whoever may import and nothing else, and says which rights it takes', async () => {
+    const by = await clerk('admin:ImportIAM', 'admin:ExportIAM');
+    const before = await exported(test);
+    const { status, value } = await importing(test, attack(), by);
+    expect(status).toBe(200);
+    expect(value).toMatchObject({ added: {}, skipped: {} });
+    const { reasons } = value as { reasons: string[] };
+    expect(reasons).toHaveLength(13);
+    for (const right of ['CreatePolicy', 'CreateUser', 'CreateServiceAccount', 'AttachUserOrGroupPolicy']) {
+      expect(reasons.join()).toContain(`admin:${right}`);
+    }
+    expect((await exported(test)).files).toEqual(before.files);
+    expect((await test.call(by, 'PUT', 'import-iam', { plain: attack() })).status).toBe(400);
+  });
+
+  it.each([
+    ['policies', ['admin:CreatePolicy'], { policies: ['clerk', 'all'] }],
+    ['users', ['admin:CreateUser'], { users: ['ann', 'puppet'] }],
+    ['groups', ['admin:AddUserToGroup', 'admin:EnableGroup'], { groups: ['staff'] }],
+    ['known access keys', ['admin:UpdateServiceAccount'], { serviceAccounts: ['robot'] }],
+    [
+      'people whom a provider knows',
+      ['admin:CreateServiceAccount', 'admin:UpdatePolicyAssociation'],
+      expect.objectContaining({ serviceAccounts: ['forged'] }) as object,
+    ],
+    ['new access keys without the right to give rights', ['admin:CreateServiceAccount'], {}],
+  ])('takes the right of the single call for %s', async (_, rights, added) => {
+    const { value } = await importing(test, attack(), await clerk('admin:ImportIAM', ...rights));
+    expect((value as { added: object }).added).toEqual(added);
+  });
+
+  it.each(['root', 'user:ann', 'auditor', 'tls:x'])('takes no person of a provider named %s', async (parent) => {
+    const svcaccts = { forged: { parent, secretKey: 'forged-password', cofferSubject: { ...eve, parent } } };
+    expect((await importing(test, zipOf({ svcaccts }))).value).toMatchObject({
+      failed: { serviceAccounts: [{ name: 'forged' }] },
+    });
+  });
+
+  it('by a narrowed key makes keys of its owner that are narrowed alike', async () => {
+    await clerk('admin:*', 's3:GetObject');
+    const policy = allowing('admin:*');
+    const subject = { kind: 'user', name: 'clerk' } as const;
+    await test.identities.createServiceAccount({ subject, accessKey: 'narrow', secretKey: 'narrow-password', policy });
+    const svcaccts = { wide: { parent: 'clerk', secretKey: 'wide-password' } };
+    expect((await importing(test, zipOf({ svcaccts }), 'narrow')).value).toMatchObject({ failed: {} });
+    expect((await test.identities.serviceAccount('wide'))?.policy).toContain('admin:*');
   });
 });

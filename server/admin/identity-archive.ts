@@ -16,6 +16,9 @@ export const archiveFiles = {
   attachments: 'iam-assets/coffer_attachments.json',
 } as const;
 
+/** Names whose secret keys the caller of the export could not know. It is there only where there are any; an import leaves it alone. */
+export const withheldFile = 'iam-assets/coffer_withheld.json';
+
 /** Bytes unpacked; a hundred thousand users are some 10 MiB. */
 export const archiveLimits = { entries: 64, size: 64 * 1024 * 1024 } as const;
 
@@ -24,7 +27,7 @@ const mapping = z.record(z.string(), z.object({ policy: z.string() }));
 
 export const archiveSchemas = {
   policies: z.record(z.string(), z.unknown()),
-  users: z.record(z.string(), z.object({ secretKey: z.string(), status: status.optional() })),
+  users: z.record(z.string(), z.object({ secretKey: z.string().optional(), status: status.optional() })),
   groups: z.record(z.string(), z.object({ status: status.optional(), members: z.array(z.string()).nullish() })),
   serviceAccounts: z.record(
     z.string(),
@@ -32,7 +35,7 @@ export const archiveSchemas = {
       parent: z.string(),
       groups: z.array(z.string()).nullish(),
       claims: z.record(z.string(), z.unknown()).nullish(),
-      secretKey: z.string(),
+      secretKey: z.string().optional(),
       sessionPolicy: z.unknown().optional(),
       status: status.optional(),
       name: z.string().nullish(),

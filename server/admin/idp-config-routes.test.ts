@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
+import { adminTest } from './testing.ts';
 import { configurationsTest } from './testing-configurations.ts';
 
 let call: Awaited<ReturnType<typeof configurationsTest>>;
@@ -62,3 +64,33 @@ describe('idp-config/openid', () => {
     expect(JSON.parse(text)).toMatchObject({ Code: 'XMinioAdminConfigIDPCfgNameAlreadyExists' });
   });
 });
+
+describe('the right to configure', () => {
+  it.each([
+    ['PUT', 'idp-config/openid/okta', 'client_id=a'],
+    ['POST', 'idp-config/openid/okta', 'enable=on'],
+    ['DELETE', 'del-config-kv', 'identity_openid:okta role_policy'],
+  ])('does not let %s %s say who has which policies', async (method, target, text) => {
+    const test = await adminTest({ services: { identityProviders: [openIdOnly] } });
+    const answer = async (...actions: string[]) => {
+      const document = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: actions }] };
+      await test.identities.putUser({ accessKey: 'clerk', secretKey: 'clerk-password' });
+      await test.identities.putPolicy('clerk', JSON.stringify(document));
+      await test.identities.setAttached({ kind: 'user', name: 'clerk' }, ['clerk']);
+      return test.call('clerk', method, target, { sealedText: text });
+    };
+    expect(await answer('admin:ConfigUpdate')).toMatchObject({ status: 403 });
+    expect((await answer('admin:ConfigUpdate', 'admin:AttachUserOrGroupPolicy')).status).toBe(200);
+  });
+});
+
+const openIdOnly: IdentityProviderConfigurations = {
+  subsystem: 'identity_openid',
+  description: '',
+  multiple: true,
+  keys: [],
+  list: () => Promise.resolve([]),
+  get: () => Promise.resolve(undefined),
+  save: () => Promise.resolve({ applied: true }),
+  remove: () => Promise.resolve({ applied: true }),
+};

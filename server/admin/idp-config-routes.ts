@@ -2,6 +2,8 @@ import { parseKeyValues } from '../../protocol/settings/key-values.ts';
 import type { IdentityProviderConfigurations, Saved } from '../identity-providers/identity-provider-configurations.ts';
 import { AdminError } from './admin-error.ts';
 import { refusing } from './configuration-refusal.ts';
+import { requireOneOf } from './own-account.ts';
+import { mayAttach } from './policy-association.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 
 /** Identity providers as `mc idp openid` and `mc idp ldap` configure them: `idp-config/TYPE[/NAME]`. */
@@ -37,6 +39,8 @@ export const idpConfigRoutes: readonly Route[] = refusing([
     path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/([^/]+)$/,
     action: 'admin:ConfigUpdate',
     async serve(call) {
+      // A provider says who has which policies.
+      await requireOneOf(call, mayAttach);
       const values = parseKeyValues((await call.sealedBody()).toString());
       const mode = call.request.method === 'PUT' ? 'add' : 'update';
       return saved(await kindOf(call).save(call.parts[1] ?? '_', values, mode));

@@ -13,6 +13,8 @@ export type ImportingBuckets = Pick<
   'createBucket' | 'headBucket' | 'putBucketPolicy' | 'putBucketTags' | 'putBucketEncryption'
 >;
 
+export type RequireForBucket = (action: string, bucket: string) => Promise<void>;
+
 interface PartReport {
   readonly isSet: boolean;
   readonly error?: string;
@@ -25,13 +27,19 @@ export type BucketImportReport = Readonly<Record<string, Readonly<Record<string,
 export async function importBuckets(
   objects: ImportingBuckets,
   entries: readonly ZipEntry[],
-  options: { readonly only: string | undefined; readonly region: string },
+  options: {
+    readonly only: string | undefined;
+    readonly region: string;
+    /** Rejects where the caller may not do this to the bucket: each part takes the right of the S3 operation that sets it. */
+    readonly require: RequireForBucket;
+  },
 ): Promise<BucketImportReport> {
   const report: Record<string, Record<string, PartReport | string>> = {};
   for (const [bucket, files] of filesOf(entries)) {
     if (options.only !== undefined && bucket !== options.only) continue;
-    const problem = await missing(objects, bucket, options.region);
-    report[bucket] = problem === undefined ? await importBucket(objects, bucket, files) : { error: problem };
+    const problem = await missing(objects, bucket, options);
+    report[bucket] =
+      problem === undefined ? await importBucket(objects, bucket, files, options.require) : { error: problem };
   }
   return report;
 }
@@ -47,19 +55,39 @@ function filesOf(entries: readonly ZipEntry[]): ReadonlyMap<string, ReadonlyMap<
 }
 
 /** Why there is no such bucket and none can be made; undefined where it is there. */
-async function missing(objects: ImportingBuckets, bucket: string, location: string): Promise<string | undefined> {
+async function missing(
+  objects: ImportingBuckets,
+  bucket: string,
+  { region: location, require }: { readonly region: string; readonly require: RequireForBucket },
+): Promise<string | undefined> {
   const problem = bucketNameProblem(bucket);
   if (problem !== undefined) return `it cannot be the name of a bucket: ${problem}`;
   try {
     await objects.headBucket(bucket);
   } catch (error) {
     if (!(error instanceof S3Error) || error.code !== 'NoSuchBucket') throw error;
-    await objects.createBucket(bucket, { location });
+    const made = await reported(async () => {
+      await require('s3:CreateBucket', bucket);
+      await objects.createBucket(bucket, { location });
+    });
+    return made.error;
   }
   return undefined;
 }
 
-async function importBucket(objects: ImportingBuckets, bucket: string, files: ReadonlyMap<string, Buffer>) {
+/** What the S3 operation that sets the part takes. */
+const rightOf: Readonly<Record<BucketPart, string>> = {
+  policy: 's3:PutBucketPolicy',
+  tagging: 's3:PutBucketTagging',
+  encryption: 's3:PutEncryptionConfiguration',
+};
+
+async function importBucket(
+  objects: ImportingBuckets,
+  bucket: string,
+  files: ReadonlyMap<string, Buffer>,
+  require: RequireForBucket,
+) {
   const puts: Readonly<Record<BucketPart, (content: Buffer) => Promise<void>>> = {
     policy: (content) => {
       const text = content.toString();
@@ -73,7 +101,11 @@ async function importBucket(objects: ImportingBuckets, bucket: string, files: Re
   for (const [part, put] of Object.entries(puts)) {
     // `Object.entries` forgets that these are the parts.
     const content = files.get(bucketFiles[part as BucketPart]);
-    if (content !== undefined) parts[reportNames[part as BucketPart]] = await reported(() => put(content));
+    if (content === undefined) continue;
+    parts[reportNames[part as BucketPart]] = await reported(async () => {
+      await require(rightOf[part as BucketPart], bucket);
+      await put(content);
+    });
   }
   for (const [file, name] of Object.entries(foreignFiles)) {
     if (files.has(file))

@@ -6,12 +6,16 @@ import type { AttachmentTarget } from '../identities/attachment-target.ts';
 import type { Identities } from '../identities/identities.ts';
 import { ownerOf } from '../identities/subject.ts';
 import { AdminError } from './admin-error.ts';
+import type { Caller } from './caller.ts';
 import { expirationOf } from './expiration-time.ts';
 import type { Archive } from './identity-archive.ts';
 import { importedSubject } from './imported-subject.ts';
 import { ImportReport } from './import-report.ts';
 import { optionalField } from './optional-field.ts';
+import { isWholeRoot, mayOneOf } from './own-account.ts';
+import { mayAttach } from './policy-association.ts';
 import { policyNames } from './policy-names.ts';
+import { policyOfNewKey } from './policy-of-new-key.ts';
 import { samePolicy } from './same-policy.ts';
 import { givenPolicy } from './service-account-body.ts';
 import { statusOf } from './status-parameter.ts';
@@ -19,8 +23,8 @@ import { statusOf } from './status-parameter.ts';
 export interface ImportOptions {
   readonly identities: Identities;
   readonly rootUser: string;
-  /** Whether whoever imports is root: access keys of root come from nobody else. */
-  readonly asRoot: boolean;
+  /** Each entry takes the right that the call for it alone takes. Access keys of root come from root alone. */
+  readonly caller: Caller;
 }
 
 type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
@@ -32,22 +36,30 @@ type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
 export async function importIdentities(archive: Archive, options: ImportOptions): Promise<ImportReport> {
   const { identities } = options;
   const report = new ImportReport();
+  const require = await rightsOf(options.caller);
   for (const [name, document] of Object.entries(archive.policies ?? {})) {
-    await attempt(report, 'policies', name, () => importPolicy(identities, name, document));
+    await attempt(report, 'policies', name, () => importPolicy(identities, name, document, require));
   }
   for (const [accessKey, { secretKey, status }] of Object.entries(archive.users ?? {})) {
-    await attempt(report, 'users', accessKey, () =>
-      identities.putUser({ accessKey, secretKey, status: statusOf(status ?? 'enabled') }),
-    );
+    await attempt(report, 'users', accessKey, async () => {
+      require('createUser');
+      if (secretKey === undefined && (await identities.user(accessKey)) === undefined) throw withheld(accessKey);
+      await identities.putUser({
+        accessKey,
+        ...optionalField('secretKey', secretKey),
+        status: statusOf(status ?? 'enabled'),
+      });
+    });
   }
   for (const [name, { members, status }] of Object.entries(archive.groups ?? {})) {
     await attempt(report, 'groups', name, async () => {
+      require('changeMembers', 'changeGroupStatus');
       await identities.addMembers(name, members ?? []);
       await identities.setGroupStatus(name, statusOf(status ?? 'enabled'));
     });
   }
   for (const [accessKey, entry] of Object.entries(archive.serviceAccounts ?? {})) {
-    await attempt(report, 'serviceAccounts', accessKey, () => importAccount(options, accessKey, entry));
+    await attempt(report, 'serviceAccounts', accessKey, () => importAccount(options, accessKey, entry, require));
   }
   const attach = (
     kind: 'userPolicies' | 'groupPolicies' | 'stsPolicies',
@@ -58,7 +70,10 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
       report,
       kind,
       'name' in target ? target.name : `${target.claim}=${target.value}`,
-      () => identities.setAttached(target, policies),
+      async () => {
+        require('attach');
+        await identities.setAttached(target, policies);
+      },
       policies,
     );
   for (const [name, { policy }] of Object.entries(archive.userMappings ?? {})) {
@@ -74,6 +89,41 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
     if (target.kind === 'claim') await attach('stsPolicies', target, policies);
   }
   return report;
+}
+
+/** Of each list one action is enough. */
+const rightsOfImport = {
+  createPolicy: ['admin:CreatePolicy'],
+  createUser: ['admin:CreateUser'],
+  changeMembers: ['admin:AddUserToGroup'],
+  changeGroupStatus: ['admin:EnableGroup'],
+  createAccount: ['admin:CreateServiceAccount'],
+  updateAccount: ['admin:UpdateServiceAccount'],
+  attach: mayAttach,
+} as const;
+
+/** Throws where the caller lacks one of these rights. */
+type Require = (...rights: readonly (keyof typeof rightsOfImport)[]) => void;
+
+/** What the caller may do before the first change: no entry of the archive gives the rights that the next one takes. */
+async function rightsOf(caller: Caller): Promise<Require> {
+  const missing = new Set<string>();
+  for (const [right, actions] of Object.entries(rightsOfImport)) {
+    if (!(await mayOneOf(caller, actions))) missing.add(right);
+  }
+  return (...rights) => {
+    const lacking = rights.find((right) => missing.has(right));
+    if (lacking === undefined) return;
+    const actions = rightsOfImport[lacking].join(' or ');
+    throw new S3Error('AccessDenied', `Access denied: beside admin:ImportIAM this takes ${actions}.`);
+  };
+}
+
+function withheld(name: string): AdminError {
+  return new AdminError(
+    'XCofferInvalidRequest',
+    `The archive holds no secret key of ${name}, and there is none of that name here: the export withheld it from a caller without the right.`,
+  );
 }
 
 /** Refusals are told and the next one is tried; that the store cannot be reached ends the import. */
@@ -97,34 +147,45 @@ async function attempt(
 }
 
 /** What is built in stays as it is where the archive says the same. */
-async function importPolicy(identities: Identities, name: string, document: unknown): Promise<void> {
+async function importPolicy(identities: Identities, name: string, document: unknown, require: Require): Promise<void> {
   const text = JSON.stringify(document);
   const builtIn = builtInPolicies.get(name);
   if (builtIn !== undefined && samePolicy(text, builtIn)) return;
+  require('createPolicy');
   await identities.putPolicy(name, text);
 }
 
-async function importAccount(options: ImportOptions, accessKey: string, entry: AccountEntry): Promise<void> {
-  const { identities } = options;
+async function importAccount(
+  options: ImportOptions,
+  accessKey: string,
+  entry: AccountEntry,
+  require: Require,
+): Promise<void> {
+  const { identities, caller } = options;
   const subject = importedSubject(entry, options.rootUser);
-  if (subject.kind === 'root' && !options.asRoot) {
+  if (subject.kind === 'root' && !isWholeRoot(caller.principal)) {
     throw new S3Error(
       'AccessDenied',
       `The access key ${accessKey} belongs to the root user, and only root imports it.`,
     );
   }
+  const known = await identities.serviceAccount(accessKey);
+  require(known === undefined ? 'createAccount' : 'updateAccount');
+  // The archive says what a provider said of the person: their policies, groups and claims. That is to give them rights.
+  if (known === undefined && subject.kind === 'federated') require('attach');
   const policy = givenPolicy(entry.sessionPolicy) ?? undefined;
   const expiration = expirationOf(entry.expiration) ?? undefined;
   const status = statusOf(entry.status ?? 'on');
   const [name, description] = [entry.name || undefined, entry.description || undefined];
-  const known = await identities.serviceAccount(accessKey);
   if (known === undefined) {
+    const { secretKey } = entry;
+    if (secretKey === undefined) throw withheld(accessKey);
     await identities.createServiceAccount({
       subject,
       accessKey,
-      secretKey: entry.secretKey,
+      secretKey,
       status,
-      ...optionalField('policy', policy),
+      ...optionalField('policy', policyOfNewKey(caller, subject, policy)),
       ...optionalField('name', name),
       ...optionalField('description', description),
       ...optionalField('expiration', expiration),
@@ -135,7 +196,7 @@ async function importAccount(options: ImportOptions, accessKey: string, entry: A
     throw new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to somebody else here.`);
   }
   await identities.updateServiceAccount(accessKey, {
-    secretKey: entry.secretKey,
+    ...optionalField('secretKey', entry.secretKey),
     status,
     policy: policy ?? null,
     name: name ?? null,

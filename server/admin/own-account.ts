@@ -1,3 +1,4 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { subjectOf } from '../access/subject-of.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
 import { ownerOf, type Subject } from '../identities/subject.ts';
@@ -26,4 +27,28 @@ export function isOwn({ principal }: Caller, subject: Subject): boolean {
 export async function requireUnlessOwn(call: Caller, subject: Subject, action: string): Promise<void> {
   if (isOwn(call, subject) && boundaryOf(call.principal) === undefined) return;
   await call.require(action);
+}
+
+/** Whether the caller's policies allow one of these. */
+export async function mayOneOf(caller: Pick<Caller, 'require'>, actions: readonly string[]): Promise<boolean> {
+  for (const action of actions) {
+    try {
+      await caller.require(action);
+      return true;
+    } catch (error) {
+      if (!(error instanceof S3Error) || error.code !== 'AccessDenied') throw error;
+    }
+  }
+  return false;
+}
+
+/** Of several actions one is enough. The refusal names them: another right brought the caller here. */
+export async function requireOneOf(caller: Pick<Caller, 'require'>, actions: readonly string[]): Promise<void> {
+  if (await mayOneOf(caller, actions)) return;
+  throw new S3Error('AccessDenied', `Access denied: this also takes ${actions.join(' or ')}.`);
+}
+
+/** Root itself, by credentials that nothing narrows. */
+export function isWholeRoot(principal: AuthenticatedPrincipal): boolean {
+  return callerSubject(principal).kind === 'root' && boundaryOf(principal) === undefined;
 }

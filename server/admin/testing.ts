@@ -10,6 +10,8 @@ export interface TestBody {
   readonly plain?: string | Buffer;
   /** Sent as JSON under the caller's secret key. */
   readonly sealed?: unknown;
+  /** Sent as it is under the caller's secret key. */
+  readonly sealedText?: string;
   readonly userAgent?: string;
 }
 
@@ -25,7 +27,7 @@ export async function adminTest(
   options: {
     readonly buckets?: readonly string[];
     readonly now?: Date;
-    readonly services?: Pick<AdminServices, 'keys' | 'keyLifecycle' | 'usage' | 'directory'>;
+    readonly services?: Pick<AdminServices, 'identityProviders' | 'keys' | 'keyLifecycle' | 'usage' | 'directory'>;
   } = {},
 ) {
   const clock = () => options.now ?? new Date('2026-01-01T00:00:00Z');
@@ -68,9 +70,9 @@ export async function adminTest(
   async function call(by: string, method: string, target: string, sent: TestBody = {}): Promise<TestReply> {
     const secret = (await access.credentials(by))?.secretKey ?? '';
     const content =
-      sent.sealed === undefined
+      sent.sealed === undefined && sent.sealedText === undefined
         ? Buffer.from(sent.plain ?? '')
-        : await encryptPayload(secret, Buffer.from(JSON.stringify(sent.sealed)));
+        : await encryptPayload(secret, Buffer.from(sent.sealedText ?? JSON.stringify(sent.sealed)));
     const [path = '', rawQuery = ''] = target.split('?');
     caller = by;
     const answered = await answerOf(() =>

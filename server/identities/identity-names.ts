@@ -32,10 +32,14 @@ export function checkAccessKey(accessKey: string): void {
 /** How people of an OpenID provider are named: base64url of a SHA-256. Policies and administrators know them by it. */
 const hashOfPerson = /^[\w-]{43}$/;
 
+export function isPersonHash(name: string): boolean {
+  return hashOfPerson.test(name);
+}
+
 /** A new user or access key must not have the form of a name that a person of a provider has. Those have `=` or `:`, or are a hash. */
 export function checkNewAccessKey(accessKey: string): void {
   checkAccessKey(accessKey);
-  if (!hashOfPerson.test(accessKey)) return;
+  if (!isPersonHash(accessKey)) return;
   throw new IdentityError(
     'invalid-access-key',
     `The access key ${JSON.stringify(accessKey)} has the form of the name of a person of an OpenID provider: choose one of another length than 43.`,
