@@ -186,8 +186,9 @@ function here(path: string): string {
   return short.startsWith('..') ? resolve(path) : short;
 }
 
-function buttonOf(providers: ReadonlyMap<string, IdentityProvider>, { spec }: Tenant): string {
-  const name = spec.identityProviders?.[0]?.name ?? '';
+function buttonOf(providers: ReadonlyMap<string, IdentityProvider>, { spec }: Tenant): string | undefined {
+  const name = spec.identityProviders?.[0]?.name;
+  if (name === undefined) return undefined;
   return providers.get(name)?.spec.displayName ?? `Log in with ${name}`;
 }
 

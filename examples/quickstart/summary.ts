@@ -11,8 +11,8 @@ export interface Summary {
   /** Path of the password's file, where it is in one. */
   readonly passwordFile: string | undefined;
   readonly demo: { readonly issuer: string; readonly users: readonly DemoUser[] } | undefined;
-  /** Label of the sign-in button. */
-  readonly button: string;
+  /** Label of the sign-in button; undefined for a tenant without an identity provider. */
+  readonly button: string | undefined;
   /** Why single sign-on does not work, when it does not. */
   readonly identityProblem: string | undefined;
   readonly manifests: string;
@@ -21,7 +21,8 @@ export interface Summary {
 
 /** What a person who ran `npm start` wants to know, once. */
 export function renderSummary(summary: Summary): string {
-  const password = summary.passwordFile === undefined ? 'PASSWORD' : `"$(cat ${summary.passwordFile})"`;
+  // An argument of a command shows in the list of processes, so the client reads the password, or asks for it.
+  const password = summary.passwordFile === undefined ? '' : ` < ${summary.passwordFile}`;
   const lines = [
     '',
     `Coffer is ready: tenant ${summary.tenant}, after ${summary.seconds.toFixed(1)} s`,
@@ -36,7 +37,7 @@ export function renderSummary(summary: Summary): string {
     ...logIn(summary),
     '',
     '  Try, in another terminal:',
-    `    node bin/coffer.js alias set ${summary.tenant} ${summary.s3} ${summary.rootUser} ${password}`,
+    `    node bin/coffer.js alias set ${summary.tenant} ${summary.s3} ${summary.rootUser}${password}`,
     `    node bin/coffer.js mb ${summary.tenant}/first`,
     `    node bin/coffer.js cp README.md ${summary.tenant}/first/`,
     '',
@@ -49,6 +50,7 @@ export function renderSummary(summary: Summary): string {
 function logIn(summary: Summary): string[] {
   const how = `open ${summary.console}, as the root user`;
   if (summary.identityProblem !== undefined) return [row('Log in', how), row('No sign-on', summary.identityProblem)];
+  if (summary.button === undefined) return [row('Log in', how)];
   if (summary.demo === undefined) return [row('Log in', `${how}, or by "${summary.button}"`)];
   const users = summary.demo.users.map(({ name, password, policy }, index) =>
     row(index === 0 ? 'Sign-on users' : '', `${name.padEnd(6)} password ${password}  policy ${policy.join(', ')}`),
