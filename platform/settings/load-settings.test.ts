@@ -186,4 +186,22 @@ describe('loadSettings', () => {
         .warnings,
     ).toEqual(['SVC_RGEION is no setting of Coffer and is ignored']);
   });
+
+  it.each([
+    ['MINIO_POLICY_PLUGIN_URL', 'https://opa', 'had another service decide about access'],
+    ['MINIO_IDENTITY_OPENID_CLIAM_NAME', 'groups', 'changed who may sign in'],
+    ['MINIO_API_ROOT_ACCESS', 'off', 'decided whether the root credentials work'],
+    ['MINIO_KMS_SERVER', 'https://kms', 'changed how objects are encrypted'],
+    ['MINIO_AUDIT_KAFKA_BROKERS', 'kafka:9092', 'sent the audit log elsewhere'],
+    ['MINIO_STORAGE_CLASS_STANDARD', 'EC:4', 'set how many drives may fail'],
+  ])('refuses to start with %s, which it would have to ignore', (name, value, effect) => {
+    expect(problems({ ...root, [name]: value })).toEqual([expect.stringContaining(`${name} ${effect} in MinIO`)]);
+    expect(load({ ...root, [name]: value, SVC_IGNORED_VARIABLES: `MINIO_OTHER,${name}` }).warnings).toEqual([
+      `${name} is no setting of Coffer and is ignored`,
+    ]);
+  });
+
+  it('only warns of a variable that switches nothing on, or guards nothing', () => {
+    expect(load({ ...root, MINIO_AUDIT_KAFKA_ENABLE: 'off', MINIO_SCANNER_SPEED_X: 'slow' }).warnings).toHaveLength(2);
+  });
 });

@@ -87,8 +87,9 @@ export function loadSettings({
     },
     ...readIdentitySources(reader),
     given: givenSettings(reader, suffixesOf('per-target', variables.keys())),
-    warnings: unknownVariables(variables.keys()),
+    warnings: unknownVariables(variables.keys()).map((name) => `${name} is no setting of Coffer and is ignored`),
   };
+  reader.problems.push(...unsafeToIgnore(variables, server.list('IGNORED_VARIABLES')));
   if (loaded.autoEncryption && !hasKeys(loaded)) {
     reader.problems.push(
       'SVC_KMS_AUTO_ENCRYPTION is on, but no key service is set: set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY',
@@ -276,6 +277,40 @@ function unknownVariables(names: Iterable<string>): string[] {
   return [...names]
     .filter((name) => /^(?:SVC|MINIO)_/.test(name) && !name.endsWith('_CONFIG_ENV_FILE'))
     .filter((name) => !exact.has(name) && !exact.has(name.replace(/_FILE$/, '')))
-    .filter((name) => !bases.some((base) => name.startsWith(`${base}_`)))
-    .map((name) => `${name} is no setting of Coffer and is ignored`);
+    .filter((name) => !bases.some((base) => name.startsWith(`${base}_`)));
+}
+
+/**
+ * MinIO's variables by which a deployment is safer or its data more durable, and which no setting here honours: who set one believes in
+ * it. The second column says what it did.
+ *
+ * @see https://min.io/docs/minio/linux/reference/minio-server/settings.html
+ */
+const guards: readonly (readonly [name: RegExp, effect: string])[] = [
+  [/^MINIO_POLICY_(?:PLUGIN|OPA)_/, 'had another service decide about access'],
+  [/^MINIO_IDENTITY_/, 'changed who may sign in'],
+  [/^MINIO_ETCD_/, 'kept identities and policies in etcd'],
+  [/^MINIO_API_ROOT_ACCESS$/, 'decided whether the root credentials work'],
+  [/^MINIO_(?:KMS|SSE)_/, 'changed how objects are encrypted'],
+  [/^MINIO_AUDIT_/, 'sent the audit log elsewhere'],
+  [/^MINIO_WORM$/, 'kept objects from being changed'],
+  [/^MINIO_STORAGE_CLASS_/, 'set how many drives may fail'],
+  [/^MINIO_FS_OSYNC$|^MINIO_DRIVE_SYNC$/, 'had each write flushed'],
+  [/^MINIO_BROWSER_(?:CONTENT_SECURITY_POLICY|HSTS_|REFERRER_POLICY)/, 'set security headers of the console'],
+];
+
+function unsafeToIgnore(variables: ReadonlyMap<string, string>, known: readonly string[]): string[] {
+  return unknownVariables(variables.keys()).flatMap((name) => {
+    const effect = guards.find(([pattern]) => pattern.test(name))?.[1];
+    if (effect === undefined || known.includes(name) || hasNoEffect(name, variables.get(name))) return [];
+    return [
+      `${name} ${effect} in MinIO, and Coffer does not honour it: unset it, or name it in SVC_IGNORED_VARIABLES to start without its effect`,
+    ];
+  });
+}
+
+/** Root access is the one switch that is on in MinIO until it is set. */
+function hasNoEffect(name: string, value = ''): boolean {
+  const off = value === 'off' || value === 'false';
+  return value === '' || (name === 'MINIO_API_ROOT_ACCESS' ? !off : off);
 }
