@@ -14,8 +14,11 @@ export interface MetricsHandlerOptions {
 
 const path = /^\/minio\/v2\/metrics\/(cluster|node|bucket|resource)$/;
 
+/** MinIO's metrics of version 3 have other paths, names and labels. */
+const otherVersion = /^\/minio\/(?:metrics\/v3|v[13]\/metrics|prometheus\/metrics)(?:\/|$)/;
+
 export function isMetricsPath(rawPath: string): boolean {
-  return rawPath.startsWith('/minio/') && path.test(rawPath);
+  return rawPath.startsWith('/minio/') && (path.test(rawPath) || otherVersion.test(rawPath));
 }
 
 /** Answers Prometheus, whether or not the server is ready. */
@@ -23,6 +26,12 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return plain(405, 'The metrics are read by GET.\n', { allow: 'GET, HEAD' });
+    }
+    if (otherVersion.test(request.rawPath)) {
+      return plain(
+        404,
+        'Coffer serves the metrics of version 2: scrape /minio/v2/metrics/cluster, /node, /bucket or /resource.\n',
+      );
     }
     if (authorization === 'jwt') {
       const problem = await scrapeProblem(request.headers.authorization, access, clock());

@@ -77,6 +77,14 @@ describe('the metrics of a running server', () => {
     expect(await answer.text()).toMatch(/mc admin prometheus generate/);
     expect((await fetch(`${server.s3}/minio/v2/metrics/cluster`)).status).toBe(403);
   });
+  it.each(['/minio/metrics/v3', '/minio/metrics/v3/api/requests', '/minio/prometheus/metrics'])(
+    'name the paths to scrape at %s',
+    async (path) => {
+      const answer = await fetch(`${server.s3}${path}`);
+      expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('/minio/v2/metrics/cluster')]);
+    },
+  );
+
   it('are only read', async () => {
     expect((await fetch(`${server.s3}/minio/v2/metrics/cluster`, { method: 'POST' })).status).toBe(405);
   });
