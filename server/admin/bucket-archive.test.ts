@@ -69,12 +69,36 @@ describe('an archive of buckets', () => {
     await expect(layer.headBucket('new-bucket')).rejects.toMatchObject({ code: 'NoSuchBucket' });
   });
 
+  it('does not report what the archive has an empty file for', async () => {
+    const { layer } = testLayer();
+    const archive = [
+      entry('a-bucket/policy.json', policy.replaceAll('photos', 'a-bucket')),
+      entry('a-bucket/notification.xml', '<NotificationConfiguration></NotificationConfiguration>'),
+      entry('a-bucket/versioning.xml', '<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>'),
+      entry('a-bucket/quota.json', '{"quota":0,"size":0,"rate":0,"requests":0}'),
+      entry(
+        'b-bucket/notification.xml',
+        '<NotificationConfiguration><QueueConfiguration/></NotificationConfiguration>',
+      ),
+      entry('b-bucket/quota.json', '{"quota":1024,"quotatype":"hard"}'),
+      entry('b-bucket/cors.xml', 'no document'),
+    ];
+    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+      'a-bucket': { policy: { isSet: true } },
+      'b-bucket': {
+        notification: { isSet: false, error: expect.any(String) as string },
+        quota: { isSet: false, error: expect.any(String) as string },
+        cors: { isSet: false, error: expect.any(String) as string },
+      },
+    });
+  });
+
   it('says of each part why it could not be set, and goes on', async () => {
     const { layer } = testLayer();
     const archive = [
       entry('a-bucket/policy.json', '{}'),
       entry('a-bucket/tagging.xml', '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>'),
-      entry('a-bucket/lifecycle.xml', '<LifecycleConfiguration/>'),
+      entry('a-bucket/lifecycle.xml', '<LifecycleConfiguration><Rule/></LifecycleConfiguration>'),
       entry('No_Bucket/policy.json', policy),
     ];
     const report = await importBuckets(layer, archive, { only: undefined, region, require });

@@ -47,12 +47,34 @@ describe('get-config-kv', () => {
     ['site', '# MINIO_SITE_REGION=eu-central-1\nsite region=us-east-1\n'],
     ['region', '# MINIO_SITE_REGION=eu-central-1\nsite region=us-east-1\n'],
     ['identity_check', 'identity_check interval=10m unreachable=keep\n'],
+    ['subnet', 'subnet license= api_key= proxy=\n'],
+    ['callhome', 'callhome enable=off frequency=24h\n'],
   ])('shows %s of the environment', async (key, text) => {
     expect((await call('GET', `get-config-kv?key=${key}`)).text).toBe(text);
   });
 
   it('never shows a secret of the environment', async () => {
     expect((await call('GET', 'get-config-kv?key=storage')).text).toContain('# SVC_STORE_RECORDS=*REDACTED*');
+  });
+});
+
+describe('an export of MinIO', () => {
+  const exported = `# MINIO_X=y\napi requests_max=0\nsite region=us-east-1\n${okta}\nheal:a bitrotscan=off\n`;
+
+  it('is imported as far as it can be, and the rest is listed', async () => {
+    const answer = await call('PUT', 'config', exported);
+    expect(answer).toMatchObject(refused('XMinioConfigError', /Imported: site, identity_openid\. Left out/));
+    expect(answer.text).toContain('api, heal:a.');
+    expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toMatch(/^identity_openid:okta /);
+  });
+
+  it('is imported without a word once only known lines are left', async () => {
+    expect((await call('PUT', 'config', `site region=us-east-1\n${okta}`)).status).toBe(200);
+  });
+
+  it('changes nothing while a line of an identity provider is wrong', async () => {
+    const wrong = `${okta}\nidentity_openid:b config_url=${url}`;
+    expect((await call('PUT', 'config', wrong)).status).toBe(400);
   });
 });
 

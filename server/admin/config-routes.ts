@@ -37,7 +37,7 @@ export const configRoutes: readonly Route[] = refusing([
     serve: ({ services, query }) => Promise.resolve(json(help(services, query))),
   },
   { method: 'GET', path: own('config'), action, serve: async ({ services }) => text(await everything(services)) },
-  { method: 'PUT', path: own('config'), action, serve: (call) => setLines(call, 'replace') },
+  { method: 'PUT', path: own('config'), action, serve: importLines },
   {
     method: 'GET',
     path: own('list-config-history-kv'),
@@ -78,6 +78,12 @@ export const configRoutes: readonly Route[] = refusing([
   },
 ]);
 
+/** What `mc support` and `mc license` read first. They then say that the deployment is not registered, which is so. */
+const absentSubsystems: ReadonlyMap<string, string> = new Map([
+  ['subnet', 'subnet license= api_key= proxy='],
+  ['callhome', 'callhome enable=off frequency=24h'],
+]);
+
 async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
   const asked = (query.get('key') ?? '').trim();
   if (asked === '') return text(await everything(services));
@@ -89,6 +95,8 @@ async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
     if (target !== undefined && shown.length === 0) throw noSuch(`${name}:${target}`);
     return text(providersText(kind, shown));
   }
+  const absent = absentSubsystems.get(name);
+  if (absent !== undefined) return text(absent);
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
   const given = services.given ?? new Map();
@@ -100,6 +108,35 @@ async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
 async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
   const lines = parseConfigLines((await call.sealedBody()).toString());
   return applyLines(call, lines, mode);
+}
+
+/**
+ * An export of MinIO has a line for each of its subsystems, most of which are not here. What can be taken is taken, and the refusal lists
+ * the rest: stock clients print nothing of an answer that is no error.
+ */
+async function importLines(call: AdminCall): Promise<AdminAnswer> {
+  const lines = parseConfigLines((await call.sealedBody()).toString());
+  const taken: ConfigLine[] = [];
+  const leftOut: string[] = [];
+  for (const line of lines) {
+    const { subsystem, target, values } = line;
+    const name = target === '_' ? subsystem : `${subsystem}:${target}`;
+    try {
+      if (kindOf(call.services, subsystem) === undefined) refuseChange(call.services, { ...line, mode: 'replace' });
+      taken.push({ subsystem, target, values });
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      leftOut.push(error.code === 'no-such-subsystem' ? name : `${name} (${error.message.replace(/\.$/, '')})`);
+    }
+  }
+  const answer = await applyLines(call.services, taken, 'replace');
+  if (leftOut.length === 0) return answer;
+  const imported = taken.map(({ subsystem }) => subsystem);
+  throw new ConfigurationError(
+    'invalid',
+    `Imported: ${imported.length === 0 ? 'nothing' : [...new Set(imported)].join(', ')}. ` +
+      `Left out, since this server cannot set it: ${leftOut.join(', ')}. Remove these lines to import without this message.`,
+  );
 }
 
 /** Everything is looked at before anything is changed: the name of a subsystem, and that it can be set at all. */

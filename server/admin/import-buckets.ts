@@ -108,10 +108,22 @@ async function importBucket(
     });
   }
   for (const [file, name] of Object.entries(foreignFiles)) {
-    if (files.has(file))
+    const content = files.get(file);
+    if (content !== undefined && !setsNothing(content))
       parts[name] = { isSet: false, error: `Coffer has no ${name} of buckets; ${file} was left out` };
   }
   return parts;
+}
+
+/** MinIO's archives have files for what a bucket does not have, too: an empty document, or zeros. */
+function setsNothing(content: Buffer): boolean {
+  const text = content.toString().trim();
+  if (!text.startsWith('{')) return /^(?:<\?[^>]*\?>)?\s*<(\w+)(?:\s[^<>]*)?(?:\/>|>\s*<\/\1\s*>)$/.test(text);
+  try {
+    return Object.values(JSON.parse(text) as object).every((value) => value === 0 || value === '' || value === null);
+  } catch {
+    return false;
+  }
 }
 
 async function reported(put: () => Promise<void>): Promise<PartReport> {
