@@ -129,7 +129,7 @@ async function importLines(call: AdminCall): Promise<AdminAnswer> {
       leftOut.push(error.code === 'no-such-subsystem' ? name : `${name} (${error.message.replace(/\.$/, '')})`);
     }
   }
-  const answer = await applyLines(call.services, taken, 'replace');
+  const answer = await applyLines(call, taken, 'replace');
   if (leftOut.length === 0) return answer;
   const imported = taken.map(({ subsystem }) => subsystem);
   throw new ConfigurationError(
