@@ -4,6 +4,7 @@
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  */
 export const s3ErrorCodes = {
+  AccessControlListNotSupported: [400, 'The bucket does not allow ACLs.'],
   AccessDenied: [403, 'Access Denied.'],
   AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
   AuthorizationQueryParametersError: [400, 'The authorization query parameters that you provided are not valid.'],
@@ -34,6 +35,10 @@ export const s3ErrorCodes = {
   KMSNotFound: [400, 'Invalid keyId: the key does not exist in the key service.'],
   KeyTooLongError: [400, 'Your key is too long.'],
   MalformedPolicy: [400, 'The policy document is not valid.'],
+  MalformedTrailerError: [
+    400,
+    'The request contained trailing data that was not well-formed or did not conform to our published schema.',
+  ],
   MalformedXML: [
     400,
     'The XML that you provided was not well formed or did not validate against our published schema.',

@@ -18,14 +18,17 @@ export class ByteReader {
     return bytes;
   }
 
-  /** A line without its `\n` or `\r\n`, one character per byte; undefined at the end of the stream. `limit` counts the `\r`. */
-  async line(limit: number): Promise<string | undefined> {
+  /**
+   * A line without its `\n` or `\r\n`, one character per byte; undefined at the end of the stream. `limit` counts the `\r`; a longer line
+   * throws what `tooLong` makes.
+   */
+  async line(limit: number, tooLong: () => S3Error = lineTooLong): Promise<string | undefined> {
     let line = '';
     while (await this.#fill()) {
       const end = this.#buffer.indexOf(0x0a, this.#at);
       const stop = end < 0 ? this.#buffer.length : end;
       if (line.length + stop - this.#at > limit) {
-        throw new S3Error('InvalidRequest', `A line of the aws-chunked framing is longer than ${limit} bytes.`);
+        throw tooLong();
       }
       line += this.#buffer.toString('latin1', this.#at, stop);
       this.#at = stop + 1;
@@ -47,4 +50,8 @@ export class ByteReader {
     }
     return true;
   }
+}
+
+function lineTooLong(): S3Error {
+  return new S3Error('IncompleteBody', 'The aws-chunked framing of the body is broken: a line of it is too long.');
 }

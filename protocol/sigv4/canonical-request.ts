@@ -36,12 +36,15 @@ function canonicalValue(value: string): string {
     .replace(/ $/, '');
 }
 
-/** Hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http gives and takes them. */
-export function hashCanonicalRequest(parts: CanonicalParts): string {
+/**
+ * Hex SHA-256 of the canonical request. Header values hold one character per byte, as node:http gives and takes them; `latin1` hashes
+ * those bytes, `utf8` the characters that they are in ISO-8859-1.
+ */
+export function hashCanonicalRequest(parts: CanonicalParts, encoding: 'latin1' | 'utf8' = 'latin1'): string {
   const { method, path, query, headerLines, signedHeaders, payloadHash } = parts;
   const request = `${method}\n${path}\n${query}\n${headerLines}\n${signedHeaders.join(';')}\n${payloadHash}`;
   // Of ASCII alone, as nearly all are, the bytes of UTF-8 are the same, and no buffer has to be made.
-  return hash('sha256', Buffer.byteLength(request) === request.length ? request : Buffer.from(request, 'latin1'));
+  return hash('sha256', Buffer.byteLength(request) === request.length ? request : Buffer.from(request, encoding));
 }
 
 /** 64 hexadecimal digits. */

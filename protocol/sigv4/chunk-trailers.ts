@@ -21,7 +21,7 @@ export async function readTrailers(
 ): Promise<void> {
   let sent: string | undefined;
   for (let lines = 0; ; lines += 1) {
-    const line = await reader.line(longestLine);
+    const line = await reader.line(longestLine, () => refused(`a line of them is longer than ${longestLine} bytes`));
     if (line === undefined) break;
     if (lines > mostTrailers) throw refused(`there may be at most ${mostTrailers}`);
     if (line === '') {
@@ -59,5 +59,5 @@ function checkAnnounced(trailers: ReadonlyMap<string, string>, announced: readon
 }
 
 function refused(why: string): S3Error {
-  return new S3Error('InvalidArgument', `The trailing headers of the body are not valid: ${why}.`);
+  return new S3Error('MalformedTrailerError', `The trailing headers of the body are not valid: ${why}.`);
 }

@@ -122,28 +122,28 @@ describe('unsigned chunks with a trailer', () => {
   });
 
   it.each([
-    ['a trailer that was announced and does not come', '5\r\nhello\r\n0\r\n\r\n', 'InvalidArgument'],
+    ['a trailer that was announced and does not come', '5\r\nhello\r\n0\r\n\r\n', 'MalformedTrailerError'],
     [
       'a trailer that was not announced',
       '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\nother:b\r\n\r\n',
-      'InvalidArgument',
+      'MalformedTrailerError',
     ],
     [
       'a trailer twice',
       '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\nx-amz-checksum-crc32:b\r\n\r\n',
-      'InvalidArgument',
+      'MalformedTrailerError',
     ],
-    ['a trailer without a colon', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32\r\n\r\n', 'InvalidArgument'],
-    ['an endless trailer', `5\r\nhello\r\n0\r\nx-amz-checksum-crc32:${'a'.repeat(2_000)}`, 'InvalidRequest'],
+    ['a trailer without a colon', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32\r\n\r\n', 'MalformedTrailerError'],
+    ['an endless trailer', `5\r\nhello\r\n0\r\nx-amz-checksum-crc32:${'a'.repeat(2_000)}`, 'MalformedTrailerError'],
     ['more bytes than declared', '6\r\nhello!\r\n0\r\n\r\n', 'IncompleteBody'],
     ['fewer bytes than declared', '4\r\nhell\r\n0\r\nx-amz-checksum-crc32:a\r\n\r\n', 'IncompleteBody'],
-    ['a chunk longer than its size', '5\r\nhello!\r\n0\r\n\r\n', 'InvalidRequest'],
-    ['a size that is no hex', 'x\r\nhello\r\n0\r\n\r\n', 'InvalidRequest'],
-    ['an endless size', '0'.repeat(5_000), 'InvalidRequest'],
+    ['a chunk longer than its size', '5\r\nhello!\r\n0\r\n\r\n', 'IncompleteBody'],
+    ['a size that is no hex', 'x\r\nhello\r\n0\r\n\r\n', 'IncompleteBody'],
+    ['an endless size', '0'.repeat(5_000), 'IncompleteBody'],
     ['an end amid a chunk', '5\r\nhel', 'IncompleteBody'],
     ['an end before the last chunk', '5\r\nhello\r\n', 'IncompleteBody'],
     ['nothing at all', '', 'IncompleteBody'],
-    ['bytes after the end', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\n\r\nmore', 'InvalidRequest'],
+    ['bytes after the end', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:a\r\n\r\nmore', 'IncompleteBody'],
   ])('refuses %s', async (_, body, code) => {
     expect(await codeOf(decode(Buffer.from(body), decoding))).toBe(code);
   });
@@ -163,6 +163,13 @@ describe('signed chunks', () => {
   it('refuses a trailer value that its signature does not cover', async () => {
     const lines = trailerBody.toString('latin1').replace('sOO8/Q==', 'sOO8/A==');
     expect(await codeOf(decode(Buffer.from(lines, 'latin1'), trailerDecoding))).toBe('SignatureDoesNotMatch');
+  });
+
+  it('calls a signature that is none a wrong one', async () => {
+    const changed = Buffer.from(exampleBody.toString('latin1').replace('signature=ad80', 'signature=xyz?'), 'latin1');
+    expect(await codeOf(decode(changed, exampleDecoding))).toBe('SignatureDoesNotMatch');
+    const unsigned = Buffer.from(exampleBody.toString('latin1').replace(/;chunk-signature=[0-9a-f]{64}/, ''), 'latin1');
+    expect(await codeOf(decode(unsigned, exampleDecoding))).toBe('IncompleteBody');
   });
 
   it('refuses chunks in another order', async () => {

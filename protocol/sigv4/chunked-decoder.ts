@@ -30,8 +30,8 @@ const longestChunkHeader = 256;
 /**
  * Takes the aws-chunked framing off a body, without ever holding more of it than one buffer of `source`.
  *
- * Iterating throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (not the declared length), `InvalidRequest` (broken
- * framing) or `InvalidArgument` (trailers). Bytes yielded before are not vouched for until the iteration has ended.
+ * Iterating throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (broken framing, or not the declared length) or
+ * `MalformedTrailerError`. Bytes yielded before are not vouched for until the iteration has ended.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
  */
@@ -85,7 +85,7 @@ function chain({ claim, signingKey }: VerifiedSignature): ChunkSignatures {
 
 function parseChunkHeader(line: string | undefined, signed: boolean): { size: number; signature: string } {
   if (line === undefined) throw endsEarly();
-  const match = /^([0-9A-Fa-f]{1,13})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(line);
+  const match = /^([0-9A-Fa-f]{1,13})(?:;chunk-signature=(.*))?$/.exec(line);
   const [, size, signature] = match ?? [];
   if (size === undefined || (signed && signature === undefined)) {
     throw malformed(`a chunk must begin with its size in hex${signed ? ' and ";chunk-signature="' : ''}`);
@@ -111,5 +111,5 @@ function wrongLength(declared: number, which: 'more' | 'fewer'): S3Error {
 }
 
 function malformed(why: string): S3Error {
-  return new S3Error('InvalidRequest', `The aws-chunked framing of the body is broken: ${why}.`);
+  return new S3Error('IncompleteBody', `The aws-chunked framing of the body is broken: ${why}.`);
 }

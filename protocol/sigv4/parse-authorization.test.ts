@@ -46,6 +46,9 @@ function codeOf(action: () => unknown): string {
   }
 }
 
+const headerNames = (count: number) => Array.from({ length: count }, (_, at) => `x-amz-meta-${at}`).join(';');
+const signing = (count: number) => good.replace('host;x-amz-date', headerNames(count));
+
 describe('by header', () => {
   it('reads the parts of the claim', () => {
     expect(byHeader(good, { 'x-amz-security-token': 't', 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' })).toEqual({
@@ -93,6 +96,11 @@ describe('by header', () => {
     ['nothing but the scheme', 'AWS4-HMAC-SHA256'],
   ])('refuses %s', (_, authorization) => {
     expect(codeOf(() => byHeader(authorization))).toBe('AuthorizationHeaderMalformed');
+  });
+
+  it('takes many signed headers, and says what is wrong with too many', () => {
+    expect(byHeader(signing(500))?.signedHeaders).toHaveLength(500);
+    expect(() => byHeader(signing(501))).toThrow(/more than 500 headers/);
   });
 
   it.each(['AWS user:c2ln', 'AWS4-ECDSA-P256-SHA256 Credential=…'])(

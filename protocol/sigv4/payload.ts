@@ -33,13 +33,20 @@ export function payloadKind(headers: RequestHeaders): PayloadKind {
   }
   if (/^[0-9A-Fa-f]{64}$/.test(sent)) return { kind: 'sha256', sha256: sent.toLowerCase() };
   if (sent.startsWith('STREAMING-')) {
-    throw new S3Error('NotImplemented', `The payload kind "${sent.slice(0, 64)}" is not implemented.`);
+    throw new S3Error('NotImplemented', `The payload kind "${sent.slice(0, 64)}" is not implemented.`, {
+      details: argument(sent),
+    });
   }
   throw new S3Error(
     'InvalidArgument',
     'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING-… kind, or 64 hexadecimal digits, not ' +
       `"${sent.slice(0, 64)}".`,
+    { details: argument(sent) },
   );
+}
+
+function argument(sent: string): Record<string, string> {
+  return { ArgumentName: 'x-amz-content-sha256', ArgumentValue: sent.slice(0, 100) };
 }
 
 /** The names that `x-amz-trailer` announces, in lower case; undefined without the header. */

@@ -55,10 +55,10 @@ export function verifySignature(
   const signingKey = verification.signingKeys.get(secretKey, claim.scope);
   const timestamp = formatTimestamp(claim.timestamp);
   const query = canonicalQuery(request.rawQuery);
-  const isSignedAs = (path: string, headerLines: string): boolean => {
+  const isSignedAs = (path: string, headerLines: string, encoding?: 'utf8'): boolean => {
     const parts = { method: request.method, path, query, headerLines, signedHeaders: claim.signedHeaders, payloadHash };
     return equalSignatures(
-      computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts)),
+      computeSignature(signingKey, timestamp, claim.scope, hashCanonicalRequest(parts, encoding)),
       claim.signature,
     );
   };
@@ -68,6 +68,10 @@ export function verifySignature(
   if (isSignedAs(path, headerLines)) return { claim, signingKey };
   for (const reading of otherReadings(request.rawPath, path, headerLines)) {
     if (isSignedAs(reading.path, reading.headerLines)) return { claim, signingKey };
+  }
+  // Some clients sign the characters of a header as UTF-8 and send them as ISO-8859-1.
+  if (Buffer.byteLength(headerLines) !== headerLines.length && isSignedAs(path, headerLines, 'utf8')) {
+    return { claim, signingKey };
   }
   throw new S3Error(
     'SignatureDoesNotMatch',

@@ -99,6 +99,18 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   return text;
 }
 
+const crc = 'x-amz-checksum-crc32:NhCmhg==\r\n';
+const streaming = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
+const sentWith = (headers: Record<string, string>, trailer: string, payloadHash: string) =>
+  authenticate()(
+    signed(
+      root,
+      { method: 'PUT', body: chunksWith(trailer), headers: { 'x-amz-decoded-content-length': '5', ...headers } },
+      { payloadHash },
+    ),
+  );
+const chunksWith = (trailer: string) => `5\r\nhello\r\n0\r\n${trailer}\r\n`;
+
 describe('createAuthenticator', () => {
   it('knows root by its signature', async () => {
     expect((await authenticate()(signed(root))).principal).toEqual(root.principal);
@@ -236,8 +248,46 @@ describe('createAuthenticator', () => {
     });
 
     it('refuses chunks without a decoded length', async () => {
-      const request = signed(root, put, { payloadHash: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' });
+      const request = signed(root, put, { payloadHash: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' });
       expect(await codeOf(authenticate()(request))).toBe('MissingContentLength');
+    });
+
+    describe('refuses a trailer', () => {
+      it('that no x-amz-trailer announces', async () => {
+        expect(await codeOf(sentWith({}, crc, streaming))).toBe('MalformedTrailerError');
+      });
+
+      it('that is announced for a body without trailers', async () => {
+        const headers = { 'x-amz-trailer': 'x-amz-checksum-crc32' };
+        expect(await codeOf(sentWith(headers, crc, 'UNSIGNED-PAYLOAD'))).toBe('MalformedTrailerError');
+      });
+
+      it.each(['x-amz-checksum-sha512', 'x-amz-meta-a', 'x-amz-checksum-crc32,x-amz-checksum-sha1'])(
+        'that is no checksum which is computed here: %s',
+        async (name) => {
+          expect(await codeOf(sentWith({ 'x-amz-trailer': name }, crc, streaming))).toBe('InvalidRequest');
+        },
+      );
+
+      it('other than the announced one', async () => {
+        const { body } = await sentWith({ 'x-amz-trailer': 'x-amz-checksum-crc32c' }, crc, streaming);
+        expect(await codeOf(textOf(body))).toBe('MalformedTrailerError');
+      });
+
+      it('whose value is no checksum', async () => {
+        const announced = { 'x-amz-trailer': 'x-amz-checksum-crc32' };
+        const { body, trailing } = await sentWith(announced, 'x-amz-checksum-crc32:none\r\n', streaming);
+        await textOf(body);
+        expect(() => trailing?.value()).toThrow(expect.objectContaining({ code: 'InvalidRequest' }));
+      });
+    });
+
+    it('tells what x-amz-content-sha256 may be', async () => {
+      const refused = authenticate()(signed(root, put, { payloadHash: 'garbage' }));
+      await expect(refused).rejects.toMatchObject({
+        code: 'InvalidArgument',
+        details: { ArgumentName: 'x-amz-content-sha256', ArgumentValue: 'garbage' },
+      });
     });
 
     it('refuses signed chunks that nobody signed for', async () => {

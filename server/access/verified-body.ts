@@ -9,13 +9,15 @@ import type { AuthenticatedRequest, IncomingRequest } from './incoming-request.t
 type VerifiedBody = Pick<AuthenticatedRequest, 'body' | 'size' | 'trailing'>;
 type Trailing = NonNullable<AuthenticatedRequest['trailing']>;
 
-const trailingChecksums: Readonly<Record<string, Trailing['algorithm']>> = {
-  'x-amz-checksum-crc32': 'CRC32',
-  'x-amz-checksum-crc32c': 'CRC32C',
-  'x-amz-checksum-crc64nvme': 'CRC64NVME',
-  'x-amz-checksum-sha1': 'SHA1',
-  'x-amz-checksum-sha256': 'SHA256',
-};
+/** The trailers that are taken: each is a checksum of so many bytes. */
+const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['algorithm']; readonly bytes: number }> =
+  new Map([
+    ['x-amz-checksum-crc32', { algorithm: 'CRC32', bytes: 4 }],
+    ['x-amz-checksum-crc32c', { algorithm: 'CRC32C', bytes: 4 }],
+    ['x-amz-checksum-crc64nvme', { algorithm: 'CRC64NVME', bytes: 8 }],
+    ['x-amz-checksum-sha1', { algorithm: 'SHA1', bytes: 20 }],
+    ['x-amz-checksum-sha256', { algorithm: 'SHA256', bytes: 32 }],
+  ]);
 
 /**
  * The body as the object layer takes it: without framing, and failing at its end when it is not what was signed.
@@ -27,6 +29,7 @@ export function verifiedBody(request: IncomingRequest, signature: VerifiedSignat
   switch (payload.kind) {
     case 'unsigned':
     case 'sha256': {
+      refuseTrailer(request);
       const size = declaredLength(headers['content-length'], 'Content-Length');
       // Without a body there is nothing to hash but the hash itself may be wrong, which reading finds.
       const body = new CheckedBody(hasBody(request) ? request.body : nothing, {
@@ -53,17 +56,48 @@ function streaming(
   if (size === undefined) {
     throw new S3Error('MissingContentLength', 'A streaming body needs the header x-amz-decoded-content-length.');
   }
-  const announced = announcedTrailers(headers);
-  const body = decodeChunkedBody(request.body, {
-    ...(payload.signed && signature !== undefined ? { signature } : {}),
-    trailer: payload.trailer,
-    ...(announced === undefined ? {} : { announcedTrailers: announced }),
-    decodedLength: size,
-  });
-  const name = announced?.find((candidate) => trailingChecksums[candidate] !== undefined);
-  const algorithm = name === undefined ? undefined : trailingChecksums[name];
-  if (name === undefined || algorithm === undefined) return { body, size };
-  return { body, size, trailing: { algorithm, value: () => body.trailers.get(name) } };
+  const signed = payload.signed && signature !== undefined ? { signature } : {};
+  if (!payload.trailer) {
+    refuseTrailer(request);
+    return { body: decodeChunkedBody(request.body, { ...signed, trailer: false, decodedLength: size }), size };
+  }
+  const { name, algorithm, bytes } = announcedChecksum(request);
+  const announced = { trailer: true, announcedTrailers: [name], decodedLength: size };
+  const body = decodeChunkedBody(request.body, { ...signed, ...announced });
+  return { body, size, trailing: { algorithm, value: () => checksumIn(body.trailers, name, bytes) } };
+}
+
+/** The one checksum that `x-amz-trailer` announces: a body that says that it has a trailer must say which. */
+function announcedChecksum({ headers }: IncomingRequest) {
+  const announced = announcedTrailers(headers) ?? [];
+  const [name] = announced;
+  if (name === undefined) {
+    throw new S3Error('MalformedTrailerError', 'A body with a trailer needs the header x-amz-trailer, which names it.');
+  }
+  const checksum = announced.length === 1 ? trailingChecksums.get(name) : undefined;
+  if (checksum !== undefined) return { name, ...checksum };
+  const taken = [...trailingChecksums.keys()].join(', ');
+  throw new S3Error(
+    'InvalidRequest',
+    `The value "${announced.join(', ').slice(0, 100)}" of x-amz-trailer is not supported; use one of ${taken}.`,
+  );
+}
+
+/** A trailer that cannot come would be a checksum that is never compared. */
+function refuseTrailer({ headers }: IncomingRequest): void {
+  if (headers['x-amz-trailer'] === undefined) return;
+  throw new S3Error(
+    'MalformedTrailerError',
+    'x-amz-trailer announces a trailer, and x-amz-content-sha256 says that the body has none.',
+  );
+}
+
+function checksumIn(trailers: ReadonlyMap<string, string>, name: string, bytes: number): string | undefined {
+  const value = trailers.get(name);
+  if (value === undefined) return undefined;
+  const decoded = Buffer.from(value, 'base64');
+  if (decoded.length === bytes && decoded.toString('base64') === value) return value;
+  throw new S3Error('InvalidRequest', `Value for ${name} trailing header is invalid.`);
 }
 
 /** Without either header HTTP/1.1 says that there is no body. */
