@@ -29,7 +29,7 @@ describe('storedHeaders', () => {
     ['aws-chunked', undefined],
     ['aws-chunked,gzip', 'gzip'],
     ['gzip, AWS-Chunked', 'gzip'],
-    ['gzip, br', 'gzip,br'],
+    ['gzip, br', 'gzip, br'],
     ['', undefined],
   ])('take the framing out of the encoding "%s"', (given, kept) => {
     expect(storedHeaders({ 'content-encoding': given }).contentEncoding).toBe(kept);

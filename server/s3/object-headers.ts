@@ -48,14 +48,14 @@ export function storedHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
   return { ...stored, metadata: userMetadata(headers) };
 }
 
-/** `aws-chunked` is the framing of the request, not a property of the object. */
+/** `aws-chunked` is the framing of the request, not a property of the object. All else is kept as it came, blanks too. */
 function withoutChunking(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const rest = text
-    .split(',')
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked');
-  return rest.length === 0 ? undefined : rest.join(',');
+  if (text === undefined || text === '') return undefined;
+  const codings = text.split(',');
+  const kept = codings.filter((coding) => coding.trim().toLowerCase() !== 'aws-chunked');
+  if (kept.length === codings.length) return text;
+  const rest = kept.join(',').trim();
+  return rest === '' ? undefined : rest;
 }
 
 function checkStorageClass(name: string | undefined): string | undefined {

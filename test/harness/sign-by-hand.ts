@@ -31,6 +31,8 @@ export function signByHand(
     readonly payload: string;
     readonly secretKey?: string;
     readonly now?: Date;
+    /** How the characters of headers become bytes that are signed; the head must be sent the same way. UTF-8 by default. */
+    readonly encoding?: BufferEncoding;
   },
 ): HandSigned {
   const time = (request.now ?? new Date()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
@@ -53,7 +55,9 @@ export function signByHand(
   ].join('\n');
   const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${request.secretKey ?? server.secretKey}`);
   const sign = (text: string) => hmac(key, text).toString('hex');
-  const seed = sign(['AWS4-HMAC-SHA256', time, scope, hash(canonical)].join('\n'));
+  const seed = sign(
+    ['AWS4-HMAC-SHA256', time, scope, hash(Buffer.from(canonical, request.encoding ?? 'utf8'))].join('\n'),
+  );
   const authorization =
     `AWS4-HMAC-SHA256 Credential=${server.accessKey}/${scope}, ` +
     `SignedHeaders=${names.join(';')}, Signature=${seed}`;
