@@ -89,12 +89,12 @@ describe('AssumeRoleWithCustomToken', () => {
     [200, 'x'.repeat(100_000)],
   ])('gives nothing when the plugin answers %i %s', async (status, body) => {
     answer = { status, body };
-    expect(await assume()).toMatchObject({ status: 503, code: 'IDPCommunicationError' });
+    expect(await assume()).toMatchObject({ status: 400, code: 'IDPCommunicationError' });
   });
 
   it('says that the plugin does not answer', async () => {
     expect(await assume({}, { url: 'http://127.0.0.1:1/' })).toMatchObject({
-      status: 503,
+      status: 400,
       code: 'IDPCommunicationError',
     });
   });

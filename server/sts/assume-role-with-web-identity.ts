@@ -73,7 +73,7 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
       const { subject } = await openIdSubject(known, provider.settings, access.identities);
       const now = clock();
       const expiration = expirationOf(token.expiration, request.durationSeconds ?? services.defaultDuration, now);
-      if (expiration <= now) throw new StsError('ExpiredToken', 'The token expires right now; get a new one.');
+      if (expiration <= now) throw new StsError('ExpiredTokenException', 'The token expires right now; get a new one.');
       const credentials = await grantCredentials(access, {
         action: request.action ?? 'AssumeRoleWithWebIdentity',
         watch,
@@ -136,7 +136,7 @@ export async function allClaims(
 
 function asStsError(error: unknown, provider: string): unknown {
   if (error instanceof IdentityProblem) {
-    const code = error.code === 'TokenExpired' ? 'ExpiredToken' : 'InvalidIdentityToken';
+    const code = error.code === 'TokenExpired' ? 'ExpiredTokenException' : 'InvalidIdentityToken';
     return new StsError(code, error.message, { cause: error });
   }
   if (error instanceof OpenIdProblem) {

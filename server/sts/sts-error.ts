@@ -5,8 +5,12 @@
  */
 export const stsErrorCodes = {
   AccessDenied: 403,
+  /** The session token of who signed has expired; S3 says the same of it. */
   ExpiredToken: 400,
-  IDPCommunicationError: 503,
+  /** The token of the provider has expired: SDKs know it by this name alone. */
+  ExpiredTokenException: 400,
+  /** SDKs try again by the code. */
+  IDPCommunicationError: 400,
   InternalError: 500,
   InsecureConnection: 400,
   InvalidAction: 400,

@@ -133,7 +133,7 @@ describe('AssumeRoleWithLDAPIdentity', () => {
     await attach({ policies: ['readwrite'], user: ann });
     const { keys } = await assume('ann', 'ann-password');
     await slapd.stop();
-    expect(await assume('ann', 'ann-password')).toMatchObject({ status: 503, code: 'IDPCommunicationError' });
+    expect(await assume('ann', 'ann-password')).toMatchObject({ status: 400, code: 'IDPCommunicationError' });
     expect(await may(keys, 'get')).toBe('allowed');
     await slapd.start();
   });
