@@ -83,7 +83,13 @@ export type VolumeClaim =
   /** One for each instance; it outlives the instance. */
   | { readonly kind: 'each'; readonly storageClassName?: string; readonly accessMode: AccessMode }
   /** One that all instances share, made by the operator. */
-  | { readonly kind: 'shared'; readonly storageClassName?: string; readonly accessMode: AccessMode }
+  | {
+      readonly kind: 'shared';
+      readonly storageClassName?: string;
+      readonly accessMode: AccessMode;
+      /** Who may have sealed data with what is on it; a volume that anybody did is never deleted with its resource. */
+      readonly sealedFor?: readonly string[];
+    }
   /** One that somebody else made. */
   | { readonly kind: 'existing'; readonly claimName: string };
 

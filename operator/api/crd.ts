@@ -56,6 +56,12 @@ const statusSchema: Json = {
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['to'],
     },
+    keyService: {
+      type: 'object',
+      description: 'The key service whose keys sealed the data of a Tenant.',
+      required: ['name', 'keyPrefix'],
+      properties: { name: text(63), keyPrefix: text(64), defaultKey: text(128) },
+    },
     addresses: { type: 'object', maxProperties: 8, additionalProperties: text(512) },
     rollout: {
       type: 'object',

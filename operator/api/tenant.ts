@@ -173,3 +173,6 @@ export const restartAnnotation = 'coffer.dev/restartedAt';
 
 /** Changing this annotation's value makes new keys for the certificates of a Tenant or KMSConfig. */
 export const rotateAnnotation = 'coffer.dev/rotatedAt';
+
+/** A person moved the keys of a Tenant to the KMSConfig of this name, so that nobody needs to prove that it holds them. */
+export const keysProvenAnnotation = 'coffer.dev/keysProvenIn';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../kube/kube-api.ts';
 import { adjustedClaim, growths, otherTemplates } from './claims.ts';
-import { exampleServer } from './objects/example-workload.ts';
+import { exampleContext, exampleServer } from './objects/example-workload.ts';
+import { sharedClaims } from './objects/shared-claims.ts';
 import { claimTemplates } from './objects/volumes.ts';
 import { quantityValue } from './quantity.ts';
 
@@ -52,6 +53,43 @@ describe('a shared claim that exists', () => {
       spec: { ...(claim('', '10Gi')['spec'] as object), storageClassName: 'slow' },
     };
     expect(adjustedClaim(wanted, claim('demo-data', '20Gi'))['spec']).toEqual(claim('', '20Gi')['spec']);
+  });
+});
+
+describe('a claim of keys with reclaimPolicy Delete', () => {
+  const owner = { ...exampleContext.owner };
+  const keys = (sealedFor: readonly string[]) => {
+    const mount = {
+      kind: 'volume',
+      name: 'keys',
+      size: '1Gi',
+      claim: { kind: 'shared', accessMode: 'ReadWriteOnce', sealedFor },
+    } as const;
+    const kubernetes = { ...exampleServer().kubernetes, reclaimPolicy: 'Delete' } as const;
+    const [wanted] = sharedClaims(exampleServer({ mounts: [mount], kubernetes }), exampleContext);
+    if (wanted === undefined) throw new Error('no claim was rendered');
+    return wanted;
+  };
+  const without = ({ metadata, ...rest }: KubeObject): KubeObject => {
+    const { annotations: _, ...bare } = metadata;
+    return { ...rest, metadata: bare };
+  };
+
+  it('goes with its KMSConfig while nobody sealed anything with its keys', () => {
+    expect(adjustedClaim(keys([]), keys([])).metadata.ownerReferences).toEqual([owner]);
+  });
+  it('belongs to nobody once a tenant was admitted', () => {
+    expect(keys(['Tenant demo']).metadata.ownerReferences).toBeUndefined();
+  });
+  it('belongs to nobody after the tenant is gone', () => {
+    const adjusted = adjustedClaim(keys([]), keys(['Tenant demo']));
+    expect([adjusted.metadata.ownerReferences, adjusted.metadata.annotations]).toEqual([
+      undefined,
+      { 'coffer.dev/sealed-for': 'Tenant demo' },
+    ]);
+  });
+  it('belongs to nobody where an operator of before kept no note', () => {
+    expect(adjustedClaim(keys([]), without(keys([]))).metadata.ownerReferences).toBeUndefined();
   });
 });
 

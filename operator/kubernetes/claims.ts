@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { Json, Workload } from '../workload.ts';
+import { sealedForAnnotation } from './objects/labels.ts';
 import { claimTemplates } from './objects/volumes.ts';
 import { largerQuantity } from './quantity.ts';
 
@@ -39,14 +40,29 @@ export function growths(workload: Workload, claims: readonly KubeObject[]): read
   });
 }
 
-/** A shared claim as it may be sent where there is one: of its spec only the size can change, and only upwards. */
+/**
+ * A shared claim as it may be sent where there is one: of its spec only the size can change, and only upwards. Whose data its keys
+ * sealed is never forgotten, and from then on it belongs to no resource, so that none takes it along.
+ */
 export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
   if (live === undefined) return wanted;
+  const metadata = keptMetadata(wanted, live);
   const has = claim.parse(live).spec;
   const storage = largerQuantity(has.resources.requests.storage, claim.parse(wanted).spec.resources.requests.storage);
   const { accessModes, storageClassName } = has;
   const spec = { accessModes, ...(storageClassName === undefined ? {} : { storageClassName }) };
-  return { ...wanted, spec: { ...spec, resources: { requests: { storage } } } };
+  return { ...wanted, metadata, spec: { ...spec, resources: { requests: { storage } } } };
+}
+
+function keptMetadata({ metadata }: KubeObject, live: KubeObject): KubeObject['metadata'] {
+  const wanted = metadata.annotations?.[sealedForAnnotation];
+  if (wanted === undefined) return metadata;
+  // An operator before this note made it: somebody may have.
+  const before = live.metadata.annotations?.[sealedForAnnotation] ?? 'unknown';
+  const all = [...new Set([...before.split('\n'), ...wanted.split('\n')])].filter((name) => name !== '');
+  const { ownerReferences, ...rest } = metadata;
+  const annotations = { ...metadata.annotations, [sealedForAnnotation]: all.join('\n') };
+  return { ...rest, annotations, ...(all.length === 0 && ownerReferences !== undefined ? { ownerReferences } : {}) };
 }
 
 /** Whether the instances need claims that the templates of the live StatefulSet do not make. */

@@ -1,20 +1,19 @@
 import { KubeError, type Cache, type KubeApi } from '../kube/kube-api.ts';
-import type { DeclaredFinalizer, DeclaredReference } from '../reconcile/declared-controller.ts';
-import type { DeclaredKind } from '../workload.ts';
+import type { DeclaredFinalizer, HeldReference } from '../reconcile/declared-controller.ts';
 
-export function finalizerOf(kind: DeclaredKind): string {
+export function finalizerOf(kind: HeldReference['kind']): string {
   return `coffer.dev/${kind.toLowerCase()}`;
 }
 
 export interface DeclaredFinalizerOptions {
   readonly api: Pick<KubeApi, 'patch'>;
-  readonly cache: (kind: DeclaredKind) => Cache;
+  readonly cache: (kind: HeldReference['kind']) => Cache;
   readonly namespace: string;
 }
 
 /**
- * The finalizers of what has deletionPolicy Delete and is in a tenant's server: the one sort of object whose end has something to undo
- * outside Kubernetes.
+ * The finalizers of what has deletionPolicy Delete and is in a tenant's server, whose end has something to undo outside Kubernetes, and
+ * of a KMSConfig that tenants use: without its keys their data is lost.
  */
 export class KubernetesDeclaredFinalizer implements DeclaredFinalizer {
   readonly #options: DeclaredFinalizerOptions;
@@ -23,7 +22,7 @@ export class KubernetesDeclaredFinalizer implements DeclaredFinalizer {
     this.#options = options;
   }
 
-  async hold(about: DeclaredReference): Promise<void> {
+  async hold(about: HeldReference): Promise<void> {
     const object = this.#find(about);
     // The API server refuses a new finalizer on what is being deleted.
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
@@ -32,7 +31,7 @@ export class KubernetesDeclaredFinalizer implements DeclaredFinalizer {
     if (!finalizers.includes(own)) await this.#write(about, [...finalizers, own]);
   }
 
-  async release(about: DeclaredReference): Promise<void> {
+  async release(about: HeldReference): Promise<void> {
     const own = finalizerOf(about.kind);
     const finalizers = this.#find(about)?.metadata.finalizers ?? [];
     if (!finalizers.includes(own)) return;
@@ -42,12 +41,12 @@ export class KubernetesDeclaredFinalizer implements DeclaredFinalizer {
     );
   }
 
-  #find({ kind, name }: DeclaredReference) {
+  #find({ kind, name }: HeldReference) {
     return this.#options.cache(kind).get(this.#options.namespace, name);
   }
 
   /** With the version that the list was read from: another's finalizer of meanwhile is not lost, but is a conflict. */
-  async #write(about: DeclaredReference, finalizers: readonly string[]): Promise<void> {
+  async #write(about: HeldReference, finalizers: readonly string[]): Promise<void> {
     const { api, namespace } = this.#options;
     const cache = this.#options.cache(about.kind);
     const resourceVersion = this.#find(about)?.metadata.resourceVersion;

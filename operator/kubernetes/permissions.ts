@@ -27,7 +27,7 @@ const own: readonly Verb[] = [...read, 'create', 'patch', 'delete'];
 export const watchedPermissions: readonly Permission[] = [
   { type: 'tenant', verbs: read, why: 'to be told of changes' },
   { type: 'identityProvider', verbs: read, why: 'to be told of changes' },
-  { type: 'kmsConfig', verbs: read, why: 'to be told of changes' },
+  { type: 'kmsConfig', verbs: [...read, 'patch'], why: 'to be told of changes; the finalizer while tenants use it' },
   { type: 'bucket', verbs: [...read, 'patch'], why: 'to be told of changes; the finalizer of deletionPolicy Delete' },
   { type: 'policy', verbs: [...read, 'patch'], why: 'to be told of changes; the finalizer of deletionPolicy Delete' },
   {

@@ -144,7 +144,8 @@ function keyOf(object: CofferObject): string {
   return `${object.kind}/${object.metadata.name}`;
 }
 
-/** Its end has something to undo in a tenant: it is kept until that is done, as a finalizer keeps it on Kubernetes. */
+/** Its end has something to undo, or tenants need its keys: it is kept until that is done, as a finalizer keeps it on Kubernetes. */
 function isUndone({ kind, spec }: CofferObject): boolean {
+  if (kind === 'KMSConfig') return true;
   return isDeclaredKind(kind) && 'deletionPolicy' in spec && spec.deletionPolicy === 'Delete';
 }

@@ -101,8 +101,12 @@ export class StatusFiles implements StatusStore {
       if (status === undefined || (kind !== 'Tenant' && kind !== 'KMSConfig')) continue;
       const findings = [notReady('Stopped', 'the operator was stopped, and its programs with it')];
       const conditions = mergeConditions(status.conditions, findings, generation, this.#now());
-      const { observedGeneration } = status;
-      await this.put({ kind, name }, { observedGeneration, servers: '0/0', health: 'Unavailable', conditions });
+      const { observedGeneration, keyService } = status;
+      const kept = keyService === undefined ? {} : { keyService };
+      await this.put(
+        { kind, name },
+        { ...kept, observedGeneration, servers: '0/0', health: 'Unavailable', conditions },
+      );
     }
   }
 

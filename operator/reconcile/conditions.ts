@@ -30,6 +30,15 @@ export interface ResourceStatus {
   readonly credentialsSecret?: string;
   /** What a PolicyBinding attached, so that what it no longer names can be taken away again. */
   readonly attached?: readonly Attached[];
+  /** The key service whose keys sealed the data of a Tenant. */
+  readonly keyService?: KeyServiceInUse;
+}
+
+/** What of a `kmsConfigRef` decides which keys a tenant can use. */
+export interface KeyServiceInUse {
+  readonly name: string;
+  readonly keyPrefix: string;
+  readonly defaultKey?: string | undefined;
 }
 
 export interface Attached {

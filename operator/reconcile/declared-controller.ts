@@ -65,10 +65,16 @@ export interface DeclaredReference {
   readonly name: string;
 }
 
+/** What may have to wait when it is deleted: what is in a tenant's server, and the keys of a tenant. */
+export interface HeldReference {
+  readonly kind: DeclaredKind | 'KMSConfig';
+  readonly name: string;
+}
+
 /** Holds a deleted resource until what it describes is dealt with. */
 export interface DeclaredFinalizer {
   /** Adds the finalizer where it is missing. */
-  hold(about: DeclaredReference): Promise<void>;
+  hold(about: HeldReference): Promise<void>;
   /** Removes it where it is there. */
-  release(about: DeclaredReference): Promise<void>;
+  release(about: HeldReference): Promise<void>;
 }

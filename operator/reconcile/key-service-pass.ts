@@ -3,13 +3,14 @@ import { certificateNeeds } from '../render/certificates.ts';
 import { workloadName } from '../render/render-context.ts';
 import { overlappingTenants, renderKeyService } from '../render/render-key-service.ts';
 import type { Runtime } from '../runtime.ts';
-import type { CertificateNeed, IssuedCertificate } from '../workload.ts';
-import { tenantsOfKeyService } from './affected-by.ts';
+import type { CertificateNeed, IssuedCertificate, ResourceReference } from '../workload.ts';
 import { attempt } from './attempt-render.ts';
 import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-findings.ts';
+import { stalled, type Finding } from './conditions.ts';
 import { workloadFindings } from './findings.ts';
 import { ForeignObject } from './foreign-object.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
+import { holdersOf, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey } from './object-key.ts';
 import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
@@ -22,7 +23,12 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const { runtime, fingerprint, enqueue, now } = passes.options;
   const { name } = kms.metadata;
   const about = { kind: 'KMSConfig', name } as const;
-  const users = tenantsOfKeyService(name, resources);
+  const all = usersOfKeyService(name, resources, passes.options);
+  const holders = await holdersNow(name, all, resources, passes);
+  const isDeleted = resources.deleting.has(objectKey(about));
+  if (isDeleted && holders.length === 0) return endOf(kms, passes);
+  // One that is being deleted takes no new tenant in.
+  const users = isDeleted ? all.filter(({ metadata }) => holders.includes(metadata.name)) : all;
   const needs = certificateNeeds(users, new Map([[name, kms]])).filter(
     (need) => need.owner.kind === 'KMSConfig' || need.authority === name,
   );
@@ -47,7 +53,9 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const invalid = resources.invalid.get(objectKey(about));
   const tls = tlsFinding(own, certificates, now());
   const found = workloadFindings({ running, step, problem: rendered.problem, invalid, hibernated });
-  const findings = [...found, ...(tls === undefined ? [] : [tls])];
+  const told = isDeleted ? deletionWaits(found, holders) : found;
+  const findings = [...told, ...(tls === undefined ? [] : [tls])];
+  if (isDeleted) tellOfWait(about, findings, passes);
   const overlapping = overlappingTenants(users);
   const view: KeyServiceView = {
     version: keyServiceVersion(kms, resources, fingerprint),
@@ -75,6 +83,54 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
 }
 
 const missingCertificateMs = 30_000;
+
+/** Milliseconds until a deletion that waits is looked at again, should nothing tell of its end. */
+const deletionAgainMs = 30_000;
+
+/** Who uses the key service now; it is held for them before any policy admits one. */
+async function holdersNow(
+  name: string,
+  users: readonly Tenant[],
+  { deleting }: Resources,
+  { options }: Passes,
+): Promise<readonly string[]> {
+  const about = { kind: 'KMSConfig', name } as const;
+  const isDeleted = deleting.has(objectKey(about));
+  if (!isDeleted && users.length > 0) {
+    await options.finalizer?.hold(about);
+    return users.map(({ metadata }) => metadata.name);
+  }
+  const holders = holdersOf(name, users, await options.runtime.observe(), options);
+  if (isDeleted) options.enqueue(about, deletionAgainMs);
+  else if (holders.length === 0) await options.finalizer?.release(about);
+  return holders;
+}
+
+/** Nothing needs it any more but what was sealed with it before, in volumes and backups that stay. */
+async function endOf({ metadata: { name }, spec }: KMSConfig, { options }: Passes): Promise<void> {
+  const about = { kind: 'KMSConfig', name } as const;
+  if (spec.keystore.files !== undefined && spec.reclaimPolicy === 'Delete') {
+    const message =
+      'its keys stay on their volume, since data may be sealed with them: delete the volume once nothing needs them';
+    options.event({ about, type: 'Normal', reason: 'KeysKept', message });
+  }
+  await options.finalizer?.release(about);
+}
+
+function deletionWaits(found: readonly Finding[], holders: readonly string[]): readonly Finding[] {
+  const tenants = holders.map((name) => `Tenant ${name}`).join(', ');
+  const message =
+    `its deletion waits for ${tenants}, whose data cannot be read without its keys: delete what uses it, or move it to a KMSConfig ` +
+    'that holds the same keys; until then it runs on';
+  return [...found.filter(({ type }) => type !== 'Stalled' && type !== 'Reconciling'), stalled('InUse', message)];
+}
+
+function tellOfWait(about: ResourceReference, findings: readonly Finding[], { options }: Passes): void {
+  const finding = findings.find(({ type, reason }) => type === 'Stalled' && reason === 'InUse');
+  const before = options.status.get(about)?.conditions.find(({ type }) => type === 'Stalled');
+  if (finding === undefined || before?.message === finding.message) return;
+  options.event({ about, type: 'Warning', reason: finding.reason, message: finding.message });
+}
 
 /** What is in the way of one tenant is for its own pass to say, and must not keep the others from their keys. */
 async function certificatesOfTenants(

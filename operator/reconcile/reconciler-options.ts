@@ -1,4 +1,4 @@
-import type { AccessKey, Secret, Tenant, User } from '../api/object.ts';
+import type { AccessKey, KMSConfig, Secret, Tenant, User } from '../api/object.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ResourceReference, RestartReason } from '../workload.ts';
 import type { AcceptedProviders } from './accepted-providers.ts';
@@ -40,6 +40,11 @@ export interface ReconcilerOptions {
   /** Undefined where nothing is looked after that is in servers. */
   readonly controllers?: DeclaredControllers;
   readonly finalizer?: DeclaredFinalizer;
+  /**
+   * Asks two key services whether the second holds every key of the first that the tenant can use. Answers why that is not proven;
+   * undefined where it is.
+   */
+  readonly proveKeys?: (from: KMSConfig, to: KMSConfig, tenant: Tenant) => Promise<string | undefined>;
   /** Root credentials that the servers of tenants accept, kept beyond the life of this process. */
   readonly acceptedRoots: AcceptedRootStore;
   readonly now: () => Date;

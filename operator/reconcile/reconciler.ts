@@ -72,7 +72,7 @@ export class Reconciler {
   async #pass(about: ResourceReference): Promise<void> {
     const resources = this.#options.resources();
     // What is being deleted is taken down by the garbage collector: whatever were made now would be in its way.
-    if (!isDeclaredKind(about.kind) && resources.deleting.has(objectKey(about))) return;
+    if (isLeftToEnd(about, resources)) return;
     switch (about.kind) {
       case 'Tenant': {
         const tenant = resources.tenants.get(about.name);
@@ -109,6 +109,7 @@ export class Reconciler {
     if (owner === undefined) return;
     this.#options.enqueue(owner);
     if (owner.kind !== 'Tenant') return;
+    for (const kms of deletedKeyServices(this.#options.resources())) this.#options.enqueue(kms);
     // It may have become ready; who finds that it did not waits on.
     for (const about of waitingIn(owner.name, this.#options.resources(), this.#options)) this.#options.enqueue(about);
   }
@@ -142,4 +143,16 @@ export class Reconciler {
     this.#passes.rollouts.release(name);
     if ((await runtime.observeOne(name)) !== undefined) await runtime.remove(name);
   }
+}
+
+/** A KMSConfig that is being deleted is looked after until no tenant uses it. */
+function isLeftToEnd(about: ResourceReference, { deleting }: Resources): boolean {
+  return !isDeclaredKind(about.kind) && about.kind !== 'KMSConfig' && deleting.has(objectKey(about));
+}
+
+/** They wait for servers that run with them still. */
+function deletedKeyServices({ kmsConfigs, deleting }: Resources): readonly ResourceReference[] {
+  return [...kmsConfigs.keys()]
+    .map((name) => ({ kind: 'KMSConfig', name }) as const)
+    .filter((about) => deleting.has(objectKey(about)));
 }

@@ -25,13 +25,16 @@ export class StatusWriter {
 
   async put(about: ResourceReference, findings: readonly Finding[], more: Partial<ResourceStatus>): Promise<void> {
     const { status, event, now } = this.#options;
-    const before = status.get(about)?.conditions ?? [];
+    const known = status.get(about);
+    const before = known?.conditions ?? [];
     const generation = status.generation(about);
     const conditions = mergeConditions(before, findings, generation, now());
     const news = readyNews(before, conditions);
     if (news !== undefined) event({ about, ...news });
     this.#tellBlocked(about, before, conditions);
-    await status.put(about, { ...more, observedGeneration: generation, conditions });
+    // What sealed the data of a tenant is never forgotten, whatever a pass knows.
+    const kept = known?.keyService === undefined ? {} : { keyService: known.keyService };
+    await status.put(about, { ...kept, ...more, observedGeneration: generation, conditions });
   }
 
   /** Once for each blocker that comes, not for each pass that meets it. */

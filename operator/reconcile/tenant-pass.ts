@@ -7,6 +7,8 @@ import type { CertificateNeed, IssuedCertificate, Workload } from '../workload.t
 import { attempt, type Rendered } from './attempt-render.ts';
 import { certificatesOf, lookAgainMs, tlsFinding, type KnownCertificate } from './certificate-findings.ts';
 import type { Finding } from './conditions.ts';
+import type { Problem } from './findings.ts';
+import { decideKeyService, keyServiceStatus } from './key-service-in-use.ts';
 import { admission, keyServiceVersion, unsettledReason } from './key-service-views.ts';
 import type { KnownProvider } from './known-provider.ts';
 import { objectKey } from './object-key.ts';
@@ -26,17 +28,20 @@ interface Gathered {
 }
 
 /** One pass of a Tenant: checks its providers, renders its server, takes the next safe step, tells its conditions. */
-export async function tenantPass(tenant: Tenant, resources: Resources, passes: Passes): Promise<void> {
+export async function tenantPass(written: Tenant, resources: Resources, passes: Passes): Promise<void> {
   const { runtime, enqueue, now } = passes.options;
-  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const about = { kind: 'Tenant', name: written.metadata.name } as const;
+  const before = await runtime.observeOne(workloadName(about));
+  const { tenant, problem } = await decideKeyService(written, resources, before, passes.options);
   noteKeyService(tenant, passes);
   const gathered = await gather(tenant, resources, passes);
   const { paused } = tenant.spec;
   const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
   // Of a paused one that does not run nothing is made, not even what it would be rendered from.
-  const left = paused ? (await runtime.observeOne(workloadName(about))) === undefined : waitingFor !== undefined;
+  const left = paused ? before === undefined : waitingFor !== undefined;
   const secrets = left ? undefined : await secretsFor(tenant, resources, passes);
-  const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, passes);
+  const isNew = before === undefined;
+  const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, isNew, passes);
   const progress: Partial<RolloutProgress> =
     rendered?.desired === undefined || secrets === undefined
       ? { running: await runtime.observeOne(workloadName(about)) }
@@ -48,8 +53,13 @@ export async function tenantPass(tenant: Tenant, resources: Resources, passes: P
   if (rendered?.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
   // What is written does not hold while it is paused, so nothing is wrong with it yet.
   const told = paused ? undefined : rendered;
-  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor }, passes);
+  const refused = paused ? undefined : problem;
+  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor, refused }, passes);
+  if (problem !== undefined) enqueue(about, proveAgainMs);
 }
+
+/** Milliseconds until another key service is asked again whether it holds the keys. */
+const proveAgainMs = 60_000;
 
 /** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
 const missingCertificateMs = 30_000;
@@ -61,7 +71,8 @@ function noteKeyService(tenant: Tenant, { keyServiceOf, options }: Passes): void
   const after = tenant.spec.kmsConfigRef?.name;
   if (after === undefined) keyServiceOf.delete(name);
   else keyServiceOf.set(name, after);
-  if (before !== undefined && before !== after) options.enqueue({ kind: 'KMSConfig', name: before });
+  if (before === undefined || before === after) return;
+  for (const kms of [before, after]) if (kms !== undefined) options.enqueue({ kind: 'KMSConfig', name: kms });
 }
 
 async function gather(tenant: Tenant, resources: Resources, { providers, options }: Passes): Promise<Gathered> {
@@ -127,12 +138,19 @@ function render(
   resources: Resources,
   { issued }: Gathered,
   secrets: TenantSecrets,
+  isNew: boolean,
   { options, keyServices }: Passes,
 ): Rendered {
   const { accepted, fingerprint } = options;
   const ref = tenant.spec.kmsConfigRef;
   const kms = ref && resources.kmsConfigs.get(ref.name);
   return attempt(() => {
+    if (isNew && ref !== undefined && resources.deleting.has(objectKey({ kind: 'KMSConfig', name: ref.name }))) {
+      throw new RenderProblem(
+        'KMSConfigDeleted',
+        `spec.kmsConfigRef of Tenant ${tenant.metadata.name} names the KMSConfig ${ref.name}, which is being deleted`,
+      );
+    }
     const other = ref && keyServices.get(ref.name)?.overlapping.get(tenant.metadata.name);
     if (other !== undefined) throw overlap(tenant.metadata.name, other);
     const parts = {
@@ -178,6 +196,8 @@ async function publish(
     readonly rendered: Rendered | undefined;
     readonly progress: Partial<RolloutProgress>;
     readonly waitingFor: string | undefined;
+    /** Why the key service that is written does not count. */
+    readonly refused: Problem | undefined;
   },
   { options, keyServices, status }: Passes,
 ): Promise<void> {
@@ -189,7 +209,7 @@ async function publish(
     {
       running,
       step,
-      problem: outcome.rendered?.problem,
+      problem: outcome.refused ?? outcome.rendered?.problem,
       invalid: resources.invalid.get(objectKey(about)),
       hibernated: isHibernated(tenant, running),
     },
@@ -205,6 +225,8 @@ async function publish(
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
   await status.put(about, findings, {
     ...workloadStatus(running, wanted, step, about),
+    // A server seals its backend when it is first started.
+    ...(running === undefined ? {} : keyServiceStatus(tenant)),
     ...(certificates.length === 0
       ? {}
       : { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) }),

@@ -27,6 +27,7 @@ export type RenderProblemReason =
   | 'ConfigMapNotFound'
   | 'ConfigMapKeyMissing'
   | 'KMSConfigNotFound'
+  | 'KMSConfigDeleted'
   | 'InvalidSettings'
   | 'KeyPrefixOverlap'
   | 'CertificateMissing';

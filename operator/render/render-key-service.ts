@@ -2,6 +2,7 @@ import { keystore as keystoreSchema } from '../api/keystore.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { podFieldNames } from '../api/pod-fields.ts';
+import type { VolumeFields } from '../api/volume-fields.ts';
 import {
   mounted,
   text,
@@ -58,7 +59,7 @@ export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], con
         ],
       },
       certificateMount(name),
-      ...(files === undefined ? [] : [volumeMount('keys', files, 'shared')]),
+      ...(files === undefined ? [] : [keysMount(kms, users, files)]),
       ...filesMount('keystore', keystore.files),
     ],
     // Open to everyone by the configuration: it tells nothing but whether the keystore answers.
@@ -110,6 +111,17 @@ function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: Rendered
     monitoring: monitoringOptions(spec.monitoring, { port: 'api', path: '/v1/metrics' }),
     drainMs: drainMs(spec.replicas),
   };
+}
+
+/** A tenant's server seals its backend at its first start; others of the policies may have sealed anything. */
+function keysMount({ spec }: KMSConfig, users: readonly Tenant[], files: VolumeFields): Mount {
+  const mount = volumeMount('keys', files, 'shared');
+  if (mount.kind !== 'volume' || mount.claim.kind !== 'shared') return mount;
+  const sealedFor = [
+    ...users.map(({ metadata }) => `Tenant ${metadata.name}`),
+    ...(spec.policies ?? []).filter(({ identities }) => identities.length > 0).map(({ name }) => `policy ${name}`),
+  ];
+  return { ...mount, claim: { ...mount.claim, sealedFor } };
 }
 
 function certificateMount(kms: string): Mount {

@@ -27,6 +27,9 @@ export const appliedAnnotation = 'coffer.dev/applied';
 /** On pods alone: keyed digest of the files that reload, as they were when the pod was last told of them. */
 export const filesAnnotation = 'coffer.dev/files';
 
+/** On the claim of keys: who may have sealed data with them, by lines. Without it nothing is known, with nothing in it nobody did. */
+export const sealedForAnnotation = 'coffer.dev/sealed-for';
+
 export type Component = 'server' | 'key-service' | 'provider-check';
 
 export function componentOf(program: Program): Component {

@@ -26,8 +26,9 @@ export function workloadObjects(
   context: ObjectContext,
 ): readonly KubeObject[] {
   return [
-    ...fileSecrets(workload, files, keptFiles, context),
+    // Before the policies that admit a tenant: the claim remembers whose data its keys sealed.
     ...sharedClaims(workload, context),
+    ...fileSecrets(workload, files, keptFiles, context),
     ...networkPolicy(workload, context),
     ...services(workload, context),
     statefulSet(workload, context, kept),
