@@ -72,7 +72,13 @@ export type InstanceState =
   /** Runs, and stopped answering as ready. */
   | { readonly kind: 'not-ready'; readonly message: string }
   /** Will not become ready by itself: its program ends again and again, or its image cannot be had. */
-  | { readonly kind: 'broken'; readonly restarts: number; readonly message: string }
+  | {
+      readonly kind: 'broken';
+      readonly restarts: number;
+      readonly message: string;
+      /** Its pod is refused: it was never made. */
+      readonly refused?: true;
+    }
   | { readonly kind: 'stopping' };
 
 export type WorkloadState =
@@ -83,4 +89,5 @@ export type WorkloadState =
   | { readonly kind: 'crash-loop'; readonly restarts: number; readonly message: string }
   | { readonly kind: 'stopped' };
 
-export type RefusalReason = 'PortInUse' | 'ReplicasUnsupported' | 'StartFailed' | 'Conflict' | 'VolumeNotGrown';
+export type RefusalReason =
+  'PortInUse' | 'ReplicasUnsupported' | 'StartFailed' | 'Conflict' | 'ObjectRefused' | 'VolumeNotGrown';

@@ -57,6 +57,8 @@ export const resourceTypes = {
   certificate: { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', plural: 'certificates', namespaced: true },
   lease: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true },
   event: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events', namespaced: true },
+  /** Events as their older API has them, which can be selected by what they are about. */
+  coreEvent: { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true },
   customResourceDefinition: {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

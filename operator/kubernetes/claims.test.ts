@@ -56,27 +56,26 @@ describe('a shared claim that exists', () => {
   });
 });
 
-describe('a claim of keys with reclaimPolicy Delete', () => {
-  const owner = { ...exampleContext.owner };
-  const keys = (sealedFor: readonly string[]) => {
-    const mount = {
-      kind: 'volume',
-      name: 'keys',
-      size: '1Gi',
-      claim: { kind: 'shared', accessMode: 'ReadWriteOnce', sealedFor },
-    } as const;
-    const kubernetes = { ...exampleServer().kubernetes, reclaimPolicy: 'Delete' } as const;
-    const [wanted] = sharedClaims(exampleServer({ mounts: [mount], kubernetes }), exampleContext);
-    if (wanted === undefined) throw new Error('no claim was rendered');
-    return wanted;
-  };
-  const without = ({ metadata, ...rest }: KubeObject): KubeObject => {
-    const { annotations: _, ...bare } = metadata;
-    return { ...rest, metadata: bare };
-  };
+const keys = (sealedFor: readonly string[]) => {
+  const mount = {
+    kind: 'volume',
+    name: 'keys',
+    size: '1Gi',
+    claim: { kind: 'shared', accessMode: 'ReadWriteOnce', sealedFor },
+  } as const;
+  const kubernetes = { ...exampleServer().kubernetes, reclaimPolicy: 'Delete' } as const;
+  const [wanted] = sharedClaims(exampleServer({ mounts: [mount], kubernetes }), exampleContext);
+  if (wanted === undefined) throw new Error('no claim was rendered');
+  return wanted;
+};
+const without = ({ metadata, ...rest }: KubeObject): KubeObject => {
+  const { annotations: _, ...bare } = metadata;
+  return { ...rest, metadata: bare };
+};
 
+describe('a claim of keys with reclaimPolicy Delete', () => {
   it('goes with its KMSConfig while nobody sealed anything with its keys', () => {
-    expect(adjustedClaim(keys([]), keys([])).metadata.ownerReferences).toEqual([owner]);
+    expect(adjustedClaim(keys([]), keys([])).metadata.ownerReferences).toEqual([exampleContext.owner]);
   });
   it('belongs to nobody once a tenant was admitted', () => {
     expect(keys(['Tenant demo']).metadata.ownerReferences).toBeUndefined();

@@ -48,6 +48,12 @@ const watched = {
   networkPolicies: { type: resourceTypes.networkPolicy, labelSelector: managedSelector },
   ingresses: { type: resourceTypes.ingress, labelSelector: managedSelector },
   serviceAccounts: { type: resourceTypes.serviceAccount, labelSelector: managedSelector },
+  // Why a StatefulSet could not make a pod or its claim; an older Role may not grant it.
+  failedCreates: {
+    type: resourceTypes.coreEvent,
+    fieldSelector: 'involvedObject.kind=StatefulSet,reason=FailedCreate',
+    optional: true,
+  },
   serviceMonitors: { type: resourceTypes.serviceMonitor, labelSelector: managedSelector, optional: true },
   certificates: { type: resourceTypes.certificate, labelSelector: managedSelector, optional: true },
 } as const satisfies Readonly<Record<string, Watched>>;
@@ -129,6 +135,7 @@ export class ClusterCaches {
       networkPolicies: this.get('networkPolicies'),
       ingresses: this.get('ingresses'),
       serviceAccounts: this.get('serviceAccounts'),
+      failedCreates: optional('failedCreates'),
       serviceMonitors: optional('serviceMonitors'),
       certificates: optional('certificates'),
     };

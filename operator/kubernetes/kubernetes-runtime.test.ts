@@ -149,6 +149,33 @@ describe('a first apply', () => {
   });
 });
 
+describe('what the API server refuses', () => {
+  it.each(['statefulsets.apps', 'services', 'networkpolicies.networking.k8s.io'])(
+    'of %s is told with its words, and is no error of the pass',
+    async (resource) => {
+      const refuses = (request: ApiRequest) => request.verb === 'apply' && request.resource === resource;
+      double.faults.plan(1, refuses, { kind: 'status', status: 422, reason: 'Invalid' });
+      const { kubernetes } = exampleServer();
+      const networkPolicy = { admits: { s3: undefined }, alsoFrom: [] };
+      await runtime.apply(exampleServer({ kubernetes: { ...kubernetes, networkPolicy } }), secrets());
+      const seen = await runtime.observeOne('demo');
+      expect(seen?.refused?.reason).toBe('ObjectRefused');
+      expect(seen?.refused?.message).toMatch(/^the API server refuses (StatefulSet|Service|NetworkPolicy) demo/);
+    },
+  );
+
+  it('is forgotten once it is taken', async () => {
+    double.faults.plan(1, ({ verb, resource }) => verb === 'apply' && resource === 'statefulsets.apps', {
+      kind: 'status',
+      status: 403,
+      reason: 'Forbidden',
+    });
+    await runtime.apply(exampleServer(), secrets());
+    await settled(exampleServer());
+    expect((await runtime.observeOne('demo'))?.refused).toBeUndefined();
+  });
+});
+
 describe('a workload that did not change', () => {
   it.each(['apply', 'refresh'] as const)('is not written by %s', async (call) => {
     await settled(exampleServer({ replicas: 2 }));

@@ -8,6 +8,7 @@ import type { CertificateNeed, IssuedCertificate, ResourceReference, Workload } 
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 import { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
+import { failedCreateView, refusedPods } from './failed-create.ts';
 import { statefulSetView } from './live-workload.ts';
 import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
@@ -27,6 +28,8 @@ export interface RuntimeCaches {
   readonly networkPolicies: Cache;
   readonly ingresses: Cache;
   readonly serviceAccounts: Cache;
+  /** Events of reason FailedCreate about StatefulSets; undefined while they may not be read. */
+  readonly failedCreates: () => Cache | undefined;
   /** `monitoring.coreos.com/v1` ServiceMonitor; undefined while the cluster does not know it. */
   readonly serviceMonitors: () => Cache | undefined;
   /** `cert-manager.io/v1` Certificate; undefined while the cluster does not know it. */
@@ -75,6 +78,8 @@ export class KubernetesRuntime implements Runtime {
   readonly #retries = new Map<string, NodeJS.Timeout>();
   /** Uids of pods that this runtime deleted, by pod: a cache that lags shows them as running. */
   readonly #replaced = new Map<string, string>();
+  /** Milliseconds since the epoch of the last change of each pod: what an event told before it is of no pod that is missing now. */
+  readonly #podsSeen = new Map<string, number>();
   readonly #ports = new Map<string, ReadonlyMap<string, number>>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -97,6 +102,8 @@ export class KubernetesRuntime implements Runtime {
   noticed(before: KubeObject | undefined, after: KubeObject | undefined): void {
     const object = after ?? before;
     if (object === undefined) return;
+    if (object.kind === 'Event') return this.#failedCreate(object);
+    if (object.kind === 'Pod') this.#podsSeen.set(object.metadata.name, this.#options.now().getTime());
     if (object.kind === 'Pod' && after?.metadata.uid !== this.#replaced.get(object.metadata.name)) {
       this.#replaced.delete(object.metadata.name);
     }
@@ -214,6 +221,12 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
+  #failedCreate(event: KubeObject): void {
+    const { caches, namespace } = this.#options;
+    const name = failedCreateView(event)?.statefulSet;
+    if (name !== undefined && caches.statefulSets.get(namespace, name) !== undefined) this.#tell(name);
+  }
+
   #ownerOf({ owner }: Workload): OwnerReference {
     const reference = this.#options.owner(owner);
     if (reference === undefined) throw new Error(`${owner.kind} ${owner.name} is gone`);
@@ -239,7 +252,7 @@ export class KubernetesRuntime implements Runtime {
     try {
       await write();
     } catch (error) {
-      if (error instanceof ForeignObject) this.#refuse(name, 'Conflict', error.message);
+      if (error instanceof ForeignObject) this.#refuse(name, error.reason, error.message);
       // Its cache tells when it is gone, which leads to the next attempt.
       else if (error instanceof StillBeingDeleted) log.info({ namespace, workload: name }, error.message);
       else throw error;
@@ -270,6 +283,7 @@ export class KubernetesRuntime implements Runtime {
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),
       refused,
+      refusedPods: refusedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };
     return workloadView(live, now());
   }

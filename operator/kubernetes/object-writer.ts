@@ -5,6 +5,7 @@ import { atSentPlaces, hasAll, same } from './difference.ts';
 import { appliedAnnotation } from './objects/labels.ts';
 import { immutableFields } from './objects/stateful-set.ts';
 import { ownershipOf } from './ownership.ts';
+import { asRefusal } from './refusal.ts';
 
 export interface ObjectWriterOptions {
   readonly api: KubeApi;
@@ -30,11 +31,11 @@ export class ObjectWriter {
   }
 
   /**
-   * Answers the live object. Errors with `ForeignObject` and `StillBeingDeleted`, and with the `KubeError` of a refusal. `cache` is that of its
+   * Answers the live object. Errors with `ForeignObject`, `RefusedObject` and `StillBeingDeleted`, and with a `KubeError`. `cache` is that of its
    * kind; an object that it lacks is asked for, since it holds what the operator made and nothing else.
    */
   async ensure(wanted: KubeObject, cache: Cache): Promise<KubeObject> {
-    const { api, fingerprint } = this.#options;
+    const { fingerprint } = this.#options;
     const live = await this.find(cache, wanted.metadata.namespace ?? '', wanted.metadata.name);
     if (live !== undefined) this.#check(live, wanted);
     const digest = fingerprint(canonical(ownWords(wanted)));
@@ -42,7 +43,7 @@ export class ObjectWriter {
     if (live !== undefined && this.#isAsSent(live, wanted, digest)) return live;
     const { annotations } = wanted.metadata;
     const metadata = { ...wanted.metadata, annotations: { ...annotations, [appliedAnnotation]: digest } };
-    const answer = await api.apply({ ...wanted, metadata });
+    const answer = await this.#send({ ...wanted, metadata });
     cache.wrote(answer);
     this.#spelled.set(key, { digest, places: atSentPlaces(answer, wanted) });
     return answer;
@@ -58,6 +59,14 @@ export class ObjectWriter {
     if (object.metadata.deletionTimestamp !== undefined) return;
     this.#spelled.delete(keyOf(object));
     await this.#options.api.delete(cache.type, namespace, name, uid === undefined ? {} : { uid });
+  }
+
+  async #send(object: KubeObject): Promise<KubeObject> {
+    try {
+      return await this.#options.api.apply(object);
+    } catch (error) {
+      throw asRefusal(error, object);
+    }
   }
 
   #check(live: KubeObject, wanted: KubeObject): void {

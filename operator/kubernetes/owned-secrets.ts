@@ -3,6 +3,7 @@ import { ForeignObject } from '../reconcile/foreign-object.ts';
 import type { ResourceReference } from '../workload.ts';
 import { encodeData } from './certificates/secret-data.ts';
 import { managedBy, ownedLabels } from './objects/labels.ts';
+import { asRefusal } from './refusal.ts';
 
 export interface OwnedSecretsOptions {
   readonly api: KubeApi;
@@ -41,12 +42,12 @@ export class OwnedSecrets {
     );
   }
 
-  /** Errors with a `KubeError`, and where the resource is gone. */
+  /** Errors with a `RefusedObject` or a `KubeError`, and where the resource is gone. */
   async write(name: string, about: ResourceReference, data: Readonly<Record<string, string>>): Promise<void> {
     const { api, secrets, namespace, owner } = this.#options;
     const reference = owner(about);
     if (reference === undefined) throw new Error(`${about.kind} ${about.name} is gone`);
-    const written = await api.apply({
+    const secret: KubeObject = {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
@@ -57,7 +58,11 @@ export class OwnedSecrets {
       },
       type: 'Opaque',
       data: encodeData(data),
-    });
-    secrets.wrote(written);
+    };
+    try {
+      secrets.wrote(await api.apply(secret));
+    } catch (error) {
+      throw asRefusal(error, secret);
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
+import { type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { affectedBy } from '../reconcile/affected-by.ts';
 import type { DeclaredControllers } from '../reconcile/declared-controller.ts';
@@ -282,9 +282,4 @@ function ownerReference(object: KubeObject | undefined): OwnerReference | undefi
     controller: true,
     blockOwnerDeletion: false,
   };
-}
-
-/** The namespace is being deleted: nothing can be made in it, and nothing needs to be. */
-export function isEnding(error: unknown): boolean {
-  return error instanceof KubeError && error.status === 403 && /because it is being terminated/.test(error.message);
 }

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 import { resourceCaches, type CacheName } from './cluster-caches.ts';
-import { isEnding, kindOfCache, Space, type SpaceSurroundings } from './space.ts';
+import { isEnding } from './refusal.ts';
+import { kindOfCache, Space, type SpaceSurroundings } from './space.ts';
 import { parseQueueKey } from '../reconcile/object-key.ts';
 
 /** Milliseconds that a namespace without resources is kept. */

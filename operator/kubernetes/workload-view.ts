@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
-import type { RunningWorkload } from '../runtime.ts';
+import type { Instance, RunningWorkload } from '../runtime.ts';
 import { instanceOf, workloadState } from './instance-state.ts';
 import { statefulSetView } from './live-workload.ts';
 import { readInputs } from './objects/inputs-annotation.ts';
@@ -19,18 +19,30 @@ export interface LiveParts {
   /** Uids of pods that were deleted, which a cache may not know of yet. */
   readonly replaced: ReadonlySet<string>;
   readonly refused: RunningWorkload['refused'];
+  /** Why pods that are missing were not made, by name. */
+  readonly refusedPods: ReadonlyMap<string, string>;
 }
 
 /** A workload as the caches have it. */
 export function workloadView(live: LiveParts, now: Date): RunningWorkload {
   const { metadata } = live.statefulSet;
   const { spec } = statefulSetView(live.statefulSet);
+  const inputs = readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [];
+  const present = new Set(live.pods.map((pod) => pod.metadata.name));
+  const refused = [...live.refusedPods]
+    .filter(([name]) => !present.has(name))
+    .map(([name, message]): Instance => ({
+      name,
+      inputs,
+      state: { kind: 'broken', restarts: 0, message, refused: true },
+    }));
   const instances = live.pods
     .map((pod) => instanceOf(pod, live.replaced, now))
+    .concat(refused)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     name: metadata.name,
-    inputs: readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [],
+    inputs,
     state: workloadState(instances, spec.replicas),
     instances,
     wanted: spec.replicas,

@@ -80,7 +80,7 @@ function notYet(reason: string, message: string): Finding {
 }
 
 /** Reasons that do not pass by themselves. */
-const broken = new Set(['CrashLoop', 'CannotStart']);
+const broken = new Set(['CrashLoop', 'CannotStart', 'FailedCreate']);
 
 function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): Finding {
   if (running === undefined) return notReady('NotStarted', 'it is not started yet');
@@ -92,6 +92,7 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
   const name = (instance: string) => (running.wanted > 1 ? instance : 'it');
   for (const { name: instance, state } of running.instances) {
     if (state.kind !== 'broken') continue;
+    if (state.refused) return notReady('FailedCreate', `${name(instance)} is refused: ${state.message}`);
     return state.restarts > 0
       ? notReady('CrashLoop', `${name(instance)} ends again and again: ${state.message}`)
       : notReady('CannotStart', `${name(instance)} cannot start: ${state.message}`);

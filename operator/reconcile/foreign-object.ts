@@ -7,7 +7,15 @@ import { workloadStatus } from './workload-status.ts';
 
 /** Something of a name that the operator needs belongs to somebody else; the message is for people, and says what to do. */
 export class ForeignObject extends Error {
-  override readonly name = 'ForeignObject';
+  override readonly name: string = 'ForeignObject';
+  /** Of the condition. */
+  readonly reason: 'Conflict' | 'ObjectRefused' = 'Conflict';
+}
+
+/** The API server takes an object as little as it took it the time before: only a person can change what it is made from. */
+export class RefusedObject extends ForeignObject {
+  override readonly name = 'RefusedObject';
+  override readonly reason = 'ObjectRefused';
 }
 
 /** Milliseconds: what is in the way is not the operator's own, so that nothing may tell when it goes. */
@@ -16,14 +24,14 @@ export const conflictAgainMs = 30_000;
 /** Says of a resource what is in its way, beside what was known of it before, and looks again later. */
 export async function tellConflict(
   about: ResourceReference,
-  { message }: ForeignObject,
+  { reason, message }: ForeignObject,
   { status, options }: { readonly status: StatusWriter; readonly options: ConflictOptions },
 ): Promise<void> {
   const { rollout: _, ...known }: Partial<ResourceStatus> = options.status.get(about) ?? {};
   const hasWorkload = about.kind === 'Tenant' || about.kind === 'KMSConfig';
   const running = hasWorkload ? await options.runtime?.observeOne(workloadName(about)) : undefined;
   const seen = running === undefined ? {} : workloadStatus(running, running.wanted, undefined, about);
-  await status.put(about, [notReady('Conflict', message), stalled('Conflict', message)], { ...known, ...seen });
+  await status.put(about, [notReady(reason, message), stalled(reason, message)], { ...known, ...seen });
   options.enqueue(about, conflictAgainMs);
 }
 

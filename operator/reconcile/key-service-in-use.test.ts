@@ -30,6 +30,8 @@ async function started(...objects: readonly CofferObject[]) {
   return operator;
 }
 
+const message = () => space.statuses.get('Tenant/demo')?.conditions.find(({ type }) => type === 'Stalled')?.message;
+
 describe('the deletion of a KMSConfig', () => {
   it('waits while a tenant uses it, names the tenant, and leaves the key service running', async () => {
     const operator = await started(tenant(withKeys()), kms());
@@ -86,8 +88,6 @@ describe('the deletion of a KMSConfig', () => {
 });
 
 describe('another kmsConfigRef', () => {
-  const message = () => space.statuses.get('Tenant/demo')?.conditions.find(({ type }) => type === 'Stalled')?.message;
-
   it('touches no instance while the other key service is not proven to hold the keys', async () => {
     const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
     await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));

@@ -130,8 +130,7 @@ function sameKeystore(from: KMSConfig, to: KMSConfig): boolean {
   const { files: otherFiles, ...other } = to.spec.keystore;
   if (canonical(kept) !== canonical(other)) return false;
   if (files === undefined || otherFiles === undefined) return files === otherFiles;
-  const same = <Field extends 'existingClaim' | 'path'>(field: Field) =>
-    files[field] !== undefined && files[field] === otherFiles[field];
+  const same = (field: 'existingClaim' | 'path') => files[field] !== undefined && files[field] === otherFiles[field];
   return same('existingClaim') || same('path');
 }
 

@@ -14,6 +14,22 @@ const prefixed = (name: string, keyPrefix: string) =>
 const ready = (name: string) => space.runtime.become('demo-server', 'ready', name);
 const withKeys = { kmsConfigRef: { name: 'keys' } };
 
+describe('what the API server refuses', () => {
+  it('leaves a new tenant stalled with the words of the server', async () => {
+    space.runtime.refusing.add('demo-server');
+    await space.started(tenant());
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=False ObjectRefused', 'Stalled=True ObjectRefused']);
+  });
+
+  it('is no restart of a tenant that runs: none is told, counted or shown', async () => {
+    const operator = await space.started(tenant());
+    space.runtime.refusing.add('demo-server');
+    for (const cpu of ['a', 'b']) await space.change(operator, tenant({ resources: { request: { cpu } } }));
+    expect([space.restarts(), space.counted, space.statuses.get('Tenant/demo')?.rollout]).toEqual([[], [], undefined]);
+    expect(space.conditions('Tenant/demo')).toContain('Stalled=True ObjectRefused');
+  });
+});
+
 describe('a first pass', () => {
   it('starts the key service, and the server once that is ready', async () => {
     space.objects = [tenant(withKeys), kms()];

@@ -14,6 +14,8 @@ export class RecordingRuntime implements Runtime {
   readonly asked: string[] = [];
   /** Names of workloads whose `apply` and `refresh` error. */
   readonly failing = new Set<string>();
+  /** Names of workloads whose objects the API server refuses. */
+  readonly refusing = new Set<string>();
   readonly #listeners: ((name: string) => void)[] = [];
 
   ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
@@ -38,6 +40,12 @@ export class RecordingRuntime implements Runtime {
     this.#failWhereTold(workload.name);
     const { name, inputs } = workload;
     const before = this.running.get(name);
+    if (this.refusing.has(name)) {
+      const none = { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, addresses: {} } as const;
+      const refused = { reason: 'ObjectRefused', message: 'the API server refuses it' } as const;
+      this.running.set(name, { ...(before ?? none), refused });
+      return Promise.resolve();
+    }
     this.told.push(`${before === undefined ? 'start' : 'update'} ${name}`);
     this.#scale(workload, before, inputs);
     return Promise.resolve();

@@ -48,10 +48,11 @@ export type RolloutStep =
  */
 export function nextStep(
   desired: Workload,
-  running: RunningWorkload | undefined,
+  seen: RunningWorkload | undefined,
   around: RolloutSurroundings,
 ): RolloutStep {
   if (around.paused) return { kind: 'leave' };
+  const running = seen === undefined || wasRefused(seen) ? undefined : seen;
   const restarts = running === undefined ? [] : restartReasons(running.inputs, desired.inputs, desired.owner);
   if (running === undefined || restarts.length > 0) {
     const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(around);
@@ -68,6 +69,11 @@ export function nextStep(
     podNotReady(next, running) ?? keyServiceUnavailable(around) ?? rolloutInProgress(around) ?? storeNotHealthy(around);
   if (blocker !== undefined) return { kind: 'wait', blocker, restarts: reasons, progressing: false };
   return { kind: 'replace', instance: next, restarts: reasons };
+}
+
+/** Of it nothing was made yet but the refusal. */
+function wasRefused({ refused, inputs, instances, wanted }: RunningWorkload): boolean {
+  return refused !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
 }
 
 /** Instances that run with other inputs than those wanted; one that is stopping is already dealt with. */

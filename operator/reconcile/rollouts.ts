@@ -2,7 +2,7 @@ import type { Secret } from '../api/object.ts';
 import type { RunningWorkload } from '../runtime.ts';
 import type { Workload } from '../workload.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
-import type { Restart } from './restart-reasons.ts';
+import { restartReasons, type Restart } from './restart-reasons.ts';
 import { isInMidRollout, isSettled, nextStep, type RolloutStep, type RolloutSurroundings } from './rollout.ts';
 import { workloadOwner } from './workload-owner.ts';
 
@@ -43,9 +43,11 @@ export class Rollouts {
     let running = await runtime.observeOne(desired.name);
     let step = nextStep(desired, running, surroundings);
     if (step.kind === 'start' || step.kind === 'update') {
-      this.#tell(desired, step);
       await runtime.apply(desired, secrets);
+      const taken = step;
       running = await runtime.observeOne(desired.name);
+      // What the API server refused starts nothing, and is no restart.
+      if (isRecorded(desired, running)) this.#tell(desired, taken);
       step = nextStep(desired, running, surroundings);
     } else if (running !== undefined) {
       await (step.kind === 'leave' ? runtime.renew(desired, secrets) : runtime.refresh(desired, secrets));
@@ -113,6 +115,10 @@ export class Rollouts {
   #key(workload: string): string {
     return `${this.#options.namespace}/${workload}`;
   }
+}
+
+function isRecorded(desired: Workload, running: RunningWorkload | undefined): boolean {
+  return running !== undefined && restartReasons(running.inputs, desired.inputs, desired.owner).length === 0;
 }
 
 function reasonsOf(restarts: readonly Restart[]): ReadonlySet<Restart['reason']> {

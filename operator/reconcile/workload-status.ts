@@ -49,6 +49,8 @@ function rolloutOf(
   const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
   const restarts = step !== undefined && 'restarts' in step ? step.restarts : [];
   if (restarts.length === 0 || running.wanted === 0) return undefined;
+  // It could not be recorded, so that nothing restarts for it.
+  if (step?.kind === 'update' && running.refused !== undefined) return undefined;
   // Before the new version is recorded, none is updated.
   const updated = step?.kind === 'update' || isUnrecorded(step, outdated.length) ? 0 : running.wanted - outdated.length;
   return { reason: describeRestarts(restarts), updated: Math.max(0, updated), total: running.wanted };
