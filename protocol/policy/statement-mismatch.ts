@@ -24,6 +24,15 @@ export function firstMismatch(statement: CompiledStatement, request: PreparedReq
   return undefined;
 }
 
+/** Whether principal and action fit: all that is known of a request whose resource is not. */
+export function fitsWithoutResource(
+  { source, principals, actions }: CompiledStatement,
+  request: PreparedRequest,
+): boolean {
+  if (principals !== undefined && !isAbout(principals, source.effect, request)) return false;
+  return namesAction(actions, request) === (source.actions.kind === 'only');
+}
+
 /** A subject matches by its own names. An access key counts for a Deny alone, since its owner chooses it. */
 function isAbout(
   principals: readonly PrincipalMatcher[],
@@ -41,7 +50,7 @@ function namesAction(actions: CompiledStatement['actions'], request: PreparedReq
   return false;
 }
 
-function resourcesFit(statement: CompiledStatement, request: PreparedRequest): boolean {
+export function resourcesFit(statement: CompiledStatement, request: PreparedRequest): boolean {
   const { source, resources } = statement;
   if (resources === undefined || source.resources === undefined) return true;
   if (speaksOfNoResource(statement, resources, request)) return true;

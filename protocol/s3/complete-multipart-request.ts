@@ -13,7 +13,9 @@ export interface CompletedPart {
 }
 
 export const mostParts = 10_000;
-const maxBytes = 8 * 1_024 * 1_024;
+/** Bytes: 10,000 parts with number, ETag, checksum, markup and indentation, at 400 each. */
+export const maxCompleteDocument = 4 * 1_024 * 1_024;
+const maxElements = 10 * mostParts;
 const checksums = ['ChecksumCRC32', 'ChecksumCRC32C', 'ChecksumCRC64NVME', 'ChecksumSHA1', 'ChecksumSHA256'];
 
 /**
@@ -21,7 +23,10 @@ const checksums = ['ChecksumCRC32', 'ChecksumCRC32C', 'ChecksumCRC64NVME', 'Chec
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  */
 export function parseCompleteMultipartUpload(body: string | Buffer): readonly CompletedPart[] {
-  const parts = childrenOf(readXml(body, { maxBytes, root: 'CompleteMultipartUpload' }), 'Part');
+  const parts = childrenOf(
+    readXml(body, { maxBytes: maxCompleteDocument, maxElements, root: 'CompleteMultipartUpload' }),
+    'Part',
+  );
   if (parts.length === 0) throw malformed('"CompleteMultipartUpload" names no "Part"');
   if (parts.length > mostParts) throw malformed(`there are ${parts.length} parts; at most ${mostParts} are allowed`);
   const completed = parts.map(parsePart);

@@ -10,12 +10,14 @@ export interface DeleteObjectsRequest {
 
 export const mostDeletedObjects = 1_000;
 
-/** Keys of 1,024 bytes, each of them escaped, do not come to more. */
-const maxBytes = 8 * 1_024 * 1_024;
+/** Bytes: 1,000 keys of 1,024 bytes with versions, conditions and markup. */
+export const maxDeleteDocument = 2 * 1_024 * 1_024;
+/** An object has at most Key, VersionId, ETag, LastModifiedTime and Size. */
+const maxElements = 8 * mostDeletedObjects;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export function parseDeleteObjects(body: string | Buffer): DeleteObjectsRequest {
-  const root = readXml(body, { maxBytes, root: 'Delete' });
+  const root = readXml(body, { maxBytes: maxDeleteDocument, maxElements, root: 'Delete' });
   const objects = childrenOf(root, 'Object').map((object) => {
     const versionId = textOf(object, 'VersionId');
     return { key: requiredText(object, 'Key'), ...(versionId === undefined || versionId === '' ? {} : { versionId }) };

@@ -9,6 +9,9 @@ export type Tags = Readonly<Record<string, string>>;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
 export const bucketTagLimits = { tags: 50, key: 128, value: 256 } as const;
 
+/** Bytes: 50 tags of 128 and 256 characters of 4 bytes come to 75 KiB without the markup. */
+export const maxTaggingDocument = 128 * 1_024;
+
 /**
  * Reads a Tagging document.
  *
@@ -16,7 +19,7 @@ export const bucketTagLimits = { tags: 50, key: 128, value: 256 } as const;
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html
  */
 export function parseTagging(body: string | Buffer): Tags {
-  const root = readXml(body, { maxBytes: 65_536, root: 'Tagging' });
+  const root = readXml(body, { maxBytes: maxTaggingDocument, maxElements: 1_000, root: 'Tagging' });
   const set = child(root, 'TagSet');
   if (set === undefined) throw malformed('"Tagging" lacks "TagSet"');
   const tags = new Map<string, string>();

@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from './s3-error.ts';
-import { readXml, type XmlNode } from './xml-reader.ts';
+import { readXml, XmlScanner, type XmlNode } from './xml-reader.ts';
 import { element, markup, urlEncodeKey, xmlDocument, xmlText, type Xml } from './xml-writer.ts';
 
 const limits = { maxBytes: 1_000_000 };
@@ -212,4 +212,98 @@ function write(node: XmlNode): Xml {
 
 function namesOf(node: XmlNode): string[] {
   return [node.name, ...node.children.flatMap(namesOf)];
+}
+
+describe('a hostile document', () => {
+  it.each([
+    ['character references', (n: number) => `<A>${'&#65;'.repeat(n)}</A>`],
+    ['named references', (n: number) => `<A>${'&lt;'.repeat(n)}</A>`],
+    ['ampersands', (n: number) => `<A>${'&'.repeat(n)}</A>`],
+    ['attributes', (n: number) => `<A${' b="c"'.repeat(n)}/>`],
+    ['spaces in a tag', (n: number) => `<A${' '.repeat(n)}/>`],
+    ['a long name', (n: number) => `<${'A'.repeat(n)}/>`],
+    ['a long value', (n: number) => `<A b="${'c'.repeat(n)}"/>`],
+    ['depth', (n: number) => '<A>'.repeat(n)],
+    ['elements', (n: number) => `<A>${'<B/>'.repeat(n)}</A>`],
+    ['comments', (n: number) => `<A>${'<!---->x'.repeat(n)}</A>`],
+    ['comments without an end', (n: number) => `<A>${'<!--'.repeat(n)}`],
+    ['sections', (n: number) => `<A>${'<![CDATA[]]>'.repeat(n)}</A>`],
+    ['instructions', (n: number) => '<?'.repeat(n)],
+    ['end tags', (n: number) => `<A>${'</A>'.repeat(n)}`],
+    ['quotes', (n: number) => `<A ${'"'.repeat(n)}`],
+    ['tags without an end', (n: number) => '<A '.repeat(n)],
+  ])('of %s takes at most three steps for each character', (_what, make) => {
+    for (const times of [1, 20, 300_000]) {
+      const document = make(times);
+      expect(stepsOf(document)).toBeLessThanOrEqual(3 * document.length);
+    }
+  });
+
+  it('made of any markup takes at most three steps for each character', () => {
+    const markup = ['<', '</', '<A', '>', '/>', ' b="c"', " d='", '&#65;', '&', ';', '<!--', '-->', '<![CDATA[', ']]>'];
+    const pieces = fc.constantFrom(...markup, '<?', '?>', 'x', ' ', '"', '=', ':', '</A>');
+    fc.assert(
+      fc.property(fc.array(pieces, { minLength: 1, maxLength: 80 }), (parts) => {
+        const document = parts.join('');
+        // Each tag ends with a look at the character behind it.
+        expect(stepsOf(document)).toBeLessThanOrEqual(3 * document.length + 3);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['65 attributes', `<A${' b="c"'.repeat(65)}/>`, 'more than 64 attributes'],
+    ['1,300,000 attributes', `<A${' b="c"'.repeat(1_300_000)}/>`, 'more than 64 attributes'],
+    ['100,001 elements', `<A>${'<B/>'.repeat(100_000)}</A>`, 'more than 100000 elements'],
+    ['a name of 257 characters', `<${'A'.repeat(257)}/>`, 'longer than 256'],
+    ['a reference to a property of objects', '<A>&toString;</A>', '"&toString;" is no known reference'],
+  ])('with %s is refused', (_what, document, why) => {
+    expect(() => readXml(document, { maxBytes: 16_000_000 })).toThrow(why);
+    expect(() => readXml(document, { maxBytes: 16_000_000 })).toThrow(S3Error);
+  });
+
+  it('holds as many elements as its reader needs', () => {
+    const document = '<A><B/><B/></A>';
+    expect(readXml(document, { ...limits, maxElements: 3 }).children).toHaveLength(2);
+    expect(() => readXml(document, { ...limits, maxElements: 2 })).toThrow('more than 2 elements');
+  });
+
+  it('is read to the same text as by a general parser, references included', () => {
+    const parser = new XMLParser({ parseTagValue: false, trimValues: false, htmlEntities: true });
+    const pieces = fc.constantFrom(
+      '&lt;',
+      '&gt;',
+      '&amp;',
+      '&quot;',
+      '&apos;',
+      '&#65;',
+      '&#x1F642;',
+      'a',
+      ' b',
+      ';',
+      '#',
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { minLength: 1, maxLength: 12 }), (parts) => {
+        const document = `<A>x${parts.join('')}</A>`;
+        const { A: text } = parser.parse(document) as { A: string };
+        // The other one resolves what a reference resolves to once more.
+        fc.pre(!document.includes('&amp;'));
+        expect(readXml(document, limits).text).toBe(text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Characters that the scanner looks at, whatever it says of the document in the end. */
+function stepsOf(document: string): number {
+  const scanner = new XmlScanner(document);
+  try {
+    scanner.read();
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+  }
+  return scanner.steps;
 }

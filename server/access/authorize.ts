@@ -1,3 +1,4 @@
+import { couldAllow } from '../../protocol/policy/could-allow.ts';
 import { decide } from '../../protocol/policy/decide.ts';
 import type { DecisionInput } from '../../protocol/policy/decision.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
@@ -36,6 +37,14 @@ export async function authorize(
   const known = await gather(request, holders, bucketPolicy);
   if (principal.kind === 'anonymous' && known.input.bucket === undefined) {
     return { kind: 'deny', reason: 'the request carries no credentials, and nothing is public' };
+  }
+  if (request.unknown !== undefined) {
+    const kind = couldAllow(known.input, request.unknown) ? 'allow' : 'deny';
+    const may = kind === 'allow' ? 'may allow' : 'allows';
+    return {
+      kind,
+      reason: `${who(principal)}: ${kind === 'allow' ? 'some' : 'no'} policy ${may} ${request.action} here`,
+    };
   }
   const { effect, reason, cause } = decide(known.input);
   return {

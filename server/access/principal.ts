@@ -1,3 +1,4 @@
+import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { Subject } from '../identities/subject.ts';
 
@@ -39,6 +40,8 @@ export interface AccessRequest {
   readonly context: Readonly<Record<string, readonly string[]>>;
   /** What everyone may do for themselves, as making access keys of their own: allowed unless a policy denies it. */
   readonly allowedUnlessDenied?: boolean;
+  /** Asks whether it could be allowed once the body is read, which says the rest: a caller who can do nothing sends none. */
+  readonly unknown?: StillUnknown;
 }
 
 /** The reason goes to the log and to admin tools, never to the caller. */

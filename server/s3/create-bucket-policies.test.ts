@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { couldAllow } from '../../protocol/policy/could-allow.ts';
 import { evaluate } from '../../protocol/policy/evaluate.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import { testCalls } from './testing-calls.ts';
@@ -11,9 +12,13 @@ async function creating(condition: Record<string, Record<string, string>>, body?
   const statement = { Effect: 'Allow', Action: 's3:CreateBucket', Resource: 'arn:aws:s3:::*', Condition: condition };
   const document = parsePolicyDocument(JSON.stringify({ Version: '2012-10-17', Statement: [statement] }));
   const { call } = await testCalls({
-    authorize: ({ action, resource, context }) =>
-      evaluate([{ name: 'p', document }], { action, resource, context, variables: {}, principals: [] }).effect ===
-      'allow',
+    authorize: ({ action, resource, context, unknown }) => {
+      const request = { action, resource, context, variables: {}, principals: [] };
+      const identity = [{ name: 'p', document }];
+      return unknown === undefined
+        ? evaluate(identity, request).effect === 'allow'
+        : couldAllow({ identity, request }, unknown);
+    },
   });
   const { status, code } = await call('PUT', '/made', body === undefined ? {} : { body });
   return code ?? status;

@@ -1,3 +1,4 @@
+import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer } from '../access/answer.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -37,4 +38,11 @@ export interface S3Call {
    * @throws S3Error AccessDenied where the caller may not
    */
   require(action: string, resource: string, context?: PolicyContext): Promise<void>;
+  /**
+   * For what only the body says: refuses a caller whom no policy could allow the action, whatever the body turns out to say. Nothing of
+   * the body is read before.
+   *
+   * @throws S3Error AccessDenied
+   */
+  requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void>;
 }

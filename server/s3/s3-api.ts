@@ -1,3 +1,4 @@
+import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import { parseResourcePath } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { RequestHandler } from '../access/answer.ts';
@@ -48,10 +49,19 @@ class Asked implements AccessRequest {
   readonly principal: Principal;
   readonly action: string;
   readonly resource: string;
+  readonly unknown?: StillUnknown;
   readonly #makeContext: () => AccessRequest['context'];
   #context: AccessRequest['context'] | undefined;
 
-  constructor(principal: Principal, action: string, resource: string, makeContext: () => AccessRequest['context']) {
+  // oxlint-disable-next-line max-params -- made for each request: an object of its own would be one more
+  constructor(
+    principal: Principal,
+    action: string,
+    resource: string,
+    makeContext: () => AccessRequest['context'],
+    unknown?: StillUnknown,
+  ) {
+    if (unknown !== undefined) this.unknown = unknown;
     this.principal = principal;
     this.action = action;
     this.resource = resource;
@@ -128,11 +138,22 @@ class Call implements S3Call {
     if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
   }
 
-  #decide(action: string, resource: string, more?: PolicyContext): Promise<Decision> {
-    const { access, clock } = this.#services;
-    const context = () => ({ ...requestContext(this.request, this.query, clock()), ...this.#context, ...more });
-    const decision = access.authorize(new Asked(this.auth.principal, action, resource, context));
+  async requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void> {
+    const asked = new Asked(this.auth.principal, action, resource, this.#contextWith({}), unknown);
+    const decision = await this.#services.access.authorize(asked);
+    if (decision.kind === 'allow') return;
+    this.request.watch?.decided({ action, resource }, decision);
+    throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
+  }
+
+  #decide(action: string, resource: string, more: PolicyContext = {}): Promise<Decision> {
+    const asked = new Asked(this.auth.principal, action, resource, this.#contextWith(more));
+    const decision = this.#services.access.authorize(asked);
     const { watch } = this.request;
     return watch === undefined ? decision : told(watch, { action, resource }, decision);
+  }
+
+  #contextWith(more: PolicyContext): () => AccessRequest['context'] {
+    return () => ({ ...requestContext(this.request, this.query, this.#services.clock()), ...this.#context, ...more });
   }
 }

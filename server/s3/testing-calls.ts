@@ -10,6 +10,8 @@ export interface Reply {
   readonly body: string;
   /** The code of a refusal; undefined otherwise. */
   readonly code: string | undefined;
+  /** How much of the request's body was taken. */
+  readonly bytesRead: number;
 }
 
 export interface TestCalls extends TestLayer {
@@ -55,6 +57,7 @@ export async function testCalls(
   const call = async (method: string, target: string, more: CallOptions = {}): Promise<Reply> => {
     const [rawPath = '', rawQuery = ''] = target.split('?');
     const body = Buffer.from(more.body ?? '');
+    let bytesRead = 0;
     try {
       const answer = await handle({
         requestId: 'R',
@@ -63,6 +66,7 @@ export async function testCalls(
         rawQuery,
         headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
         body: (async function* () {
+          bytesRead += body.length;
           yield body;
         })(),
         secure: more.secure ?? true,
@@ -70,11 +74,11 @@ export async function testCalls(
       });
       const final = answer.body.kind === 'slow' ? await answer.body.result : answer;
       const text = (await bytesOf(final)).toString();
-      return { status: answer.status, headers: answer.headers, body: text, code: codeIn(text) };
+      return { status: answer.status, headers: answer.headers, body: text, code: codeIn(text), bytesRead };
     } catch (error) {
       const { wireCode, status, message } = error as { wireCode?: string; status?: number; message: string };
       if (wireCode === undefined || status === undefined) throw error;
-      return { status, headers: {}, body: message, code: wireCode };
+      return { status, headers: {}, body: message, code: wireCode, bytesRead };
     }
   };
   return { ...test, call };

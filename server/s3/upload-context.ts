@@ -11,8 +11,8 @@ export async function uploadContext({ objects, bucket, key, query }: S3Call): Pr
     const encryption = await objects.uploadEncryption(bucket, key, query.get('uploadId') ?? '');
     return encryption === undefined ? {} : encryptionContext(encryption);
   } catch (error) {
-    // Who may not write here must not learn which uploads there are: the operation itself says it.
-    if (error instanceof S3Error && error.code === 'NoSuchUpload') return {};
+    // A caller who may not write here must not learn which buckets and uploads there are: the operation itself says it.
+    if (error instanceof S3Error && error.status === 404) return {};
     throw error;
   }
 }

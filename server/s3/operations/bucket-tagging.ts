@@ -1,11 +1,8 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';
+import { maxTaggingDocument, parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
-
-/** 50 tags of 128 and 256 characters of 4 bytes, with room for the markup. */
-const maxDocument = 64 * 1024;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketTagging.html */
 export const getBucketTagging: Operation = {
@@ -23,7 +20,7 @@ export const putBucketTagging: Operation = {
   name: 'PutBucketTagging',
   action: 's3:PutBucketTagging',
   async handle(call) {
-    const tags = parseTagging(await readDocument(call, maxDocument));
+    const tags = parseTagging(await readDocument(call, maxTaggingDocument));
     if (Object.keys(tags).length === 0) await call.objects.deleteBucketTags(call.bucket);
     else await call.objects.putBucketTags(call.bucket, tags);
     return emptyAnswer(204);

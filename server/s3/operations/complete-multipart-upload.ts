@@ -1,4 +1,4 @@
-import { parseCompleteMultipartUpload } from '../../../protocol/s3/complete-multipart-request.ts';
+import { maxCompleteDocument, parseCompleteMultipartUpload } from '../../../protocol/s3/complete-multipart-request.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../access/answer.ts';
 import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
@@ -15,9 +15,6 @@ import { readDocument } from '../request-body.ts';
 import { slowAnswer } from '../slow-answer.ts';
 import { uploadContext } from '../upload-context.ts';
 
-/** 10,000 parts, each with ETag and checksum, with room for the markup. */
-const maxDocument = 8 * 1024 * 1024;
-
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
 export const completeMultipartUpload: Operation = {
   name: 'CompleteMultipartUpload',
@@ -28,7 +25,7 @@ export const completeMultipartUpload: Operation = {
       bucket: call.bucket,
       key: call.key,
       uploadId: uploadIdOf(call),
-      parts: parseCompleteMultipartUpload(await readDocument(call, maxDocument)),
+      parts: parseCompleteMultipartUpload(await readDocument(call, maxCompleteDocument)),
       conditions: writeConditions(call.request.headers),
     };
     return slowAnswer(complete(call, request), (error) => answerError(error, call.request));

@@ -28,8 +28,9 @@ export const createBucket: Operation = {
   },
 };
 
-/** What the body names, once the caller may make a bucket there. Who may make none learns nothing of what is wrong with the body. */
+/** What the body names, once the caller may make a bucket there. The body of a caller who may make none is not read. */
 async function authorizedLocation(call: S3Call): Promise<string> {
+  await call.requirePossible('s3:CreateBucket', call.bucket, { below: false, keys: ['s3:locationconstraint'] });
   const allowed = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
   let location: string;
   try {

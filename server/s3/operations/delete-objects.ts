@@ -1,4 +1,4 @@
-import { parseDeleteObjects } from '../../../protocol/s3/delete-objects-request.ts';
+import { maxDeleteDocument, parseDeleteObjects } from '../../../protocol/s3/delete-objects-request.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../../protocol/s3/xml-writer.ts';
@@ -8,18 +8,17 @@ import type { Operation, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { checkVersion } from '../version-id.ts';
 
-/** 1,000 keys of 1,024 bytes, each byte escaped, with room for the markup. */
-const maxDocument = 8 * 1024 * 1024;
 /** Deletes at a time: commits are grouped, so that more at once cost less each. */
 const concurrency = 32;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export const deleteObjects: Operation = {
   name: 'DeleteObjects',
-  // Each key is authorized by itself.
+  // Each key is authorized by itself, once the body names it.
   action: undefined,
   async handle(call) {
-    const { objects, quiet } = parseDeleteObjects(await readDocument(call, maxDocument));
+    await call.requirePossible('s3:DeleteObject', `${call.bucket}/`, { below: true, keys: [] });
+    const { objects, quiet } = parseDeleteObjects(await readDocument(call, maxDeleteDocument));
     await call.objects.headBucket(call.bucket);
     const results: (Xml | undefined)[] = Array.from({ length: objects.length });
     let next = 0;

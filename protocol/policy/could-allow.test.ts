@@ -1,0 +1,81 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { couldAllow } from './could-allow.ts';
+import { decide } from './decide.ts';
+import { parseBucketPolicy } from './parse-bucket-policy.ts';
+import { request, statements } from './policy-arbitraries.ts';
+import { policyOf, requestOf, type WrittenStatement } from './testing.ts';
+
+const below = { below: true, keys: [] };
+const allow = (more: Partial<WrittenStatement> = {}): WrittenStatement => ({
+  Effect: 'Allow',
+  Action: 's3:DeleteObject',
+  Resource: 'arn:aws:s3:::bucket/*',
+  ...more,
+});
+const deny = (more: Partial<WrittenStatement> = {}): WrittenStatement => ({ ...allow(more), Effect: 'Deny' });
+const asked = requestOf({ action: 's3:DeleteObject', resource: 'bucket/', variables: { 'aws:username': 'ann' } });
+const at = (resource: string) => allow({ Resource: `arn:aws:s3:::${resource}` });
+
+describe('whether a key of a bucket could be deleted', () => {
+  it.each<[string, boolean, readonly WrittenStatement[]]>([
+    ['nothing', false, []],
+    ['the whole bucket', true, [allow()]],
+    ['a folder of it', true, [at('bucket/a/*')]],
+    ['one key', true, [at('bucket/a')]],
+    ['everything', true, [allow({ Resource: '*' })]],
+    ['buckets that begin so', true, [at('buck*')]],
+    ['a pattern', true, [at('b?cket/*x')]],
+    ['a folder of the caller', true, [at('bucket/${aws:username}/*')]],
+    ['another bucket', false, [at('other/*')]],
+    ['the bucket itself', false, [at('bucket')]],
+    ['a folder of nobody', false, [at('${jwt:team}/*')]],
+    ['another action', false, [allow({ Action: 's3:GetObject' })]],
+    ['all but other actions', true, [{ Effect: 'Allow', NotAction: 's3:GetObject', Resource: '*' }]],
+    ['a condition that does not hold', false, [allow({ Condition: { Bool: { 'aws:SecureTransport': 'true' } } })]],
+    ['the bucket, and denied it', false, [allow(), deny()]],
+    ['the bucket, and denied everything', false, [allow(), deny({ Resource: '*' })]],
+    ['the bucket, and denied a folder', true, [allow(), deny({ Resource: 'arn:aws:s3:::bucket/a/*' })]],
+    ['the bucket, and denied on a condition', true, [allow(), deny({ Condition: { Bool: { 'aws:x': 'true' } } })]],
+  ])('by a policy that allows %s', (_what, expected, statementsOfPolicy) => {
+    const identity = statementsOfPolicy.length === 0 ? [] : [policyOf(...statementsOfPolicy)];
+    expect(couldAllow({ identity, request: asked }, below)).toBe(expected);
+  });
+
+  it('needs each boundary, too', () => {
+    const identity = [policyOf(allow())];
+    const boundaries = [policyOf(at('other/*'))];
+    expect(couldAllow({ identity, boundaries, request: asked }, below)).toBe(false);
+  });
+
+  it('asks whom the policy of the bucket is about', () => {
+    const document = parseBucketPolicy({ Statement: [{ ...allow(), Principal: { AWS: ['ann'] } }] }, 'bucket');
+    const by = (principals: readonly string[]) =>
+      couldAllow(
+        { identity: [], bucket: { name: 'b', document }, request: { ...asked, principals } },
+        { below: true, keys: [] },
+      );
+    expect([by(['ann']), by([])]).toEqual([true, false]);
+  });
+
+  it('leaves out conditions on what the body will say', () => {
+    const identity = [policyOf(allow({ Condition: { StringEquals: { 's3:LocationConstraint': 'here' } } }))];
+    expect(couldAllow({ identity, request: asked }, below)).toBe(false);
+    expect(couldAllow({ identity, request: asked }, { below: true, keys: ['s3:locationconstraint'] })).toBe(true);
+  });
+
+  it('never says no where the decision is yes', () => {
+    fc.assert(
+      fc.property(statements(), fc.option(statements(), { nil: undefined }), request(), (own, narrow, whole) => {
+        fc.pre(whole.action.startsWith('s3:') && whole.resource.includes('/'));
+        const boundaries = narrow === undefined ? [] : [policyOf(...narrow)];
+        const input = { identity: [policyOf(...own)], boundaries, request: whole };
+        fc.pre(decide(input).effect === 'allow');
+        const beginning = { ...whole, resource: whole.resource.slice(0, whole.resource.indexOf('/') + 1) };
+        expect(couldAllow({ ...input, request: beginning }, below)).toBe(true);
+        expect(couldAllow(input, { below: false, keys: [] })).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
