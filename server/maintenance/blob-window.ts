@@ -36,6 +36,8 @@ export class BlobWindow {
 
   see(id: BlobId): void {
     const wanted = Buffer.from(id, 'hex');
+    // A damaged record may name what is no id: no blob has it, and comparing it would throw.
+    if (wanted.length !== ID_BYTES) return;
     let low = 0;
     let high = this.#count;
     while (low < high) {

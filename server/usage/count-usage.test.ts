@@ -45,6 +45,19 @@ describe('countUsage', () => {
     ]);
   });
 
+  it('goes from a long bucket name to a key that is shorter than it', async () => {
+    const { layer, records } = testLayer();
+    const long = `a${'0'.repeat(62)}`;
+    for (const bucket of [long, 'bbb']) await layer.createBucket(bucket, { location: '' });
+    await layer.putObject(put(long, 'x', '1'));
+    await layer.putObject(put('bbb', 'y', '22'));
+    const { buckets } = await countUsage({ records, ...asFastAsItGoes });
+    expect(buckets.map(({ bucket, objects, bytes }) => [bucket, objects, bytes])).toEqual([
+      [long, 1, 1],
+      ['bbb', 1, 2],
+    ]);
+  });
+
   it('counts what is there now: neither what was replaced nor what was deleted', async () => {
     const { layer, records } = testLayer();
     await layer.createBucket('b', { location: '' });

@@ -39,7 +39,7 @@ export async function countUsage(
   for await (const items of scanPages(records, within('o'))) {
     for (const item of items) {
       if (item.kind !== 'entry') continue;
-      if (row === undefined || item.key.compare(prefix, 0, prefix.length, 0, prefix.length) !== 0) {
+      if (row === undefined || !item.key.subarray(0, prefix.length).equals(prefix)) {
         const bucket = bucketOf(item.key);
         prefix = prefixOf('o', bucket);
         row = tally.at(bucket);
