@@ -1,11 +1,23 @@
 import { childrenOf, requiredText, textOf } from './xml-fields.ts';
-import { malformed, readXml } from './xml-reader.ts';
+import { malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 export interface DeleteObjectsRequest {
   readonly quiet: boolean;
   /** 1 to 1,000; keys are not checked here, since a bad one is an error of its own in the answer. */
-  readonly objects: readonly { readonly key: string; readonly versionId?: string }[];
+  readonly objects: readonly ObjectToDelete[];
+}
+
+export interface ObjectToDelete {
+  readonly key: string;
+  readonly versionId?: string;
+  /** What the object must be to be deleted. */
+  readonly conditions?: {
+    /** Without quotes; `*` for any. */
+    readonly ifMatch: readonly string[] | undefined;
+    readonly size: number | undefined;
+    readonly lastModified: Date | undefined;
+  };
 }
 
 export const mostDeletedObjects = 1_000;
@@ -20,13 +32,36 @@ export function parseDeleteObjects(body: string | Buffer): DeleteObjectsRequest 
   const root = readXml(body, { maxBytes: maxDeleteDocument, maxElements, root: 'Delete' });
   const objects = childrenOf(root, 'Object').map((object) => {
     const versionId = textOf(object, 'VersionId');
-    return { key: requiredText(object, 'Key'), ...(versionId === undefined || versionId === '' ? {} : { versionId }) };
+    const conditions = parseConditions(object);
+    return {
+      key: requiredText(object, 'Key'),
+      ...(versionId === undefined || versionId === '' ? {} : { versionId }),
+      ...(conditions && { conditions }),
+    };
   });
   if (objects.length === 0) throw malformed('"Delete" names no "Object"');
   if (objects.length > mostDeletedObjects) {
     throw malformed(`"Delete" names ${objects.length} objects; at most ${mostDeletedObjects} are allowed`);
   }
   return { quiet: textOf(root, 'Quiet')?.trim().toLowerCase() === 'true', objects };
+}
+
+function parseConditions(object: XmlNode): ObjectToDelete['conditions'] {
+  const etag = textOf(object, 'ETag')?.trim();
+  const size = textOf(object, 'Size')?.trim();
+  const time = textOf(object, 'LastModifiedTime')?.trim();
+  if (etag === undefined && size === undefined && time === undefined) return undefined;
+  if (size !== undefined && !/^\d{1,15}$/.test(size))
+    throw malformed(`the size "${size.slice(0, 32)}" is not a number`);
+  const lastModified = time === undefined ? undefined : new Date(time);
+  if (lastModified !== undefined && Number.isNaN(lastModified.getTime())) {
+    throw malformed(`the time "${time?.slice(0, 64)}" is not a date`);
+  }
+  return {
+    ifMatch: etag === undefined ? undefined : [etag.replace(/^"(.*)"$/, '$1')],
+    size: size === undefined ? undefined : Number(size),
+    lastModified,
+  };
 }
 
 export function writeDeleteObjects(request: DeleteObjectsRequest): string {

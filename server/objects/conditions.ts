@@ -1,5 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ReadConditions, WriteConditions } from './object-layer.ts';
+import type { DeleteConditions, ReadConditions, WriteConditions } from './object-layer.ts';
 
 interface Current {
   readonly etag: string;
@@ -20,6 +20,31 @@ export function checkWriteConditions(conditions: WriteConditions | undefined, cu
   if (conditions?.ifNoneMatch !== undefined && current !== undefined && matches(conditions.ifNoneMatch, current.etag)) {
     throw failed('If-None-Match');
   }
+}
+
+/**
+ * Whether an object may be deleted. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where nothing is. An absent object fulfils
+ * the other two, as in S3.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-deletes.html
+ */
+export function checkDeleteConditions(
+  conditions: DeleteConditions | undefined,
+  current: (Current & { readonly size: number }) | undefined,
+): void {
+  if (conditions === undefined) return;
+  const { ifMatch, size, lastModified } = conditions;
+  checkWriteConditions(ifMatch && { ifMatch }, current);
+  if (current === undefined) return;
+  if (size !== undefined && size !== current.size) throw failed('x-amz-if-match-size');
+  if (lastModified !== undefined && !sameTime(lastModified.getTime(), current.modified)) {
+    throw failed('x-amz-if-match-last-modified-time');
+  }
+}
+
+/** HTTP dates have whole seconds, the times of listings have milliseconds: clients may give either. */
+function sameTime(given: number, modified: number): boolean {
+  return given === (given % 1000 === 0 ? Math.floor(modified / 1000) * 1000 : modified);
 }
 
 /**

@@ -44,8 +44,8 @@ export interface ObjectLayer {
     customerKey?: CustomerKey,
   ): Promise<ReadableObject>;
   copyObject(request: CopyObject): Promise<ObjectInfo>;
-  /** Deleting an absent key succeeds, as in S3. */
-  deleteObject(bucket: string, key: string): Promise<void>;
+  /** Deleting an absent key succeeds, as in S3, unless `conditions` ask for an ETag. */
+  deleteObject(bucket: string, key: string, conditions?: DeleteConditions): Promise<void>;
   listObjects(request: ListObjects): Promise<ObjectListing>;
 
   createMultipartUpload(
@@ -162,6 +162,13 @@ export interface WriteConditions {
   /** ETags, or `*`. */
   readonly ifMatch?: readonly string[];
   readonly ifNoneMatch?: readonly string[];
+}
+
+export interface DeleteConditions {
+  /** ETags, or `*`. */
+  readonly ifMatch?: readonly string[] | undefined;
+  readonly size?: number | undefined;
+  readonly lastModified?: Date | undefined;
 }
 
 export interface ReadConditions extends WriteConditions {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ObjectInfo, ReadConditions, WriteConditions } from '../objects/object-layer.ts';
+import type { DeleteConditions, ObjectInfo, ReadConditions, WriteConditions } from '../objects/object-layer.ts';
 import { header } from './header.ts';
 
 /** `If-Match` and its kin; `prefix` is `x-amz-copy-source-` for the source of a copy. */
@@ -27,13 +27,45 @@ function hasReadConditions(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** The conditions of a write. S3 knows `*` alone for If-None-Match. */
+/** The conditions of a write. S3 knows `*` alone for If-None-Match, and no dates. */
 export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
+  refuseConditions(headers, ['if-modified-since', 'if-unmodified-since'], 'a write');
   const conditions = etagConditions(headers, '');
   if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
     throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.');
   }
   return conditions;
+}
+
+/** The conditions of a delete; undefined where it has none, as most. */
+export function deleteConditions(headers: IncomingHttpHeaders): DeleteConditions | undefined {
+  refuseConditions(headers, ['if-none-match', 'if-modified-since', 'if-unmodified-since'], 'a delete');
+  const ifMatch = etags(header(headers, 'if-match'));
+  const size = header(headers, 'x-amz-if-match-size');
+  const time = header(headers, 'x-amz-if-match-last-modified-time');
+  if (ifMatch === undefined && size === undefined && time === undefined) return undefined;
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) throw invalid('x-amz-if-match-size', size, 'a number of bytes');
+  const lastModified = httpDate(time);
+  if (time !== undefined && lastModified === undefined) {
+    throw invalid('x-amz-if-match-last-modified-time', time, 'a date of HTTP');
+  }
+  return { ifMatch, size: size === undefined ? undefined : Number(size), lastModified };
+}
+
+/** A condition that is not checked must not be dropped in silence: its client relies on it. */
+function refuseConditions(headers: IncomingHttpHeaders, names: readonly string[], what: string): void {
+  for (const name of names) {
+    if (headers[name] === undefined) continue;
+    throw new S3Error('NotImplemented', `The header ${name} is not supported for ${what}.`, {
+      details: { Header: name },
+    });
+  }
+}
+
+function invalid(name: string, value: string, what: string): S3Error {
+  return new S3Error('InvalidArgument', `${name} must be ${what}.`, {
+    details: { ArgumentName: name, ArgumentValue: value.slice(0, 100) },
+  });
 }
 
 function etagConditions(headers: IncomingHttpHeaders, prefix: string): WriteConditions {

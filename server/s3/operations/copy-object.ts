@@ -3,6 +3,7 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../access/answer.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
+import { writeConditions } from '../conditions.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumElement } from '../digest-headers.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
@@ -35,6 +36,7 @@ export const copyObject: Operation = {
         source,
         bucket: call.bucket,
         key: call.key,
+        conditions: writeConditions(headers),
         ...(replace ? { headers: stored } : {}),
         ...(encryption === undefined ? {} : { encryption }),
       }),

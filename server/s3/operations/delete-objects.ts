@@ -1,4 +1,8 @@
-import { maxDeleteDocument, parseDeleteObjects } from '../../../protocol/s3/delete-objects-request.ts';
+import {
+  maxDeleteDocument,
+  type ObjectToDelete,
+  parseDeleteObjects,
+} from '../../../protocol/s3/delete-objects-request.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../../protocol/s3/xml-writer.ts';
@@ -7,6 +11,7 @@ import { asS3Error } from '../as-s3-error.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { checkVersion } from '../version-id.ts';
+import { requireReading } from './delete-object.ts';
 
 /** Deletes at a time: commits are grouped, so that more at once cost less each. */
 const concurrency = 32;
@@ -36,7 +41,7 @@ export const deleteObjects: Operation = {
 
 async function deleteOne(
   call: S3Call,
-  { key, versionId }: { readonly key: string; readonly versionId?: string },
+  { key, versionId, conditions }: ObjectToDelete,
   quiet: boolean,
 ): Promise<Xml | undefined> {
   const version = versionId === undefined ? undefined : element('VersionId', versionId);
@@ -44,7 +49,8 @@ async function deleteOne(
     checkObjectKey(key);
     checkVersion(versionId);
     await call.require('s3:DeleteObject', `${call.bucket}/${key}`);
-    await call.objects.deleteObject(call.bucket, key);
+    await requireReading(call, key, conditions);
+    await call.objects.deleteObject(call.bucket, key, conditions);
     return quiet ? undefined : element('Deleted', [element('Key', key), version]);
   } catch (error) {
     const refusal = asS3Error(error);
