@@ -62,6 +62,8 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     environment: settings.openid,
     region,
     apply: () => providers.refresh(),
+    redirectUri: ({ redirectUri, redirectUriDynamic }) =>
+      redirectUriDynamic ? undefined : (redirectUri ?? callbackOf(settings.browser.redirectUrl)),
   });
   return {
     providers,
@@ -82,4 +84,8 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     ],
     configurations,
   };
+}
+
+function callbackOf(browserUrl: string | undefined): string | undefined {
+  return browserUrl === undefined ? undefined : `${browserUrl.replace(/\/+$/, '')}/oauth_callback`;
 }

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { discover } from '../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../platform/openid/keycloak-admin.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
+import { probeRedirect } from '../../platform/openid/probe-redirect.ts';
 import { checkProvider, type ProviderCheckSteps } from '../reconcile/check-provider.ts';
 import { readRequest, writeAnswer } from './provider-check-message.ts';
 
@@ -12,7 +14,7 @@ import { readRequest, writeAnswer } from './provider-check-message.ts';
 export async function checkProviderProgram(
   requestFile: string,
   terminationLog = '/dev/termination-log',
-  steps: ProviderCheckSteps = { discover, probeClient },
+  steps: ProviderCheckSteps = { discover, probeClient, probeRedirect, createKeycloakAdmin },
 ): Promise<void> {
   const { provider, clientSecret } = readRequest(await readFile(requestFile, 'utf8'));
   await writeFile(terminationLog, writeAnswer(await checkProvider(provider, clientSecret, steps)));

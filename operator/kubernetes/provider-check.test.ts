@@ -200,6 +200,10 @@ describe('the program of the pod', () => {
     await checkProviderProgram(join(folder, 'request'), join(folder, 'log'), {
       discover: () => Promise.reject(new OpenIdProblem('Unreachable', 'no such host')),
       probeClient: () => Promise.reject(new Error('not asked')),
+      probeRedirect: () => Promise.reject(new Error('not asked')),
+      createKeycloakAdmin: () => {
+        throw new Error('not asked');
+      },
     });
     expect(readAnswer(await readFile(join(folder, 'log'), 'utf8'))).toMatchObject({
       kind: 'broken',

@@ -2,7 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { discover } from '../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../platform/openid/keycloak-admin.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
+import { probeRedirect } from '../../platform/openid/probe-redirect.ts';
 import type { Tenant } from '../api/object.ts';
 import { createControllers } from '../identities/create-controllers.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
@@ -134,7 +136,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
       check: async (provider, secret) => {
         await options.beforeChecks?.();
-        return checkProvider(provider, secret, { discover, probeClient });
+        return checkProvider(provider, secret, { discover, probeClient, probeRedirect, createKeycloakAdmin });
       },
       fingerprint: (value) => createHmac('sha256', key).update(value).digest('base64url'),
       status: {

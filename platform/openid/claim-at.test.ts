@@ -6,6 +6,8 @@ const claims = {
   'kubernetes.io': { namespace: 'apps', serviceaccount: { name: 'backup' } },
   'https://example.org/roles': ['a'],
   list: [{ a: 1 }],
+  realm_access: { roles: ['reader'] },
+  'dotted.name': { 'inner.name': 'x' },
 };
 
 describe('claimAt', () => {
@@ -15,6 +17,11 @@ describe('claimAt', () => {
     ['kubernetes.io/serviceaccount/name', 'backup'],
     ['https://example.org/roles', ['a']],
     ['kubernetes.io/absent', undefined],
+    ['realm_access.roles', ['reader']],
+    ['realm_access/roles', ['reader']],
+    ['dotted.name.inner.name', 'x'],
+    ['policy.length', undefined],
+    ['.', undefined],
     ['policy/length', undefined],
     ['list/0', undefined],
     ['constructor', undefined],

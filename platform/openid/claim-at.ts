@@ -1,14 +1,16 @@
+/** What separates the names of a path. Keycloak's users write `realm_access.roles`. */
+const separator = /[/.]/g;
+
 /**
- * The value of a claim by its name, or by a path with `/` where it lies within others: `kubernetes.io/serviceaccount/name`,
- * `realm_access/roles`. A claim whose own name has a `/` comes first.
+ * The value of a claim by its name, or by a path with `/` or `.` where it lies within others: `kubernetes.io/serviceaccount/name`,
+ * `realm_access.roles`. A claim whose own name has a separator comes first.
  */
 export function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
-  let slash = path.indexOf('/');
-  while (slash >= 0) {
-    const inner = Object.hasOwn(claims, path.slice(0, slash)) ? claims[path.slice(0, slash)] : undefined;
-    if (isObject(inner)) return claimAt(inner, path.slice(slash + 1));
-    slash = path.indexOf('/', slash + 1);
+  for (const { index } of path.matchAll(separator)) {
+    const name = path.slice(0, index);
+    const inner = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    if (isObject(inner)) return claimAt(inner, path.slice(index + 1));
   }
   return undefined;
 }

@@ -69,6 +69,13 @@ async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Re
     throw explainFailure('Unreachable', 'the discovery document', configUrl, error);
   }
   if (response.status === 404) {
+    const said = parseJsonObject(await response.text())?.['error'];
+    if (typeof said === 'string' && /realm does not exist/i.test(said)) {
+      throw new OpenIdProblem(
+        'NotFound',
+        `the provider says that the realm of ${configUrl} does not exist; check the realm in config_url (upper and lower case count).`,
+      );
+    }
     throw new OpenIdProblem(
       'NotFound',
       `${configUrl} answered 404: there is no such document; check the realm and the path of config_url.`,

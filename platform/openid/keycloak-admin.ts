@@ -29,6 +29,8 @@ const youngToken = 10_000;
 export interface KeycloakAdmin {
   /** Rejects with `OpenIdProblem` where it cannot be told: a person is never taken for absent because an answer is odd. */
   stateOf(userId: string): Promise<PersonState>;
+  /** Resolves where people can be looked up. Rejects with `OpenIdProblem` where not. */
+  check(): Promise<void>;
 }
 
 /** @see https://www.keycloak.org/docs-api/latest/rest-api/index.html#_users */
@@ -60,26 +62,31 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
     return ask(await logIn());
   }
 
-  /** Keycloak answers 404 for a wrong realm and a wrong path as well. Only where the list of users is there is a user not. */
-  async function isThere(): Promise<boolean> {
-    return (await get(`${base}?max=1`)).status === 200;
+  function throwUnless(there: boolean, { status }: Response, url: string): void {
+    if (there) return;
+    if (status === 401 || status === 403) throw forbidden(base, status, options.clientId);
+    throw new OpenIdProblem(
+      'AdminRefused',
+      status === 404
+        ? `${base} answered 404: there is no such realm or no admin interface; check keycloak_admin_url and keycloak_realm ("${realm}").`
+        : `${url} answered ${status}; see the log of the provider.`,
+    );
   }
 
   return {
+    async check() {
+      const url = `${base}?max=1`;
+      const answer = await get(url);
+      throwUnless(answer.status === 200, answer, url);
+    },
+
     async stateOf(userId) {
       const url = `${base}/${encodeURIComponent(userId)}`;
       const answer = await get(url);
-      if (answer.status === 404) {
-        if (await isThere()) return { kind: 'gone' };
-        throw new OpenIdProblem(
-          'AdminRefused',
-          `${base} answered 404: there is no such realm or no admin interface; check keycloak_admin_url and keycloak_realm ("${realm}").`,
-        );
-      }
-      if (answer.status === 401 || answer.status === 403) throw forbidden(base, answer.status, options.clientId);
-      if (answer.status !== 200 && answer.status !== 206) {
-        throw new OpenIdProblem('AdminRefused', `${url} answered ${answer.status}; see the log of the provider.`);
-      }
+      // Keycloak answers 404 for a wrong realm and a wrong path as well. Only where the list of users is there is a user not.
+      const gone = answer.status === 404 && (await get(`${base}?max=1`)).status === 200;
+      if (gone) return { kind: 'gone' };
+      throwUnless(answer.status === 200 || answer.status === 206, answer, url);
       return stateIn(await answer.text(), url);
     },
   };

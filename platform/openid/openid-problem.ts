@@ -12,6 +12,7 @@ export type OpenIdProblemCode =
   | 'KeysUnreachable'
   | 'ClientRefused'
   | 'ClientUnverifiable'
+  | 'RedirectRefused'
   | 'AdminRefused';
 
 /** A provider that cannot be used. `message` is one sentence for a person: what was wrong, with which value, and what to do. */

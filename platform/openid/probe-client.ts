@@ -67,6 +67,13 @@ function judge(endpoint: string, clientId: string, status: number, body: string)
     );
   }
   if (error === 'invalid_grant') return { kind: 'accepted' };
+  // Keycloak says so of a realm that is misspelt, or was removed after discovery.
+  if (/realm does not exist/i.test(said)) {
+    throw new OpenIdProblem(
+      'NotFound',
+      `the provider says that the realm of ${endpoint} does not exist; check the realm in config_url.`,
+    );
+  }
   if (status === 404 || status >= 500) {
     throw new OpenIdProblem(
       status === 404 ? 'NotFound' : 'UnexpectedStatus',

@@ -1,3 +1,4 @@
+import { claimAt } from '../../platform/openid/claim-at.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 
 /** How people recognise somebody, and by what the provider's admin interface knows them. */
@@ -8,7 +9,7 @@ export function openIdPerson(
 ): { readonly displayName: string; readonly subjectId: string } {
   const readable = userReadableClaim === undefined ? ['preferred_username', 'email'] : [userReadableClaim];
   const text = (name: string) => {
-    const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    const value = claimAt(claims, name);
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const displayName = readable.map(text).find((value) => value !== undefined) ?? subject;

@@ -43,7 +43,8 @@ export const idpConfigRoutes: readonly Route[] = refusing([
       await requireOneOf(call, mayAttach);
       const values = parseKeyValues((await call.sealedBody()).toString());
       const mode = call.request.method === 'PUT' ? 'add' : 'update';
-      return saved(await kindOf(call).save(call.parts[1] ?? '_', values, mode));
+      const unproven = call.query.get('force') === 'true';
+      return saved(await kindOf(call).save(call.parts[1] ?? '_', values, mode, { unproven }));
     },
   },
   {

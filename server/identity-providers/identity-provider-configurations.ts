@@ -10,8 +10,13 @@ export interface IdentityProviderConfigurations {
   list(): Promise<readonly ConfigurationSummary[]>;
   /** Undefined where there is none of this name. */
   get(name: string): Promise<ConfigurationDetails | undefined>;
-  /** `given`: keys and values. */
-  save(name: string, given: ReadonlyMap<string, string>, mode: SaveMode): Promise<Saved>;
+  /** `given`: keys and values. It is proven first that the provider can be used, unless `unproven`. */
+  save(
+    name: string,
+    given: ReadonlyMap<string, string>,
+    mode: SaveMode,
+    options?: { readonly unproven: boolean },
+  ): Promise<Saved>;
   /** The whole configuration, or some keys of it. */
   remove(name: string, keys?: readonly string[]): Promise<Saved>;
   /**

@@ -57,7 +57,9 @@ beforeEach(async () => {
 });
 
 const given = (values: Record<string, string> = {}) =>
-  new Map(Object.entries({ config_url: double.configUrl, client_id: 'coffer', client_secret: 'hunter2', ...values }));
+  new Map(
+    Object.entries({ config_url: double.configUrl, client_id: 'coffer', client_secret: 'coffer-secret', ...values }),
+  );
 const add = (name: string, values: Record<string, string> = {}) => configurations.save(name, given(values), 'add');
 const update = (name: string, values: Record<string, string>) =>
   configurations.save(name, new Map(Object.entries(values)), 'update');
@@ -207,6 +209,32 @@ const outcomes = async (name: string, values?: Record<string, string>) =>
     ({ step, outcome }) => `${step}: ${outcome}`,
   );
 
+describe('what is saved', () => {
+  const wrong = new Map([['client_secret', 'mistyped']]);
+
+  it('was proven to work first', async () => {
+    await add('okta');
+    await expect(configurations.save('okta', wrong, 'update')).rejects.toMatchObject({
+      code: 'unusable',
+      message: expect.stringMatching(/refuses the client "coffer".*--force/) as string,
+    });
+    expect(await outcomes('okta')).toContain('Client: ok');
+  });
+
+  it('need not be where the administrator insists', async () => {
+    await add('okta');
+    await configurations.save('okta', wrong, 'update', { unproven: true });
+    expect(await outcomes('okta')).toContain('Client: failed');
+  });
+
+  it.each([
+    ['an admin interface that is not there', { vendor: 'keycloak', keycloak_admin_url: 'http://127.0.0.1:1/admin' }],
+    ['a redirect address that is not registered', { redirect_uri: 'https://console.example/oauth_callback' }],
+  ])('has no %s', async (_, values) => {
+    await expect(add('okta', values)).rejects.toMatchObject({ code: 'unusable' });
+  });
+});
+
 describe('the test of a provider', () => {
   it('goes from discovery to the client, and saves nothing', async () => {
     expect(await outcomes('new', { client_secret: 'coffer-secret' })).toEqual([
@@ -214,14 +242,30 @@ describe('the test of a provider', () => {
       'Discovery: ok',
       'Keys: ok',
       'Client: ok',
+      'Redirect: skipped',
     ]);
     expect(await configurations.get('new')).toBeUndefined();
   });
 
   it('says that the client or its secret is wrong', async () => {
     const steps = (await configurations.test?.('new', given({ client_secret: 'mistyped' }))) ?? [];
-    expect(steps.at(-1)).toMatchObject({ step: 'Client', outcome: 'failed' });
-    expect(steps.at(-1)?.message).toContain('check client_id and client_secret');
+    const client = steps.find(({ step }) => step === 'Client');
+    expect(client).toMatchObject({ outcome: 'failed' });
+    expect(client?.message).toContain('check client_id and client_secret');
+  });
+
+  it('says that the provider refuses the redirect address', async () => {
+    const redirect_uri = 'https://console.example/oauth_callback';
+    const steps = (await configurations.test?.('new', given({ redirect_uri }))) ?? [];
+    expect(steps.at(-1)).toMatchObject({ step: 'Redirect', outcome: 'failed' });
+    expect(steps.at(-1)?.message).toContain(redirect_uri);
+    double.realm.clients.get('coffer')?.redirectUris.push(redirect_uri);
+    expect(await outcomes('new', { redirect_uri })).toContain('Redirect: ok');
+  });
+
+  it('says that there is no admin interface to look users up at', async () => {
+    const admin = { vendor: 'keycloak', keycloak_realm: 'coffer', keycloak_admin_url: `${double.issuer}/nowhere` };
+    expect(await outcomes('new', admin)).toContain('Administration: failed');
   });
 
   it('ends where the provider cannot be reached', async () => {

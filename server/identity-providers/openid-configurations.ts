@@ -1,12 +1,8 @@
-import { createKeySet } from '../../platform/openid/key-set.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import { formatKeyValues } from '../../protocol/settings/key-values.ts';
 import { keysOf, openIdKeys, providerFromKeys } from '../../platform/settings/openid-keys.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import type { StoredProviderSource } from '../access/openid-providers.ts';
-import { bearingFetch, discoverProvider } from '../access/discover-provider.ts';
-import { providerCa } from '../access/provider-ca.ts';
 import { roleArn } from '../access/role-arn.ts';
 import { checkedProvider, openIdTable } from './check-openid-configuration.ts';
 import { mergedKeys } from './merged-keys.ts';
@@ -17,7 +13,7 @@ import type {
   ConfigurationKey,
   IdentityProviderConfigurations,
 } from './identity-provider-configurations.ts';
-import { testOpenIdProvider } from './test-openid-provider.ts';
+import { proveOpenIdProvider, testOpenIdProvider } from './test-openid-provider.ts';
 import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
 
 const subsystem = 'identity_openid';
@@ -31,12 +27,16 @@ export interface OpenIdConfigurationsOptions {
   readonly apply: () => Promise<void>;
   /** Rejects with `OpenIdProblem` where the provider cannot be used. */
   readonly probe?: (provider: OpenIdProviderSettings) => Promise<void>;
+  /** Where the provider sends browsers back to, as far as that is known without a browser. */
+  readonly redirectUri?: (provider: OpenIdProviderSettings) => string | undefined;
 }
 
-/** OpenID providers as administrators add, change and remove them. What is saved was seen to work: discovery, issuer and keys. */
+/** OpenID providers as administrators add, change and remove them. What is saved was seen to work. */
 export function openIdConfigurations(options: OpenIdConfigurationsOptions): IdentityProviderConfigurations {
   const { stored, environment } = options;
-  const probe = options.probe ?? probeProvider;
+  const probe = options.probe ?? proveOpenIdProvider;
+  const test = (provider: OpenIdProviderSettings) =>
+    testOpenIdProvider(provider, options.redirectUri?.(provider) ?? provider.redirectUri);
   const fixed = (name: string) => environment.find(({ id }) => id === name);
 
   function editable(name: string): void {
@@ -80,7 +80,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
     list: all,
     get: async (name) => (await all()).find((configuration) => configuration.name === name),
 
-    async save(name, given, mode) {
+    async save(name, given, mode, { unproven } = { unproven: false }) {
       editable(name);
       const check = (known: readonly StoredConfiguration[]) => {
         const before = known.find((configuration) => configuration.name === name);
@@ -93,7 +93,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
       };
       // Asked before the change: a provider that takes its time holds nobody else up.
       const { provider } = check(await stored.list(subsystem));
-      if (provider.enabled) await usable(provider, probe);
+      if (provider.enabled && !unproven) await usable(provider, probe);
       await stored.change(subsystem, (known) => {
         const now = check(known);
         return { put: [{ name, values: now.values }], text: lineOf(name, now.values) };
@@ -105,15 +105,13 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
     async test(name, given) {
       const fromEnvironment = fixed(name);
       // What the environment gives may lie in files, which only its settings have read.
-      if (fromEnvironment !== undefined) return testOpenIdProvider(fromEnvironment);
+      if (fromEnvironment !== undefined) return test(fromEnvironment);
       const known = await stored.list(subsystem);
       const before = known.find((configuration) => configuration.name === name);
       if (before === undefined && given === undefined) throw noSuchName(name);
       const values = mergedKeys(openIdTable, before?.values, given ?? new Map(), { replace: given !== undefined });
       const others = known.filter((configuration) => configuration.name !== name);
-      return testOpenIdProvider(
-        checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]),
-      );
+      return test(checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]));
     },
 
     async remove(name, keys) {
@@ -170,16 +168,12 @@ async function usable(
     await probe(provider);
   } catch (error) {
     if (!(error instanceof OpenIdProblem)) throw error;
-    throw new ConfigurationError('unusable', `The provider cannot be used: ${error.message}`, { cause: error });
+    throw new ConfigurationError(
+      'unusable',
+      `The provider cannot be used: ${error.message} "coffer idp openid … --force" saves it all the same.`,
+      { cause: error },
+    );
   }
-}
-
-/** Discovery, its issuer, and the keys. */
-async function probeProvider(provider: OpenIdProviderSettings): Promise<void> {
-  const ca = await providerCa(provider);
-  const fetch = bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
-  const metadata = await discoverProvider(provider, fetch);
-  await createKeySet(metadata.jwksUri, { fetch }).load();
 }
 
 function lineOf(name: string, values: ReadonlyMap<string, string>): string {

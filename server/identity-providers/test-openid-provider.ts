@@ -1,14 +1,24 @@
+import type { ProviderMetadata } from '../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../platform/openid/keycloak-admin.ts';
 import { createKeySet } from '../../platform/openid/key-set.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { probeClient } from '../../platform/openid/probe-client.ts';
-import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { probeRedirect } from '../../platform/openid/probe-redirect.ts';
+import { createProviderFetch, type ProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { bearingFetch, discoverProvider } from '../access/discover-provider.ts';
 import { providerCa } from '../access/provider-ca.ts';
 import type { TestStep } from './identity-provider-configurations.ts';
 
-/** Walks the way that a sign-in takes as far as it goes without a person, and says where it breaks. Never rejects with `OpenIdProblem`. */
-export async function testOpenIdProvider(provider: OpenIdProviderSettings): Promise<readonly TestStep[]> {
+/**
+ * Walks the way that a sign-in takes as far as it goes without a person, and says where it breaks. Never rejects with `OpenIdProblem`.
+ *
+ * @param redirectUri where browsers come back to, as far as that is known without a browser
+ */
+export async function testOpenIdProvider(
+  provider: OpenIdProviderSettings,
+  redirectUri: string | undefined = provider.redirectUri,
+): Promise<readonly TestStep[]> {
   const steps: TestStep[] = [];
   const at = async <T>(step: string, work: () => Promise<T>, say: (result: T) => Omit<TestStep, 'step'>) => {
     try {
@@ -60,7 +70,50 @@ export async function testOpenIdProvider(provider: OpenIdProviderSettings): Prom
         ? { outcome: 'ok', message: `The provider accepts the client ${clientId} and its secret.` }
         : { outcome: 'unclear', message: result.message },
   );
+  if (redirectUri === undefined) {
+    const message =
+      'Where browsers come back to depends on the address that they use: set redirect_uri to have it checked.';
+    steps.push({ step: 'Redirect', outcome: 'skipped', message });
+  } else {
+    await at(
+      'Redirect',
+      () => probeRedirect(metadata, { clientId, redirectUri }, fetch),
+      (result) =>
+        result.kind === 'accepted'
+          ? { outcome: 'ok', message: `The provider sends browsers back to ${redirectUri}.` }
+          : { outcome: 'unclear', message: result.message },
+    );
+  }
+  if (provider.vendor !== 'keycloak') return steps;
+  await at(
+    'Administration',
+    () => checkAdministration(provider, metadata, fetch),
+    () => ({ outcome: 'ok', message: 'Users can be looked up at the admin interface.' }),
+  );
   return steps;
+}
+
+/** Rejects with `OpenIdProblem` where the provider cannot be used for sign-ins: discovery, keys, client, redirect address, administration. */
+export async function proveOpenIdProvider(provider: OpenIdProviderSettings): Promise<void> {
+  const ca = await providerCa(provider);
+  const fetch = bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+  const metadata = await discoverProvider(provider, fetch);
+  await createKeySet(metadata.jwksUri, { fetch }).load();
+  const { clientId, clientSecret, redirectUri } = provider;
+  if (provider.vendor === 'kubernetes') return;
+  if (clientSecret !== undefined) await probeClient(metadata, { clientId, clientSecret }, { fetch });
+  if (redirectUri !== undefined) await probeRedirect(metadata, { clientId, redirectUri }, fetch);
+  if (provider.vendor === 'keycloak') await checkAdministration(provider, metadata, fetch);
+}
+
+async function checkAdministration(
+  { adminUrl, realm, clientId, clientSecret }: OpenIdProviderSettings,
+  { tokenEndpoint }: ProviderMetadata,
+  fetch: ProviderFetch,
+): Promise<void> {
+  // Settings without them are refused before.
+  if (adminUrl === undefined || clientSecret === undefined) return;
+  await createKeycloakAdmin({ adminUrl, realm, tokenEndpoint, clientId, clientSecret, fetch }).check();
 }
 
 function ownCa({ ca, caFile }: OpenIdProviderSettings): boolean {

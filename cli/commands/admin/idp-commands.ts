@@ -1,6 +1,6 @@
 import { administration } from '../administration.ts';
 import type { CommandGroup } from '../command-group.ts';
-import type { IdpType } from './idp-configs.ts';
+import type { IdpType, SaveIdpOptions } from './idp-configs.ts';
 import { addLdapCommands } from './ldap-commands.ts';
 import { addOpenIdCommands } from './openid-commands.ts';
 
@@ -35,6 +35,9 @@ function addConfigurations(group: CommandGroup, type: IdpType): void {
       type === 'openid' ? `${mode} <alias> <nameOrSetting> [settings...]` : `${mode} <alias> <settings...>`,
       {
         description,
+        ...(type === 'openid' && {
+          options: [['--force', 'save what the provider refuses, or while it cannot be asked']] as const,
+        }),
         examples: [
           `mine${example} ${values}`,
           { of: `admin config get mine identity_${type}`, remark: 'shows what is set' },
@@ -44,8 +47,8 @@ function addConfigurations(group: CommandGroup, type: IdpType): void {
         subject: 0,
         run:
           ({ saveIdp }) =>
-          (context, args) =>
-            saveIdp(context, args, type, mode),
+          (context, args, options: SaveIdpOptions) =>
+            saveIdp(context, args, type, { mode, ...options }),
       },
     );
   }

@@ -30,12 +30,17 @@ interface ConfigEntry {
   readonly isEnv?: boolean;
 }
 
+export interface SaveIdpOptions {
+  /** Saves an OpenID provider that was not proven to work. */
+  readonly force?: true;
+}
+
 /** `ALIAS [NAME] key=value …`. */
 export async function saveIdp(
   context: Context,
   [alias = '', ...words]: readonly string[],
   type: IdpType,
-  mode: 'add' | 'update',
+  { mode, force }: SaveIdpOptions & { readonly mode: 'add' | 'update' },
 ): Promise<void> {
   const { name, settings } = nameAndSettings(words, type);
   if (settings.length === 0) {
@@ -45,6 +50,7 @@ export async function saveIdp(
   const headers = await admin.send({
     method: mode === 'add' ? 'PUT' : 'POST',
     ...target(type, name),
+    ...(force === true && { query: { force: 'true' } }),
     body: await keyValueText(context, settings),
     sealed: true,
   });
