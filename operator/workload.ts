@@ -248,7 +248,8 @@ export type RestartReason =
   | 'PodTemplateChanged'
   | 'ConfigMapChanged'
   | 'SecretChanged'
-  | 'RestartRequested';
+  | 'RestartRequested'
+  | 'Drift';
 
 /** A certificate that workloads need. The runtime makes and keeps it, and tells its identity before anything is rendered. */
 export interface CertificateNeed {

@@ -1,4 +1,5 @@
 import type { Json } from '../workload.ts';
+import type { ForeignFields } from './foreign-fields.ts';
 
 /**
  * The Kubernetes API as the operator uses it: plain JSON, no typed serialisers, which drop fields they do not know.
@@ -50,6 +51,8 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[];
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
+  /** Kept by a cache in place of `managedFields`, where it is asked to. Never sent. */
+  readonly foreign?: readonly ForeignFields[];
 }
 
 export interface OwnerReference {

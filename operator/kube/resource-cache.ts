@@ -1,9 +1,12 @@
+import { foreignFields } from './foreign-fields.ts';
 import type { Cache, KubeObject, ResourceType } from './kube-api.ts';
 import { isLater, versionOf } from './resource-version.ts';
 
 export interface ResourceCacheOptions {
   /** What to keep of an object; the whole without it. Managed fields and kubectl's copy of the manifest always go. */
   readonly keep?: (object: KubeObject) => KubeObject;
+  /** Keeps of the managed fields what others than the operator wrote into a spec. */
+  readonly foreignFields?: true;
   /** Each is listed by itself, and all must be for `synced`. All namespaces in one list without it. */
   readonly namespaces?: readonly string[];
   /** A listener threw. */
@@ -142,7 +145,12 @@ export class ResourceCache implements Cache {
       readonly managedFields?: unknown;
     };
     const { [lastApplied]: _lastApplied, ...kept } = annotations ?? {};
-    const metadata = { ...rest, ...(annotations === undefined ? {} : { annotations: kept }) };
+    const foreign = this.#options.foreignFields === undefined ? [] : foreignFields(object);
+    const metadata = {
+      ...rest,
+      ...(annotations === undefined ? {} : { annotations: kept }),
+      ...(foreign.length === 0 ? {} : { foreign }),
+    };
     const trimmed = { ...object, metadata };
     return this.#options.keep?.(trimmed) ?? trimmed;
   }

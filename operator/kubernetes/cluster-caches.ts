@@ -23,6 +23,8 @@ interface Watched {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly keep?: (object: KubeObject) => KubeObject;
+  /** What others write into its spec is put back. */
+  readonly foreignFields?: true;
   /** The cluster may not know the type. */
   readonly optional?: true;
 }
@@ -40,13 +42,17 @@ const watched = {
   // Resources name Secrets and ConfigMaps of their users; those of Helm's releases and of every namespace's CA are never named.
   secrets: { type: resourceTypes.secret, fieldSelector: 'type!=helm.sh/release.v1', keep: withoutCredentials },
   configMaps: { type: resourceTypes.configMap, fieldSelector: 'metadata.name!=kube-root-ca.crt' },
-  statefulSets: { type: resourceTypes.statefulSet, labelSelector: managedSelector },
+  statefulSets: { type: resourceTypes.statefulSet, labelSelector: managedSelector, foreignFields: true },
   pods: { type: resourceTypes.pod, labelSelector: managedSelector },
-  services: { type: resourceTypes.service, labelSelector: managedSelector },
+  services: { type: resourceTypes.service, labelSelector: managedSelector, foreignFields: true },
   persistentVolumeClaims: { type: resourceTypes.persistentVolumeClaim, labelSelector: managedSelector },
-  podDisruptionBudgets: { type: resourceTypes.podDisruptionBudget, labelSelector: managedSelector },
-  networkPolicies: { type: resourceTypes.networkPolicy, labelSelector: managedSelector },
-  ingresses: { type: resourceTypes.ingress, labelSelector: managedSelector },
+  podDisruptionBudgets: {
+    type: resourceTypes.podDisruptionBudget,
+    labelSelector: managedSelector,
+    foreignFields: true,
+  },
+  networkPolicies: { type: resourceTypes.networkPolicy, labelSelector: managedSelector, foreignFields: true },
+  ingresses: { type: resourceTypes.ingress, labelSelector: managedSelector, foreignFields: true },
   serviceAccounts: { type: resourceTypes.serviceAccount, labelSelector: managedSelector },
   // Why a StatefulSet could not make a pod or its claim; an older Role may not grant it.
   failedCreates: {
@@ -54,7 +60,12 @@ const watched = {
     fieldSelector: 'involvedObject.kind=StatefulSet,reason=FailedCreate',
     optional: true,
   },
-  serviceMonitors: { type: resourceTypes.serviceMonitor, labelSelector: managedSelector, optional: true },
+  serviceMonitors: {
+    type: resourceTypes.serviceMonitor,
+    labelSelector: managedSelector,
+    foreignFields: true,
+    optional: true,
+  },
   certificates: { type: resourceTypes.certificate, labelSelector: managedSelector, optional: true },
 } as const satisfies Readonly<Record<string, Watched>>;
 
@@ -87,6 +98,7 @@ export class ClusterCaches {
     for (const [name, what] of Object.entries<Watched>(watched) as [CacheName, Watched][]) {
       const cache = new ResourceCache(what.type, {
         ...(what.keep && { keep: what.keep }),
+        ...(what.foreignFields && { foreignFields: true }),
         ...(options.namespaces && { namespaces: options.namespaces }),
         failed: (error) => options.failed(error),
       });

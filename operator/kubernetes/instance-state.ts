@@ -1,7 +1,8 @@
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { Instance, InstanceState, WorkloadState } from '../runtime.ts';
+import type { RestartInput } from '../workload.ts';
 import { readInputs } from './objects/inputs-annotation.ts';
-import { inputsAnnotation } from './objects/labels.ts';
+import { inputsAnnotation, ownerKindLabel, ownerLabel } from './objects/labels.ts';
 import { podView, type ContainerStatus, type PodView, type Terminated } from './pod-view.ts';
 
 /** Why a container waits that does not run by itself again without a change; the others (ContainerCreating) are on their way. */
@@ -26,17 +27,29 @@ const crashLifeMs = 60_000;
 const longestMessage = 500;
 
 /** `replaced` are the uids of pods that were deleted, which a cache may not know of yet. */
-export function instanceOf(pod: KubeObject, replaced: ReadonlySet<string>, now: Date): Instance {
+export function instanceOf(
+  pod: KubeObject,
+  replaced: ReadonlySet<string>,
+  now: Date,
+  drifted: ReadonlySet<string> = new Set(),
+): Instance {
   const { name, uid, annotations, deletionTimestamp } = pod.metadata;
   const view = podView(pod);
   const goes = deletionTimestamp !== undefined || (uid !== undefined && replaced.has(uid));
   const version = versionOf(view);
   return {
     name,
-    inputs: readInputs(annotations?.[inputsAnnotation]) ?? [],
+    inputs: [...(readInputs(annotations?.[inputsAnnotation]) ?? []), ...driftInput(pod, drifted)],
     state: goes ? { kind: 'stopping' } : podState(view, now),
     ...(version === undefined ? {} : { version }),
   };
+}
+
+/** A pod that was made from a template which somebody changed by hand runs with something that nobody wants. */
+function driftInput({ metadata: { labels = {} } }: KubeObject, drifted: ReadonlySet<string>): readonly RestartInput[] {
+  const { 'controller-revision-hash': revision, [ownerKindLabel]: kind, [ownerLabel]: name } = labels;
+  if (revision === undefined || !drifted.has(revision) || (kind !== 'Tenant' && kind !== 'KMSConfig')) return [];
+  return [{ reason: 'Drift', field: 'pod template', of: { kind, name: name ?? '' }, fingerprint: revision }];
 }
 
 /** Of all instances together; `ready` means every one that is wanted. */

@@ -3,6 +3,9 @@ import type { ApiRequest } from '../../test/doubles/kubernetes/faults.ts';
 import { KubernetesDouble } from '../../test/doubles/kubernetes/kubernetes-double.ts';
 import type { Secret } from '../api/object.ts';
 import { KubeClient } from '../kube/kube-client.ts';
+import { resourceTypes } from '../kube/resource-types.ts';
+import type { OperatorEvent } from '../reconcile/events.ts';
+import { restartReasons } from '../reconcile/restart-reasons.ts';
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { RestartInput, Workload } from '../workload.ts';
 import { standardCertificateTimes } from './certificates/certificate-times.ts';
@@ -14,15 +17,18 @@ let double: KubernetesDouble;
 let caches: ClusterCaches;
 let runtime: KubernetesRuntime;
 let asked: string[];
+let events: OperatorEvent[];
+let byHand: KubeClient;
 
 beforeEach(async () => {
   double = await KubernetesDouble.start();
-  const api = new KubeClient({
+  const connection = {
     server: new URL(double.url),
     tls: {},
     authorization: () => Promise.resolve(`Bearer ${double.token}`),
     namespace: undefined,
-  });
+  };
+  const api = new KubeClient(connection);
   // Stands for the Tenant: what owns the objects.
   const owner = double.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'demo', namespace: 'default' } });
   caches = new ClusterCaches({
@@ -35,6 +41,8 @@ beforeEach(async () => {
     },
   });
   asked = [];
+  events = [];
+  byHand = new KubeClient(connection, { fieldManager: 'kubectl-edit' });
   runtime = new KubernetesRuntime({
     api,
     caches: caches.forRuntime(),
@@ -57,6 +65,7 @@ beforeEach(async () => {
     },
     now: () => new Date(),
     random: () => 0.5,
+    event: (event) => events.push(event),
     log: { info: () => undefined, warn: () => undefined },
   });
   for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.noticed(before, after));
@@ -115,6 +124,11 @@ async function until(what: string, holds: () => Promise<boolean> | boolean): Pro
   }
   throw new Error(`waited for: ${what}`);
 }
+
+const container = (name: string) => {
+  const { spec } = (statefulSet() as { template: { spec: { containers: Record<string, unknown>[] } } }).template;
+  return spec.containers[0]?.[name];
+};
 
 describe('a first apply', () => {
   it('makes the objects, and starts the instances', async () => {
@@ -231,6 +245,106 @@ describe('refresh', () => {
     await runtime.refresh(exampleServer(), secrets());
     expect(double.get('services', 'default', 'demo')?.['spec']).toMatchObject({
       selector: { 'coffer.dev/workload': 'demo' },
+    });
+  });
+
+  describe('of what somebody changed by hand', () => {
+    const server = exampleServer();
+    /** Changes the StatefulSet as `kubectl edit` does, lets the operator look, and waits until all is ready again. */
+    async function edited(change: (container: Record<string, unknown>) => void): Promise<void> {
+      await settled(server);
+      const live = structuredClone(await byHand.get(resourceTypes.statefulSet, 'default', 'demo')) as KubeObject;
+      const { template } = live['spec'] as { template: { spec: { containers: Record<string, unknown>[] } } };
+      for (const each of template.spec.containers) change(each);
+      const { resourceVersion } = await byHand.replace(live).then(({ metadata }) => metadata);
+      await until('the edit and its revision are known', () => {
+        const known = caches.get('statefulSets').get('default', 'demo');
+        const { observedGeneration } = (known?.['status'] ?? {}) as { observedGeneration?: number };
+        return (
+          Number(known?.metadata.resourceVersion) >= Number(resourceVersion) &&
+          observedGeneration === known?.metadata.generation
+        );
+      });
+    }
+
+    it.each([
+      ['the image', (one: Record<string, unknown>) => void (one['image'] = 'evil:1'), 'image', 'coffer:1'],
+      [
+        'a command that was added',
+        (one: Record<string, unknown>) => void (one['lifecycle'] = { preStop: { sleep: { seconds: 1 } } }),
+        'lifecycle',
+        undefined,
+      ],
+      [
+        'the command',
+        (one: Record<string, unknown>) => void (one['command'] = ['sh']),
+        'command',
+        [expect.stringContaining('coffer') as string],
+      ],
+    ])('puts back %s, and tells who changed it', async (_, change, field, value) => {
+      await edited(change);
+      await runtime.refresh(server, secrets());
+      if (field === 'command') expect(container(field)).not.toEqual(['sh']);
+      else expect(container(field)).toEqual(value);
+      expect(events.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
+        expect.stringMatching(
+          /^Drift put back what kubectl-edit changed of StatefulSet demo: spec\.template\.spec\.containers/,
+        ),
+      ]);
+    });
+
+    it('takes out a variable that was added, and puts back one that was taken out', async () => {
+      await edited((one) => {
+        one['env'] = [{ name: 'NODE_OPTIONS', value: '--require=/tmp/x.js' }];
+      });
+      await runtime.refresh(server, secrets());
+      expect(container('env')).toEqual([{ name: 'SVC_REGION', value: 'eu-west-1' }]);
+    });
+
+    it('puts back what was taken out and nothing else was changed', async () => {
+      await edited((one) => {
+        one['env'] = [];
+      });
+      await runtime.refresh(server, secrets());
+      expect(container('env')).toEqual([{ name: 'SVC_REGION', value: 'eu-west-1' }]);
+    });
+
+    it('is done once, and leaves nothing to do', async () => {
+      await edited((one) => {
+        one['image'] = 'evil:1';
+      });
+      await runtime.refresh(server, secrets());
+      const { resourceVersion } = double.get('statefulsets.apps', 'default', 'demo')?.metadata ?? {};
+      await runtime.refresh(server, secrets());
+      expect(double.get('statefulsets.apps', 'default', 'demo')?.metadata.resourceVersion).toBe(resourceVersion);
+      expect(events).toHaveLength(1);
+    });
+
+    it('makes a pod outdated that was made meanwhile, with its own reason', async () => {
+      await edited((one) => {
+        one['image'] = 'evil:1';
+      });
+      await runtime.replace('demo', 'demo-0');
+      await until('the pod runs what was changed', () => image(pods()[0]) === 'evil:1');
+      await until('it is known', () => image(caches.get('pods').get('default', 'demo-0')) === 'evil:1');
+      await runtime.refresh(server, secrets());
+      const [instance] = (await runtime.observeOne('demo'))?.instances ?? [];
+      expect(restartReasons(instance?.inputs ?? [], server.inputs, server.owner)).toEqual([
+        { reason: 'Drift', field: 'pod template of Tenant demo' },
+      ]);
+    });
+
+    it('puts back the port of a Service', async () => {
+      await settled(server);
+      const live = structuredClone(await byHand.get(resourceTypes.service, 'default', 'demo')) as KubeObject;
+      const { ports } = live['spec'] as { ports: { port: number }[] };
+      for (const port of ports) if (port.port === 9000) port.port = 9001;
+      await byHand.replace(live);
+      await until('the edit is known', () =>
+        JSON.stringify(caches.get('services').get('default', 'demo')?.['spec']).includes('9001'),
+      );
+      await runtime.refresh(server, secrets());
+      expect(JSON.stringify(double.get('services', 'default', 'demo')?.['spec'])).not.toContain('9001');
     });
   });
 

@@ -1,5 +1,6 @@
 import type { Secret } from '../api/object.ts';
 import { KubeError, type Cache, type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
+import type { OperatorEvent } from '../reconcile/events.ts';
 import { ForeignObject } from '../reconcile/foreign-object.ts';
 import { workloadName } from '../render/render-context.ts';
 import { isRenewed } from '../render/renewed-file.ts';
@@ -8,11 +9,13 @@ import type { CertificateNeed, IssuedCertificate, ResourceReference, Workload } 
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 import { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
+import type { Drift } from './drift.ts';
 import { failedCreateView, refusedPods } from './failed-create.ts';
 import { statefulSetView } from './live-workload.ts';
 import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
 import { askHealth, storeHealthBy, type AskHealth } from './store-health.ts';
+import { ownerOf } from './watching.ts';
 import { podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';
 import { portsOf, workloadView } from './workload-view.ts';
 import { renewFiles, writeWorkload, type WorkloadWriterOptions } from './workload-writer.ts';
@@ -53,6 +56,7 @@ export interface KubernetesRuntimeOptions {
   readonly askHealth?: AskHealth;
   readonly now: () => Date;
   readonly random: () => number;
+  readonly event?: (event: OperatorEvent) => void;
   readonly log: RuntimeLog;
 }
 
@@ -86,7 +90,7 @@ export class KubernetesRuntime implements Runtime {
   constructor(options: KubernetesRuntimeOptions) {
     this.#options = options;
     const { api, caches, namespace, fingerprint, certificateTimes: times } = options;
-    this.#writer = new ObjectWriter({ api, fingerprint });
+    this.#writer = new ObjectWriter({ api, fingerprint, drifted: (object, drift) => this.#drifted(object, drift) });
     this.#certificates = new CertificateKeeper({
       writer: this.#writer,
       secrets: caches.secrets,
@@ -243,7 +247,20 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #writerOptions(): WorkloadWriterOptions {
-    return { ...this.#options, writer: this.#writer, defaultImage: this.#options.images.default };
+    return {
+      ...this.#options,
+      writer: this.#writer,
+      defaultImage: this.#options.images.default,
+      drifted: (object, drift) => this.#drifted(object, drift),
+    };
+  }
+
+  #drifted(object: KubeObject, { managers, paths }: Drift): void {
+    const about = ownerOf(object);
+    if (about === undefined) return;
+    const who = managers.length === 0 ? 'somebody' : managers.join(', ');
+    const message = `put back what ${who} changed of ${object.kind} ${object.metadata.name}: ${paths.slice(0, 5).join(', ')}`;
+    this.#options.event?.({ about, type: 'Warning', reason: 'Drift', message });
   }
 
   /** What is in the way of a workload is something to tell of it, and no error of the pass. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { Json } from '../workload.ts';
-import { inputsAnnotation, templateAnnotation } from './objects/labels.ts';
+import { driftedAnnotation, inputsAnnotation, templateAnnotation } from './objects/labels.ts';
 import { immutableFields, type KeptTemplate } from './objects/stateful-set.ts';
 
 const json = z.custom<Json>((value) => value !== undefined);
@@ -45,7 +45,11 @@ const statefulSet = z.object({
     }),
   }),
   status: z
-    .object({ observedGeneration: z.number().optional(), replicas: z.number().default(0) })
+    .object({
+      observedGeneration: z.number().optional(),
+      replicas: z.number().default(0),
+      updateRevision: z.string().optional(),
+    })
     .default({ replicas: 0 }),
 });
 
@@ -73,7 +77,7 @@ export function liveTemplate(live: KubeObject): KeptTemplate {
   return {
     template: spec.parse(live['spec'])['template'] ?? null,
     annotations: Object.fromEntries(
-      [inputsAnnotation, templateAnnotation].flatMap((name) => {
+      [inputsAnnotation, templateAnnotation, driftedAnnotation].flatMap((name) => {
         const value = annotations[name];
         return value === undefined ? [] : [[name, value]];
       }),

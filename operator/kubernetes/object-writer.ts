@@ -1,5 +1,8 @@
-import type { Cache, KubeApi, KubeObject } from '../kube/kube-api.ts';
+import { KubeError, type Cache, type KubeApi, type KubeObject } from '../kube/kube-api.ts';
 import { ForeignObject } from '../reconcile/foreign-object.ts';
+import { withoutForeign } from '../kube/foreign-fields.ts';
+import type { Json } from '../workload.ts';
+import { driftOf, type Drift } from './drift.ts';
 import { canonical } from '../render/restart-inputs.ts';
 import { atSentPlaces, hasAll, same } from './difference.ts';
 import { appliedAnnotation } from './objects/labels.ts';
@@ -11,9 +14,13 @@ export interface ObjectWriterOptions {
   readonly api: KubeApi;
   /** Keyed: the digest of a Secret is an annotation of it, which more people may read than its values. */
   readonly fingerprint: (value: string) => string;
+  /** Called with what was put back. */
+  readonly drifted?: (object: KubeObject, drift: Drift) => void;
 }
 
 const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
+
+const disownAttempts = 5;
 
 /** Something that is on its way out has to be gone first; the change of its cache brings the next attempt. */
 export class StillBeingDeleted extends Error {
@@ -40,7 +47,9 @@ export class ObjectWriter {
     if (live !== undefined) this.#check(live, wanted);
     const digest = fingerprint(canonical(ownWords(wanted)));
     const key = keyOf(wanted);
-    if (live !== undefined && this.#isAsSent(live, wanted, digest)) return live;
+    const drift = live === undefined ? undefined : driftOf(live, wanted);
+    if (live !== undefined && drift !== undefined) await this.#undo(live, drift, cache);
+    else if (live !== undefined && this.#isAsSent(live, wanted, digest)) return live;
     const { annotations } = wanted.metadata;
     const metadata = { ...wanted.metadata, annotations: { ...annotations, [appliedAnnotation]: digest } };
     const answer = await this.#send({ ...wanted, metadata });
@@ -59,6 +68,42 @@ export class ObjectWriter {
     if (object.metadata.deletionTimestamp !== undefined) return;
     this.#spelled.delete(keyOf(object));
     await this.#options.api.delete(cache.type, namespace, name, uid === undefined ? {} : { uid });
+  }
+
+  /**
+   * Puts back what others wrote, and takes their entries out of the managed fields together with the one that this makes: a field with
+   * another owner would outlive the day on which the operator no longer sends it.
+   */
+  async #undo(live: KubeObject, drift: Drift, cache: Cache): Promise<void> {
+    const { api, drifted } = this.#options;
+    const { namespace, name, resourceVersion } = live.metadata;
+    try {
+      const metadata = resourceVersion === undefined ? {} : { resourceVersion };
+      const patch = { ...(drift.patch as object), metadata } as Json;
+      await this.#disown(await api.patch(cache.type, namespace, name, patch), cache);
+    } catch (error) {
+      throw asRefusal(error, live);
+    }
+    drifted?.(live, drift);
+  }
+
+  /** Controllers write the status of what was just changed: then it is read again. */
+  async #disown(object: KubeObject, cache: Cache): Promise<void> {
+    const { api } = this.#options;
+    let now: KubeObject | undefined = object;
+    for (let attempt = 0; now !== undefined; attempt++) {
+      const { namespace, name, resourceVersion = '' } = now.metadata;
+      const managedFields = withoutForeign(now) as readonly Json[];
+      // An empty list changes nothing.
+      if (managedFields.length === 0) return;
+      try {
+        cache.wrote(await api.patch(cache.type, namespace, name, { metadata: { resourceVersion, managedFields } }));
+        return;
+      } catch (error) {
+        if (!(error instanceof KubeError && error.status === 409) || attempt === disownAttempts) throw error;
+        now = await api.get(cache.type, namespace, name);
+      }
+    }
   }
 
   async #send(object: KubeObject): Promise<KubeObject> {

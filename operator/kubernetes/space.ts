@@ -195,6 +195,7 @@ export class Space {
       fingerprint,
       certificateTimes,
       ...(askHealth && { askHealth }),
+      event: (event) => this.#around.event(event, this.#resources.object(event.about)),
       now,
       random,
       log,

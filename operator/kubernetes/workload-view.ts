@@ -4,7 +4,7 @@ import type { Instance, RunningWorkload } from '../runtime.ts';
 import { instanceOf, workloadState } from './instance-state.ts';
 import { statefulSetView } from './live-workload.ts';
 import { readInputs } from './objects/inputs-annotation.ts';
-import { inputsAnnotation } from './objects/labels.ts';
+import { driftedAnnotation, inputsAnnotation } from './objects/labels.ts';
 import { serviceAddress } from './workload-files.ts';
 
 const service = z.object({
@@ -36,8 +36,9 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
       inputs,
       state: { kind: 'broken', restarts: 0, message, refused: true },
     }));
+  const drifted = new Set(metadata.annotations?.[driftedAnnotation]?.split(','));
   const instances = live.pods
-    .map((pod) => instanceOf(pod, live.replaced, now))
+    .map((pod) => instanceOf(pod, live.replaced, now, drifted))
     .concat(refused)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return {

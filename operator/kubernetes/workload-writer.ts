@@ -3,6 +3,7 @@ import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-ap
 import { KubeError } from '../kube/kube-api.ts';
 import { resolveText, type Symbols } from '../render/resolve.ts';
 import type { Workload } from '../workload.ts';
+import { driftOf, lacksOf, type Drift } from './drift.ts';
 import { adjustedClaim, growths, otherTemplates } from './claims.ts';
 import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
@@ -14,9 +15,10 @@ import {
   reloadingSecretName,
   type ResolvedFile,
 } from './objects/file-secrets.ts';
-import { contentLabel } from './objects/labels.ts';
+import { readInputs, writeInputs } from './objects/inputs-annotation.ts';
+import { contentLabel, driftedAnnotation, inputsAnnotation, templateAnnotation } from './objects/labels.ts';
 import type { ObjectContext } from './objects/object-context.ts';
-import { newTemplate, type KeptTemplate } from './objects/stateful-set.ts';
+import { newTemplate, statefulSet, type KeptTemplate } from './objects/stateful-set.ts';
 import { workloadObjects } from './objects/workload-objects.ts';
 import { tellPodsOfFiles } from './pod-files.ts';
 
@@ -28,6 +30,8 @@ export interface WorkloadWriterOptions {
   readonly defaultImage: string;
   readonly operatorNamespace: string | undefined;
   readonly fingerprint: (value: string) => string;
+  /** Called with what somebody changed by hand, and was put back. */
+  readonly drifted?: (object: KubeObject, drift: Drift) => void;
   readonly log: RuntimeLog;
 }
 
@@ -63,7 +67,8 @@ export async function writeWorkload(
     files: fileSecretNames(workload.name, files, fingerprint),
     fingerprint,
   };
-  const template = live === undefined ? undefined : templateOf(workload, live, keepTemplate, context);
+  const repaired = live === undefined ? undefined : repairedTemplate(workload, live, context, options);
+  const template = live === undefined ? undefined : (repaired ?? templateOf(workload, live, keepTemplate, context));
   const parts = {
     files,
     keptFiles: keptFiles(workload.name, mounted, options),
@@ -71,7 +76,8 @@ export async function writeWorkload(
   };
   const wanted = workloadObjects(workload, parts, context).filter(
     // A template that stays names the files that it was made with; others would be rubbish at once.
-    (object) => !isFixedFiles(object) || template === undefined || mounted.has(object.metadata.name),
+    (object) =>
+      !isFixedFiles(object) || template === undefined || repaired !== undefined || mounted.has(object.metadata.name),
   );
   for (const object of wanted) await ensure(object, options);
   const reloading = wanted.find(isReloadingFiles);
@@ -111,6 +117,43 @@ function templateOf(
   if (keepTemplate) return kept;
   return isDeepStrictEqual(kept.annotations, newTemplate(workload, context).annotations) ? kept : undefined;
 }
+
+/**
+ * The template as it is rendered now, where somebody changed the live one by hand; it keeps the revision that the change made, so that
+ * pods of it are replaced. Undefined where nothing was changed, and while another restart is to be recorded, which renders it too.
+ */
+function repairedTemplate(
+  workload: Workload,
+  live: KubeObject,
+  context: ObjectContext,
+  { drifted }: WorkloadWriterOptions,
+): KeptTemplate | undefined {
+  const kept = liveTemplate(live);
+  const rendered = newTemplate(workload, context);
+  const view = statefulSetView(live);
+  if (
+    writeInputs(readInputs(view.spec.template.metadata.annotations[inputsAnnotation]) ?? []) !==
+    writeInputs(workload.inputs)
+  ) {
+    return undefined;
+  }
+  const wanted = statefulSet(workload, context, { immutable: immutableParts(live), template: rendered });
+  const isSameRendering = kept.annotations[templateAnnotation] === rendered.annotations[templateAnnotation];
+  const lacks = isSameRendering && lacksOf(kept.template, rendered.template);
+  const drift = driftOf(live, wanted);
+  if (drift?.paths.some((path) => path.startsWith('spec.template.')) !== true && !lacks) return undefined;
+  const { updateRevision, observedGeneration } = view.status;
+  // The revision of the change is not known yet: its status comes in a moment, and with it the next pass.
+  if (updateRevision !== undefined && observedGeneration !== live.metadata.generation) return undefined;
+  if (drift === undefined) drifted?.(live, { managers: [], paths: ['spec.template'], patch: {} });
+  if (updateRevision === undefined) return rendered;
+  const before = kept.annotations[driftedAnnotation]?.split(',') ?? [];
+  const revisions = [...new Set([...before, updateRevision])].slice(-mostRevisions).join(',');
+  return { ...rendered, annotations: { ...rendered.annotations, [driftedAnnotation]: revisions } };
+}
+
+/** Pods of an older one are long gone. */
+const mostRevisions = 10;
 
 /** The cache for an object of a workload; undefined for a type that the cluster does not know. */
 function cacheOf({ kind }: KubeObject, caches: RuntimeCaches): Cache | undefined {

@@ -24,6 +24,8 @@ export const inputsAnnotation = 'coffer.dev/inputs';
 export const templateAnnotation = 'coffer.dev/template';
 /** Keyed digest of the object as it was sent last. */
 export const appliedAnnotation = 'coffer.dev/applied';
+/** On the StatefulSet: revisions of a pod template that somebody changed by hand, with commas between them. */
+export const driftedAnnotation = 'coffer.dev/drifted';
 /** On pods alone: keyed digest of the files that reload, as they were when the pod was last told of them. */
 export const filesAnnotation = 'coffer.dev/files';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { admit, admitStatus } from './admission.ts';
 import { ApiError } from './api-error.ts';
-import { isObject, sameJson, timestamp, type ApiObject, type JsonObject } from './api-object.ts';
+import { isObject, sameJson, timestamp, type ApiObject, type JsonObject, type ManagedFields } from './api-object.ts';
 import { withDefaults } from './defaults.ts';
 import { newMetadata, type ObjectStore } from './object-store.ts';
 import { disruptionsAllowed } from './disruption-budgets.ts';
@@ -146,7 +146,7 @@ export class Operations {
     const whole = (hasStatus(target.resource) ? next : { ...wanted, metadata: next.metadata }) as ApiObject;
     if (whole['status'] === undefined) delete whole['status'];
     const filled = withDefaults(target.resource, { ...whole, apiVersion: before.apiVersion, kind: before.kind });
-    return this.#save(target, before, recordUpdate(before, filled, manager), manager.subresource);
+    return this.#save(target, before, recordUpdate(ownersGiven(before, body), filled, manager), manager.subresource);
   }
 
   #save({ resource, name }: Target, before: ApiObject, next: ApiObject, subresource: string | undefined): ApiObject {
@@ -316,4 +316,11 @@ function required(field: string): { field: string; message: string } {
 
 function suffix(): string {
   return randomBytes(5).toString('hex').slice(0, 5);
+}
+
+/** Managed fields that are sent replace those that were there; an empty list changes nothing. */
+function ownersGiven(before: ApiObject, body: JsonObject): ApiObject {
+  const given = isObject(body['metadata']) ? body['metadata']['managedFields'] : undefined;
+  if (!Array.isArray(given) || given.length === 0) return before;
+  return { ...before, metadata: { ...before.metadata, managedFields: given as ManagedFields[] } };
 }

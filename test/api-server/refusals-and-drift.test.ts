@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { KubeClient } from '../../operator/kube/kube-client.ts';
+import { fromKubeconfig } from '../../operator/kube/kubeconfig.ts';
+import type { KubeObject } from '../../operator/kube/kube-api.ts';
+import { resourceTypes } from '../../operator/kube/resource-types.ts';
+import { standardCertificateTimes } from '../../operator/kubernetes/certificates/certificate-times.ts';
+import { ClusterCaches } from '../../operator/kubernetes/cluster-caches.ts';
+import { KubernetesRuntime } from '../../operator/kubernetes/kubernetes-runtime.ts';
+import { exampleServer, plainOptions } from '../../operator/kubernetes/objects/example-workload.ts';
+import type { OperatorEvent } from '../../operator/reconcile/events.ts';
+import type { PodOptions, Workload } from '../../operator/workload.ts';
+import { startApiServer, type ApiServer } from './cluster.ts';
+
+// What only a real API server can show: which fields it refuses, who owns what somebody edited, and which events it selects.
+
+let server: ApiServer;
+let api: KubeClient;
+let caches: ClusterCaches;
+let runtime: KubernetesRuntime;
+let owner: KubeObject;
+const events: OperatorEvent[] = [];
+
+const secrets = new Map([
+  ['root', { name: 'root', data: { rootPassword: 'a' } }],
+  ['tls', { name: 'tls', data: { 'tls.crt': 'c' } }],
+]);
+
+beforeAll(async () => {
+  server = await startApiServer();
+  const connection = await fromKubeconfig({ file: server.kubeconfig });
+  api = new KubeClient(connection);
+  owner = await api.create({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'demo', namespace: 'default' },
+  });
+  caches = new ClusterCaches({
+    api,
+    namespaces: ['default'],
+    random: Math.random,
+    restarted: () => undefined,
+    failed: (error) => {
+      throw error;
+    },
+  });
+  runtime = new KubernetesRuntime({
+    api,
+    caches: caches.forRuntime(),
+    namespace: 'default',
+    owner: () => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: 'demo',
+      uid: owner.metadata.uid ?? '',
+      controller: true,
+      blockOwnerDeletion: false,
+    }),
+    images: { default: 'coffer:1' },
+    operatorNamespace: undefined,
+    fingerprint: (value) => `digest of ${value.length}`,
+    certificateTimes: standardCertificateTimes,
+    now: () => new Date(),
+    random: Math.random,
+    event: (event) => events.push(event),
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.noticed(before, after));
+  caches.start();
+}, 120_000);
+afterAll(async () => {
+  runtime.close();
+  await caches.stop();
+  api.close();
+  await server.stop();
+});
+beforeEach(() => {
+  events.length = 0;
+});
+
+const withPod = (pod: Partial<PodOptions>): Workload =>
+  exampleServer({ kubernetes: { ...plainOptions, pod: { ...plainOptions.pod, ...pod } } });
+
+/** Gives the operator what the server has now. */
+async function look(): Promise<void> {
+  for (const name of ['statefulSets', 'services', 'networkPolicies'] as const) {
+    const cache = caches.get(name);
+    for (const object of (await api.list(cache.type, { namespace: 'default' })).items) cache.wrote(object);
+  }
+  await runtime.refresh(exampleServer(), secrets);
+}
+
+const live = (kind: 'statefulset' | 'service') =>
+  server
+    .kubectl(['get', kind, 'demo', '--show-managed-fields', '-o', 'json'])
+    .then((text) => JSON.parse(text) as KubeObject);
+
+describe('what the API server refuses', () => {
+  const cases: readonly [string, Workload, RegExp][] = [
+    ['a typing error in resources', withPod({ resources: { request: { cpu: '1' } } }), /StatefulSet demo: .*request/],
+    [
+      'an operator of tolerations',
+      withPod({ tolerations: [{ operator: 'Nope' }] }),
+      /StatefulSet demo: .*tolerations\[0\]\.operator.*Nope/,
+    ],
+    [
+      'a node port',
+      exampleServer({
+        kubernetes: {
+          ...plainOptions,
+          services: { s3: { type: 'NodePort', nodePort: 80, labels: {}, annotations: {} } },
+        },
+      }),
+      /Service demo-s3: .*nodePort.*80/,
+    ],
+  ];
+  it.each(cases)('is told with object and field: %s', async (_, workload, message) => {
+    await runtime.apply(workload, secrets);
+    const refused = (await runtime.observeOne('demo'))?.refused;
+    expect(refused?.reason).toBe('ObjectRefused');
+    expect(refused?.message).toMatch(message);
+  });
+});
+
+describe('what somebody changed by hand', () => {
+  it('is put back: image, variables, a command; and is nobody else’s afterwards', async () => {
+    await runtime.apply(exampleServer(), secrets);
+    const before = await live('statefulset');
+    await server.kubectl(['set', 'image', 'statefulset/demo', 'server=evil:1']);
+    await server.kubectl(['set', 'env', 'statefulset/demo', 'NODE_OPTIONS=--require=/tmp/x.js']);
+    const patch = [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { disk: 'slow' } }];
+    await server.kubectl(['patch', 'statefulset', 'demo', '--type=json', '-p', JSON.stringify(patch)]);
+    await look();
+    const after = await live('statefulset');
+    expect((after['spec'] as { template: unknown }).template).toEqual(
+      (before['spec'] as { template: unknown }).template,
+    );
+    expect(JSON.stringify(after.metadata)).not.toContain('kubectl');
+    expect(events.map(({ reason }) => reason)).toEqual(['Drift']);
+  });
+
+  it('is put back once', async () => {
+    const { resourceVersion } = (await live('statefulset')).metadata;
+    await look();
+    expect((await live('statefulset')).metadata.resourceVersion).toBe(resourceVersion);
+  });
+
+  it('is put back where a variable was taken out', async () => {
+    await server.kubectl(['set', 'env', 'statefulset/demo', 'SVC_REGION-']);
+    await look();
+    expect(JSON.stringify((await live('statefulset'))['spec'])).toContain('SVC_REGION');
+  });
+
+  it('is put back at a Service, which keeps its address', async () => {
+    const before = await live('service');
+    const patch = [
+      { op: 'replace', path: '/spec/ports/0/port', value: 9001 },
+      { op: 'add', path: '/spec/selector/extra', value: 'nobody' },
+    ];
+    await server.kubectl(['patch', 'service', 'demo', '--type=json', '-p', JSON.stringify(patch)]);
+    await look();
+    expect((await live('service'))['spec']).toEqual(before['spec']);
+  });
+});
+
+describe('why a pod was not made', () => {
+  it('is read from the event of the StatefulSet', async () => {
+    const { uid } = (await live('statefulset')).metadata;
+    const words = 'pods "demo-0" is forbidden: exceeded quota: compute';
+    await api.create({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'demo.1', namespace: 'default' },
+      involvedObject: { apiVersion: 'apps/v1', kind: 'StatefulSet', namespace: 'default', name: 'demo', uid },
+      reason: 'FailedCreate',
+      type: 'Warning',
+      message: `create Pod demo-0 in StatefulSet demo failed error: ${words}`,
+      lastTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    });
+    await expect
+      .poll(async () => (await runtime.observeOne('demo'))?.instances.map(({ state }) => state), { timeout: 20_000 })
+      .toEqual([{ kind: 'broken', restarts: 0, message: words, refused: true }]);
+    expect(resourceTypes.coreEvent.plural).toBe('events');
+  });
+});
