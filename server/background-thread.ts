@@ -21,6 +21,7 @@ import { joinReplicas } from './join-replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
+import { warnOfPolicies } from './warn-of-policies.ts';
 import { createUsageReader } from './usage/usage-reader.ts';
 
 /** A slow client may take this long for a request's head, milliseconds. */
@@ -112,6 +113,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           tidying = keepTidy(services, replicas.lease, log, settings);
           checking = keepChecking(services.people.personCheck, replicas.lease, log, settings.personCheck.intervalMs);
           void replicas.work();
+          void warnOfPolicies({ identities: services.access.identities, objects: services.objects }, log).catch(
+            (error: unknown) => log.error({ err: error }, 'the stored policies could not be looked through'),
+          );
           if (settings.browser.enabled) {
             const known = {
               endpoint: await endpoint.promise,

@@ -3,6 +3,7 @@ export type IdentityProblemCode =
   | 'TokenMalformed'
   | 'AlgorithmRefused'
   | 'KeyUnknown'
+  | 'KeyUnusable'
   | 'SignatureInvalid'
   | 'IssuerMismatch'
   | 'AudienceMismatch'

@@ -67,13 +67,15 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
 
   async function match(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey | undefined> {
     try {
-      return await keys?.(header, token);
+      const key = await keys?.(header, token);
+      return key && longEnough(key, header);
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey) return undefined;
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
         throw new IdentityProblem('KeyUnknown', 'The token names no key (kid) and the provider has several that fit.');
       }
-      throw error;
+      if (error instanceof IdentityProblem) throw error;
+      throw unusableKey(header, error instanceof Error ? error.message : String(error), error);
     }
   }
 
@@ -100,6 +102,29 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
       );
     },
   };
+}
+
+/** Bits. @see https://www.rfc-editor.org/rfc/rfc7518#section-3.3 */
+const shortestModulus = 2_048;
+
+function longEnough(key: CryptoKey, header: JWSHeaderParameters): CryptoKey {
+  const { modulusLength } = key.algorithm as { readonly modulusLength?: number };
+  if (modulusLength === undefined || modulusLength >= shortestModulus) return key;
+  throw unusableKey(header, `it is an RSA key of ${modulusLength} bits, and ${shortestModulus} are the least`);
+}
+
+/** A key that the provider publishes and that verifies nothing. The person with the token cannot help it; the message names the key. */
+export function unusableKey(
+  { kid, alg }: Pick<JWSHeaderParameters, 'kid' | 'alg'>,
+  why: string,
+  cause?: unknown,
+): IdentityProblem {
+  const name = JSON.stringify(kid?.slice(0, 256) ?? null);
+  return new IdentityProblem(
+    'KeyUnusable',
+    `The key ${name} (${alg}) that the provider publishes cannot be used: ${why}. Renew the key at the provider.`,
+    { cause },
+  );
 }
 
 async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {

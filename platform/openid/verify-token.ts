@@ -1,8 +1,10 @@
-import { errors, jwtVerify } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { FlattenedJWSInput, JWTHeaderParameters, JWTPayload, JWTVerifyResult } from 'jose';
 import { checkTokenForm } from './check-token-form.ts';
 import { IdentityProblem } from './identity-problem.ts';
+import { unusableKey } from './key-set.ts';
 import type { KeySet } from './key-set.ts';
+import { OpenIdProblem } from './openid-problem.ts';
 
 export { longestToken } from './check-token-form.ts';
 
@@ -55,7 +57,7 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
       currentDate: now,
     });
   } catch (error) {
-    throw explain(error);
+    throw explain(error, token);
   }
   checkIssueTime(verified.payload, now.getTime() / 1_000 + tolerance);
   return checkClaims(verified.payload, expected);
@@ -97,7 +99,7 @@ function checkAudience(claims: JWTPayload, clientId: string): void {
   );
 }
 
-function explain(error: unknown): unknown {
+function explain(error: unknown, token: string): unknown {
   if (error instanceof errors.JWTExpired) {
     const { exp } = error.payload;
     const at = typeof exp === 'number' ? ` at ${timestamp(exp)}` : '';
@@ -119,6 +121,11 @@ function explain(error: unknown): unknown {
   }
   if (error instanceof errors.JOSEError) {
     return new IdentityProblem('TokenMalformed', `The token is not a signed JWT: ${error.message}.`);
+  }
+  if (error instanceof IdentityProblem || error instanceof OpenIdProblem) return error;
+  // The cryptography refuses the key, not the token.
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof DOMException) {
+    return unusableKey(decodeProtectedHeader(token), error.message, error);
   }
   return error;
 }

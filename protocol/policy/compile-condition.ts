@@ -1,6 +1,7 @@
 import { comparerOf, type Comparer } from './comparisons.ts';
 import { parseConditionOperator, type ConditionOperator } from './condition-operators.ts';
 import type { PolicyCondition } from './document.ts';
+import { isEvaluated } from './known-names.ts';
 import type { PreparedRequest } from './prepared-request.ts';
 
 /** A condition made ready once. */
@@ -9,6 +10,8 @@ export interface CompiledCondition {
   /** In lower case. */
   readonly key: string;
   readonly operator: ConditionOperator;
+  /** Whether some request to this server can have the key. */
+  readonly evaluated: boolean;
   readonly comparers: readonly Comparer[];
 }
 
@@ -18,7 +21,8 @@ export function compileCondition(source: PolicyCondition, variables: boolean): C
   if (operator === undefined) throw new Error(`unknown condition operator "${source.operator}"`);
   const comparers =
     operator.kind === 'null' ? [] : source.values.map((value) => readComparer(operator, value, variables));
-  return { source, key: source.key.toLowerCase(), operator, comparers };
+  const key = source.key.toLowerCase();
+  return { source, key, operator, evaluated: isEvaluated(key), comparers };
 }
 
 function readComparer(
@@ -34,17 +38,21 @@ function readComparer(
 /**
  * Whether a condition holds.
  *
+ * A key that no request here has, such as a tag of an object, makes an Allow not apply and a Deny apply: a Deny never vanishes because
+ * the server does not know what it asks for.
+ *
  * A value of the request that cannot be read, such as a word where a number is compared, makes an Allow not apply and a Deny apply: who
  * sends nonsense gains nothing by it.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-logic-multiple-context-keys-or-values.html
  */
 export function conditionHolds(
-  { source, key, operator, comparers }: CompiledCondition,
+  { source, key, operator, evaluated, comparers }: CompiledCondition,
   request: PreparedRequest,
   effect: 'Allow' | 'Deny',
 ): boolean {
   const actual = request.values(key);
+  if (!evaluated && actual.length === 0) return effect === 'Deny';
   if (operator.kind === 'null') {
     return source.values.some((value) => (value.toLowerCase() === 'true') === (actual.length === 0));
   }

@@ -95,7 +95,7 @@ describe('several conditions', () => {
     ],
     [
       'Null guards ForAllValues',
-      { 'ForAllValues:StringEquals': { 'aws:TagKeys': 'a' }, Null: { 'aws:TagKeys': 'false' } },
+      { 'ForAllValues:StringEquals': { 's3:x-amz-tag-keys': 'a' }, Null: { 's3:x-amz-tag-keys': 'false' } },
       false,
     ],
     ['none at all', {}, true],

@@ -1,3 +1,4 @@
+import { checkPolicyNames } from './check-policy-names.ts';
 import type { PolicyDocument, PolicyStatement } from './document.ts';
 import { parsePolicyDocument } from './parse-policy.ts';
 import { refuse } from './policy-fields.ts';
@@ -17,6 +18,13 @@ export function parseBucketPolicy(json: unknown, bucket: string): PolicyDocument
   const document = parsePolicyDocument(json, { parsePrincipals });
   for (const [index, statement] of document.statements.entries())
     checkStatement(statement, `Statement[${index}]`, bucket);
+  return document;
+}
+
+/** Reads the policy of a bucket that is new: as `parseNewPolicy`. */
+export function parseNewBucketPolicy(json: unknown, bucket: string): PolicyDocument {
+  const document = parseBucketPolicy(json, bucket);
+  checkPolicyNames(document);
   return document;
 }
 

@@ -1,4 +1,5 @@
 import { S3Error } from '../s3/s3-error.ts';
+import { checkPolicyNames } from './check-policy-names.ts';
 import type { PolicyDocument } from './document.ts';
 import { duplicateKey } from './duplicate-keys.ts';
 import { parseStatement } from './parse-statement.ts';
@@ -41,6 +42,17 @@ export function parsePolicyDocument(json: unknown, options: PolicyParsing = {}):
   const statements = parseStatements(document['Statement'], options);
   checkWildcards(statements, options.maxWildcards ?? 1_000);
   return { version: parseVersion(document['Version']), ...(id === undefined ? {} : { id }), statements };
+}
+
+/**
+ * Reads a document that is new: it may name nothing that does not exist, and deny nothing by what this server cannot evaluate.
+ *
+ * @throws S3Error `MalformedPolicy` that names the offending field and its value
+ */
+export function parseNewPolicy(json: unknown, options: PolicyParsing = {}): PolicyDocument {
+  const document = parsePolicyDocument(json, options);
+  checkPolicyNames(document);
+  return document;
 }
 
 function jsonOf(value: unknown): string {

@@ -34,15 +34,15 @@ export function applies(statement: WrittenStatement, request: Partial<PolicyRequ
 /** The values of a request's key: one, several, or undefined where the request lacks it. */
 export type Actual = string | readonly string[] | undefined;
 
-/** Whether a condition on `aws:test` holds, for an Allow and for a Deny. */
+/** Whether a condition on `s3:x-amz-test` holds, for an Allow and for a Deny. */
 export function holds(
   operator: string,
   expected: unknown,
   actual: Actual,
   variables: PolicyRequest['variables'] = {},
 ): { readonly allow: boolean; readonly deny: boolean } {
-  const Condition = { [operator]: { 'aws:test': expected } };
-  const context: PolicyRequest['context'] = actual === undefined ? {} : { 'aws:test': [actual].flat() };
+  const Condition = { [operator]: { 's3:x-amz-test': expected } };
+  const context: PolicyRequest['context'] = actual === undefined ? {} : { 's3:x-amz-test': [actual].flat() };
   const request = { context, variables };
   return {
     allow: applies({ Effect: 'Allow', Action: 's3:*', Resource: '*', Condition }, request),

@@ -1,32 +1,5 @@
 import { claimAt } from '../../platform/openid/claim-at.ts';
-
-/** Claims that policies may use as `${jwt:…}` and as condition keys. */
-const names = [
-  'sub',
-  'iss',
-  'aud',
-  'jti',
-  'upn',
-  'name',
-  'groups',
-  'given_name',
-  'family_name',
-  'middle_name',
-  'nickname',
-  'preferred_username',
-  'profile',
-  'picture',
-  'website',
-  'email',
-  'gender',
-  'birthdate',
-  'phone_number',
-  'address',
-  'scope',
-  'client_id',
-  'kubernetes.io/namespace',
-  'kubernetes.io/serviceaccount/name',
-];
+import { knownClaims } from '../../protocol/policy/known-names.ts';
 
 /** Longer text never names a bucket or a key. Characters. */
 const longest = 1_024;
@@ -36,7 +9,7 @@ export function variableClaims(
   claims: Readonly<Record<string, unknown>>,
   options: { readonly lists: boolean },
 ): Record<string, unknown> {
-  const kept = names.flatMap((name) => {
+  const kept = knownClaims.flatMap((name) => {
     const value = claimAt(claims, name);
     const usable = options.lists ? isText(value) || isTextList(value) : isText(value);
     return usable ? [[name, value] as const] : [];
@@ -71,7 +44,7 @@ export function claimContext(claimant: Claimant | undefined): Record<string, rea
 
 function known(claimant: Claimant | undefined): (readonly [string, unknown])[] {
   if (claimant === undefined) return [];
-  const [prefix, usable] = claimant.source === 'ldap' ? ['ldap', ldapNames] : ['jwt', names];
+  const [prefix, usable] = claimant.source === 'ldap' ? ['ldap', ldapNames] : ['jwt', knownClaims];
   return usable.map((name) => [`${prefix}:${name}`, claimant.claims[name]] as const);
 }
 

@@ -1,4 +1,4 @@
-import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
+import { parseNewBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
 import { parseBucketEncryption } from '../../protocol/s3/bucket-encryption.ts';
 import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -91,7 +91,7 @@ async function importBucket(
   const puts: Readonly<Record<BucketPart, (content: Buffer) => Promise<void>>> = {
     policy: (content) => {
       const text = content.toString();
-      parseBucketPolicy(text, bucket);
+      parseNewBucketPolicy(text, bucket);
       return objects.putBucketPolicy(bucket, text);
     },
     tagging: (content) => objects.putBucketTags(bucket, parseTagging(content)),

@@ -1,4 +1,6 @@
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
+import { parseNewPolicy } from '../../protocol/policy/parse-policy.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { type AttachmentTarget, describeTarget } from './attachment-target.ts';
 import type { Decide } from './change-identities.ts';
 import { noSuchGroup } from './change-groups.ts';
@@ -7,7 +9,7 @@ import { type ChangeContext, noSuchUser } from './change-users.ts';
 import type { AttachmentChange, IdentityChanges } from './identities.ts';
 import { IdentityError } from './identity-error.ts';
 import { identityKeys } from './identity-keys.ts';
-import type { Attachment } from './identity-records.ts';
+import type { Attachment, StoredPolicy } from './identity-records.ts';
 import type { IdentityView } from './identity-view.ts';
 
 type AttachmentChanges = Pick<IdentityChanges, 'attach' | 'detach' | 'setAttached'>;
@@ -45,7 +47,9 @@ function changing(
     const added = after.filter((name) => !before.includes(name));
     const removed = before.filter((name) => !after.includes(name));
     for (const name of added) {
-      if (!builtInPolicies.has(name) && (await view.policy(name)) === undefined) throw noSuchPolicy(name);
+      const policy = await view.policy(name);
+      if (policy !== undefined) checkStored(policy);
+      else if (!builtInPolicies.has(name)) throw noSuchPolicy(name);
     }
     const updatedAt = clock().getTime();
     const attachment: Attachment = { format: 1, policies: after, updatedAt };
@@ -61,6 +65,16 @@ function changing(
       result: { changed: [...added, ...removed], policies: after, updatedAt },
     };
   };
+}
+
+/** A policy of an earlier release may name what does not exist: nobody new gets it. */
+function checkStored({ name, document }: StoredPolicy): void {
+  try {
+    parseNewPolicy(document);
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    throw new S3Error(error.code, `The policy ${name} cannot be attached. ${error.message}`, { cause: error });
+  }
 }
 
 /** Whom another directory knows is not for these records to say. */

@@ -1,5 +1,5 @@
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
-import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { parseNewPolicy } from '../../protocol/policy/parse-policy.ts';
 import { describeTarget } from './attachment-target.ts';
 import type { ChangeContext } from './change-users.ts';
 import type { IdentityChanges } from './identities.ts';
@@ -17,7 +17,7 @@ export function policyChanges({ change, clock }: ChangeContext): Pick<IdentityCh
   return {
     putPolicy: async (name, json, expected) => {
       checkName('policy', name);
-      parsePolicyDocument(json);
+      parseNewPolicy(json);
       return change(async (view) => {
         const known = await view.policy(name);
         if (expected !== undefined && expected.updatedAt !== known?.updatedAt) throw changedMeanwhile(name, known);

@@ -1,4 +1,4 @@
-import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { parseNewPolicy } from '../../protocol/policy/parse-policy.ts';
 import { type ChangeContext, inUse, noSuchUser } from './change-users.ts';
 import type { IdentityChanges, ServiceAccountChange } from './identities.ts';
 import { IdentityError } from './identity-error.ts';
@@ -20,7 +20,7 @@ export function serviceAccountChanges({ change, clock, rootUser }: ChangeContext
       const secretKey = given.secretKey ?? newSecretKey();
       checkNewAccessKey(accessKey);
       checkSecretKey(secretKey);
-      if (given.policy !== undefined) parsePolicyDocument(given.policy);
+      if (given.policy !== undefined) parseNewPolicy(given.policy);
       const now = clock();
       if (expiration !== undefined) checkExpiration(expiration, now);
       if (accessKey === rootUser) throw inUse(accessKey, 'the root user');
@@ -49,7 +49,7 @@ export function serviceAccountChanges({ change, clock, rootUser }: ChangeContext
 
     updateServiceAccount: async (accessKey, update) => {
       if (update.secretKey !== undefined) checkSecretKey(update.secretKey);
-      if (typeof update.policy === 'string') parsePolicyDocument(update.policy);
+      if (typeof update.policy === 'string') parseNewPolicy(update.policy);
       const now = clock();
       if (update.expiration instanceof Date) checkExpiration(update.expiration, now);
       return change(async (view) => {

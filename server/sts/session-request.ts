@@ -1,4 +1,4 @@
-import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { parseNewPolicy } from '../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { checkDuration, parseDuration } from './credential-lifetime.ts';
 import { StsError } from './sts-error.ts';
@@ -44,7 +44,7 @@ function checkPolicy(policy: string): void {
     throw new StsError('InvalidParameterValue', `Policy is longer than ${longestPolicy} characters.`);
   }
   try {
-    parsePolicyDocument(policy);
+    parseNewPolicy(policy);
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     throw new StsError('MalformedPolicyDocument', `Policy is not a valid policy document: ${error.message}`, {

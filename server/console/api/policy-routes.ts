@@ -3,7 +3,8 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../admin/policy-names.ts';
 import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
-import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
+import { policyWarnings } from '../../../protocol/policy/check-policy-names.ts';
+import { parseNewPolicy, parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import type { NamedDocument } from '../../identities/identities.ts';
 import type {
   CheckedDocument,
@@ -93,7 +94,8 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
   /** Says what a document would mean while it is written; it needs no right, and changes nothing. */
   router.post('/policy-check', body, (request: Request, response: Response) => {
     const form = z.strictObject({ document }).parse(request.body);
-    response.json({ content: parsePolicyDocument(form.document).statements } satisfies CheckedDocument);
+    const parsed = parseNewPolicy(form.document);
+    response.json({ content: parsed.statements, warnings: policyWarnings(parsed) } satisfies CheckedDocument);
   });
 
   return router;

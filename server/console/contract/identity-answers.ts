@@ -94,4 +94,6 @@ export type PolicyHolder =
 /** What a document would say; a document with a mistake is refused with its message. */
 export interface CheckedDocument {
   readonly content: readonly Statement[];
+  /** What it does that its author may not have meant, a sentence each. */
+  readonly warnings: readonly string[];
 }

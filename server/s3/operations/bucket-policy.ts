@@ -1,4 +1,4 @@
-import { isPublic, parseBucketPolicy } from '../../../protocol/policy/parse-bucket-policy.ts';
+import { isPublic, parseBucketPolicy, parseNewBucketPolicy } from '../../../protocol/policy/parse-bucket-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
@@ -25,7 +25,7 @@ export const putBucketPolicy: Operation = {
   async handle(call) {
     const text = (await readDocument(call, maxDocument, 'MalformedPolicy')).toString();
     await call.objects.headBucket(call.bucket);
-    parseBucketPolicy(text, call.bucket);
+    parseNewBucketPolicy(text, call.bucket);
     await call.objects.putBucketPolicy(call.bucket, text);
     return emptyAnswer(204);
   },

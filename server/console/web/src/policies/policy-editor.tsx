@@ -44,6 +44,19 @@ export function PolicyEditor({ value, onChange, label = 'Document', required = t
             {checked.error.message}
           </Alert>
         )}
+        {!empty &&
+          checked.isSuccess &&
+          checked.data.warnings.map((warning) => (
+            <Alert
+              key={warning}
+              color="yellow"
+              icon={<IconAlertTriangle size={18} />}
+              mb="sm"
+              style={{ overflowWrap: 'anywhere' }}
+            >
+              {warning}
+            </Alert>
+          ))}
         {!empty && checked.isSuccess && (
           <Section title="What it says">
             {checked.data.content.length === 0 ? (

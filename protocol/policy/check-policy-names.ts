@@ -1,0 +1,83 @@
+import type { PolicyDocument, PolicyStatement } from './document.ts';
+import { evaluatedKeys, foreignKeys, isEvaluated, isForeign, knownActions, nearestName } from './known-names.ts';
+import { refuse } from './policy-fields.ts';
+import { fitsText, textMatcher } from './text-matcher.ts';
+
+const lowerActions = knownActions.map((action) => action.toLowerCase());
+const longestCompared = 128;
+
+/**
+ * Refuses a new document that would say less than its author meant: an action or a condition key that does not exist, and a Deny by a key
+ * that no request to this server has. Documents that are stored already are not held to it; `deniesAlways` tells of them.
+ *
+ * @throws S3Error `MalformedPolicy` that names the field, its value and the nearest name
+ */
+export function checkPolicyNames({ statements }: PolicyDocument): void {
+  for (const [index, statement] of statements.entries()) {
+    const path = `Statement[${index}]`;
+    checkActions(statement, path);
+    checkKeys(statement, path);
+  }
+}
+
+function checkActions({ actions }: PolicyStatement, path: string): void {
+  for (const pattern of actions.patterns) {
+    const matcher = textMatcher(pattern.toLowerCase());
+    if (lowerActions.some((action) => fitsText(matcher, action))) continue;
+    const field = `${path}.${actions.kind === 'only' ? 'Action' : 'NotAction'}`;
+    const nearest = nearestName(pattern.slice(0, longestCompared), knownActions);
+    refuse(field, pattern, `is no action that exists; the nearest is "${nearest}"`);
+  }
+}
+
+function checkKeys({ effect, conditions }: PolicyStatement, path: string): void {
+  for (const { operator, key } of conditions) {
+    const lower = key.toLowerCase();
+    if (isEvaluated(lower)) continue;
+    const field = `${path}.Condition.${operator}`;
+    if (!isForeign(lower)) {
+      const nearest = nearestName(key.slice(0, longestCompared), [...evaluatedKeys, ...foreignKeys]);
+      refuse(field, key, `is no condition key that exists; the nearest is "${nearest}"`);
+    }
+    if (effect === 'Deny') {
+      refuse(
+        field,
+        key,
+        'cannot be evaluated here, since no request to this server has it: the Deny would be lost. Deny without the condition, or by another key',
+      );
+    }
+  }
+}
+
+/** Statements of a stored document that deny whatever their condition says, since the server cannot evaluate it; with their keys. */
+export function deniesAlways({
+  statements,
+}: PolicyDocument): readonly { statement: string; keys: readonly string[] }[] {
+  return statements.flatMap(({ effect, sid, conditions }, index) => {
+    const keys = conditions.map(({ key }) => key).filter((key) => !isEvaluated(key.toLowerCase()));
+    return effect === 'Deny' && keys.length > 0 ? [{ statement: sid ?? `#${index + 1}`, keys }] : [];
+  });
+}
+
+/** What a valid document does that its author may not have meant, a sentence each. */
+export function policyWarnings({ statements }: PolicyDocument): readonly string[] {
+  return statements.flatMap(({ effect, sid, actions, resources }, index) => {
+    if (effect !== 'Allow' || actions.kind !== 'all-but') return [];
+    const all = resources === undefined || resources.kind === 'all-but' || resources.patterns.some(isEverything);
+    const services = ['admin', 'kms'].filter((service) => !actions.patterns.some((one) => coversService(one, service)));
+    if (!all || services.length === 0) return [];
+    const given = services.map((service) => `${service}:*`).join(' and ');
+    return [
+      `Statement ${sid ?? `#${index + 1}`} allows everything but what NotAction names, so also ${given}: who has it administers the server. Name the allowed actions in Action, such as s3:*, or add ${given} to NotAction.`,
+    ];
+  });
+}
+
+/** `arn:aws:s3:::*` means everything, as `*` does. */
+function isEverything(pattern: string): boolean {
+  return /^(arn:aws:s3:::)?\*+$/.test(pattern);
+}
+
+function coversService(pattern: string, service: string): boolean {
+  return ['*', `${service}:*`].includes(pattern.toLowerCase());
+}

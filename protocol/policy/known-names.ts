@@ -1,0 +1,131 @@
+/**
+ * The names that a policy may use: those that this server asks for, and those of AWS and of MinIO, whose policies are brought here.
+ *
+ * @see https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
+ */
+const words = (text: string) => text.trim().split(/\s+/);
+
+const actionsOfService = {
+  s3: words(`
+    AbortMultipartUpload BypassGovernanceRetention CreateBucket CreateSession DeleteBucket DeleteBucketCors
+    DeleteBucketOwnershipControls DeleteBucketPolicy DeleteBucketReplication DeleteBucketWebsite DeleteObject DeleteObjectTagging
+    DeleteObjectVersion DeleteObjectVersionTagging ForceDeleteBucket GetAccelerateConfiguration GetAccountPublicAccessBlock
+    GetAnalyticsConfiguration GetBucketAcl GetBucketCORS GetBucketLifecycle GetBucketLocation GetBucketLogging
+    GetBucketNotification GetBucketObjectLockConfiguration GetBucketOwnershipControls GetBucketPolicy GetBucketPolicyStatus
+    GetBucketPublicAccessBlock GetBucketQOS GetBucketRequestPayment GetBucketTagging GetBucketVersioning GetBucketWebsite
+    GetEncryptionConfiguration GetIntelligentTieringConfiguration GetInventoryConfiguration GetLifecycleConfiguration
+    GetMetricsConfiguration GetObject GetObjectAcl GetObjectAttributes GetObjectLegalHold GetObjectRetention GetObjectTagging
+    GetObjectTorrent GetObjectVersion GetObjectVersionAcl GetObjectVersionAttributes GetObjectVersionForReplication
+    GetObjectVersionTagging GetObjectVersionTorrent GetReplicationConfiguration HeadBucket InitiateReplication ListAllMyBuckets
+    ListBucket ListBucketMultipartUploads ListBucketVersions ListenBucketNotification ListenNotification
+    ListMultipartUploadParts ListTagsForResource ObjectOwnerOverrideToBucketOwner PutAccelerateConfiguration
+    PutAccountPublicAccessBlock PutAnalyticsConfiguration PutBucketAcl PutBucketCORS PutBucketLifecycle PutBucketLogging
+    PutBucketNotification PutBucketObjectLockConfiguration PutBucketOwnershipControls PutBucketPolicy
+    PutBucketPublicAccessBlock PutBucketQOS PutBucketRequestPayment PutBucketTagging PutBucketVersioning PutBucketWebsite
+    PutEncryptionConfiguration PutIntelligentTieringConfiguration PutInventoryConfiguration PutLifecycleConfiguration
+    PutMetricsConfiguration PutObject PutObjectAcl PutObjectFanOut PutObjectLegalHold PutObjectRetention PutObjectTagging
+    PutObjectVersionAcl PutObjectVersionTagging PutReplicationConfiguration ReplicateDelete ReplicateObject ReplicateTags
+    ResetBucketReplicationState RestoreObject TagResource UntagResource UpdateObjectEncryption
+  `),
+  admin: words(`
+    AddUserToGroup AttachUserOrGroupPolicy BandwidthMonitor CancelBatchJob CheckIdentities ClusterInfo ConfigUpdate ConsoleLog
+    CreatePolicy CreateServiceAccount CreateUser DataUsageInfo Decommission DecommissionPool DeletePolicy DeleteUser
+    DescribeBatchJob DisableGroup DisableUser EnableGroup EnableUser ExplainPolicy ExportBucketMetadata ExportIAM ForceUnlock
+    GenerateBatchJob GetBucketQuota GetBucketTarget GetGroup GetPolicy GetUser Heal HealthInfo ImportBucketMetadata ImportIAM
+    InspectData KMSCreateKey KMSDeleteKey KMSImportKey KMSKeyStatus KMSListKeys KMSRotateKey LicenseInfo ListBatchJobs
+    ListGroups ListQuarantine ListServiceAccounts ListTemporaryAccounts ListTier ListUserPolicies ListUsers OBDInfo Profiling
+    Prometheus Rebalance RebalancePool RemoveServiceAccount RemoveUserFromGroup ReplicationDiff ScrubStatus ServerInfo
+    ServerTrace ServerUpdate ServiceCordon ServiceFreeze ServiceRestart ServiceStop SetBucketQuota SetBucketTarget SetReadOnly
+    SetTier SiteReplicationAdd SiteReplicationDisable SiteReplicationInfo SiteReplicationOperation SiteReplicationRemove
+    SiteReplicationResync SnapshotStore StartBatchJob StorageInfo TopLocksInfo UpdatePolicyAssociation UpdateServiceAccount
+    VerifyStore
+  `),
+  kms: words(`
+    API AssignPolicy AuditLog CreateKey DeleteIdentity DeleteKey DeletePolicy DescribeIdentity DescribePolicy
+    DescribeSelfIdentity ErrorLog GetPolicy ImportKey KeyStatus ListIdentities ListKeys ListPolicies Metrics RotateKey
+    SetPolicy Status Version
+  `),
+  sts: words(`
+    AssumeRole AssumeRoleWithCertificate AssumeRoleWithClientGrants AssumeRoleWithCustomToken AssumeRoleWithLDAPIdentity
+    AssumeRoleWithSAML AssumeRoleWithSSO AssumeRoleWithWebIdentity GetCallerIdentity GetFederationToken GetSessionToken
+    TagSession
+  `),
+} as const;
+
+/** As documented, e.g. `s3:GetObject`. */
+export const knownActions: readonly string[] = Object.entries(actionsOfService).flatMap(([service, names]) =>
+  names.map((name) => `${service}:${name}`),
+);
+
+/** Claims of a token that policies may use as `${jwt:…}` and as condition keys. */
+export const knownClaims: readonly string[] = words(`
+  sub iss aud jti upn name groups given_name family_name middle_name nickname preferred_username profile picture website
+  email gender birthdate phone_number address scope client_id kubernetes.io/namespace kubernetes.io/serviceaccount/name
+`);
+
+/** What a request to this server may have. `s3:x-amz-` are its headers. */
+export const evaluatedKeys: readonly string[] = [
+  ...words(`
+    aws:SourceIp aws:SecureTransport aws:CurrentTime aws:EpochTime aws:UserAgent aws:Referer aws:username aws:userid
+    aws:principaltype aws:groups s3:prefix s3:delimiter s3:max-keys s3:versionid s3:LocationConstraint s3:authType
+    s3:signatureversion sts:DurationSeconds ldap:user ldap:username ldap:groups
+  `),
+  ...knownClaims.map((claim) => `jwt:${claim}`),
+];
+
+/**
+ * What no request to this server has, and AWS or MinIO know. An Allow that asks for one never applies; a Deny that does is refused, or
+ * applies where it was stored before. With `/` at the end: whatever follows.
+ */
+export const foreignKeys: readonly string[] = words(`
+  s3:x-amz-server-side-encryption-customer-key s3:x-amz-copy-source-server-side-encryption-customer-key
+  s3:ExistingObjectTag/ s3:RequestObjectTag/ s3:RequestObjectTagKeys s3:object-lock-mode s3:object-lock-legal-hold
+  s3:object-lock-retain-until-date s3:object-lock-remaining-retention-days s3:signatureAge s3:TlsVersion s3:ResourceAccount
+  s3:DataAccessPointArn s3:DataAccessPointAccount s3:AccessPointNetworkOrigin s3:InventoryAccessibleOptionalFields
+  svc:DurationSeconds aws:PrincipalArn aws:PrincipalAccount aws:PrincipalOrgID aws:PrincipalOrgPaths aws:PrincipalTag/
+  aws:PrincipalIsAWSService aws:PrincipalServiceName aws:PrincipalServiceNamesList aws:RequestTag/ aws:ResourceTag/ aws:TagKeys
+  aws:SourceVpc aws:SourceVpce aws:VpcSourceIp aws:SourceArn aws:SourceAccount aws:SourceOrgID aws:SourceIdentity
+  aws:MultiFactorAuthPresent aws:MultiFactorAuthAge aws:CalledVia aws:CalledViaFirst aws:CalledViaLast aws:ViaAWSService
+  aws:TokenIssueTime aws:RequestedRegion aws:ResourceAccount aws:ResourceOrgID aws:FederatedProvider
+`);
+
+const evaluated: ReadonlySet<string> = new Set(evaluatedKeys.map((key) => key.toLowerCase()));
+
+/** Whether some request to this server can have the key; headers that hold a customer's key are no condition. `key` in lower case. */
+export function isEvaluated(key: string): boolean {
+  return evaluated.has(key) || (key.startsWith('s3:x-amz-') && !key.endsWith('-customer-key'));
+}
+
+/** Whether AWS or MinIO know the key, though no request here has it. `key` in lower case. */
+export function isForeign(key: string): boolean {
+  return foreignKeys.some((known) => {
+    const name = known.toLowerCase();
+    return name.endsWith('/') ? key.startsWith(name) && key.length > name.length : key === name;
+  });
+}
+
+/** The known name that takes the fewest changed characters to become this one. */
+export function nearestName(name: string, known: readonly string[]): string {
+  const written = name.toLowerCase();
+  let nearest = '';
+  let fewest = Infinity;
+  for (const one of known) {
+    const changes = distance(written, one.toLowerCase());
+    if (changes < fewest) [nearest, fewest] = [one, changes];
+  }
+  return nearest;
+}
+
+/** Levenshtein's. The names that are asked for are bounded by the caller. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const same = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, same));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
