@@ -91,6 +91,14 @@ describe('what only looks like a version', () => {
   });
 });
 
+describe('a version', () => {
+  it('is not deleted by its own name', async () => {
+    await rotate();
+    await expect(deleteVersions(store, 'k--2')).rejects.toMatchObject({ code: 'not-found' });
+    expect((await readVersions(store, 'k')).all).toHaveLength(2);
+  });
+});
+
 describe('a damaged key', () => {
   it('is named, and can be deleted', async () => {
     await store.create('bad', Buffer.from('{'));

@@ -26,6 +26,13 @@ export function ownerOfSlot(name: string): string | undefined {
   return /^(.+)--[1-9]\d*$/.exec(name)?.[1];
 }
 
+/** A record that belongs to a key of another name: callers see no key of this name. */
+class VersionOfAnotherKey extends KeyStoreError {
+  constructor(name: string) {
+    super('not-found', `${name} is a version of another key`);
+  }
+}
+
 /** More rotations than any key sees in its life. */
 const maxVersions = 1000;
 
@@ -36,7 +43,7 @@ export const maxRotatedName = 75;
 export async function readVersions(store: KeyStore, name: string): Promise<KeyVersions> {
   // Most keys have one version; asking for both at once costs no time.
   const [first, second] = await Promise.all([readKey(store, name), readSlot(store, name, 2)]);
-  if (first.rotation !== undefined) throw new KeyStoreError('not-found', `${name} is a version of another key`);
+  if (first.rotation !== undefined) throw new VersionOfAnotherKey(name);
   const all = [first];
   let slot = second;
   for (let number = 2; slot !== undefined && number < maxVersions; number++) {
@@ -72,9 +79,13 @@ export async function addVersion(
   throw new KeyStoreError('unavailable', `the key "${name}" has no room for another version`);
 }
 
-/** Deletes every version, the first one last: until then the key is there. Errors with `not-found`. */
+/**
+ * Deletes every version, the first one last: until then the key is there. Errors with `not-found`.
+ *
+ * The store decides whether there is something to delete: it may hold a deleted key that can be recovered, or one that cannot be read.
+ */
 export async function deleteVersions(store: KeyStore, name: string): Promise<void> {
-  const { all } = await readVersionsLeniently(store, name);
+  const all = await countVersions(store, name);
   const slots: string[] = [];
   for (let number = 2, found = 1; found < all; number++) {
     const slot = slotName(name, number);
@@ -89,13 +100,14 @@ export async function deleteVersions(store: KeyStore, name: string): Promise<voi
   await store.delete(name);
 }
 
-/** How many versions there are; a key whose record is damaged has one, and can be deleted. */
-async function readVersionsLeniently(store: KeyStore, name: string): Promise<{ all: number }> {
+/** How many versions there are; 1 where the first cannot be read. Errors with `not-found` where the record is another key's version. */
+async function countVersions(store: KeyStore, name: string): Promise<number> {
   try {
-    return { all: (await readVersions(store, name)).all.length };
+    return (await readVersions(store, name)).all.length;
   } catch (error) {
-    if (error instanceof KeyStoreError && error.code === 'corrupted') return { all: 1 };
-    throw error;
+    if (!(error instanceof KeyStoreError) || error instanceof VersionOfAnotherKey) throw error;
+    if (error.code === 'unreachable' || error.code === 'unavailable') throw error;
+    return 1;
   }
 }
 

@@ -65,6 +65,12 @@ export class AwsDouble {
     if (secret !== undefined) secret.goneAt = this.clock.now() + 30 * 86_400_000;
   }
 
+  /** As by `aws secretsmanager restore-secret`. */
+  restore(name: string): void {
+    const secret = this.#secrets.get(name);
+    if (secret !== undefined) delete secret.goneAt;
+  }
+
   #answer(request: DoubleRequest): DoubleAnswer {
     if (request.method !== 'POST' || request.url.pathname !== '/') return { status: 404 };
     const refusal = this.#checkSignature(request);

@@ -21,6 +21,7 @@ remoteKeyStoreConformance({
       clock,
       http: double.http,
       open: (options) => new AwsKeyStore(settingsFor(double), { clock, ...options }),
+      trash: { delete: (name) => double.scheduleDeletion(name), recover: (name) => double.restore(name) },
       deny: (action) => double.denied.add(action),
       close: () => double.http.close(),
     };

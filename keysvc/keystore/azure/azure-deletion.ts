@@ -1,6 +1,7 @@
+import { KeyStoreError } from '../keystore.ts';
 import type { Outcome } from '../remote/outcome.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
-import { isPurgeProtected, readFailure } from './azure-errors.ts';
+import { beingDeleted, deletedButRecoverable, isPurgeProtected, readFailure } from './azure-errors.ts';
 import type { AzureVault } from './azure-vault.ts';
 
 /** A deletion is carried out in the background, for some seconds. */
@@ -20,8 +21,13 @@ export async function deleteSecret(vault: AzureVault, name: string): Promise<boo
   );
   if ('refusal' in deletion) {
     const { refusal } = deletion;
-    if (refusal.status !== 404) throw vault.error({ permission: 'Delete', key: name }, refusal);
-    return (await purge(vault, name, false)) || refusal.repeated;
+    if (refusal.status !== 404 && readFailure(refusal).inner !== deletedButRecoverable) {
+      throw vault.error({ permission: 'Delete', key: name }, refusal);
+    }
+    const purged = await purge(vault, name, false);
+    // An earlier attempt of this deletion may be the one that the protection now keeps.
+    if (purged === 'protected' && !refusal.repeated) throw purgeProtected(vault, name);
+    return purged !== 'missing' || refusal.repeated;
   }
   const level = deletion.value?.properties.recoveryLevel ?? '';
   // Without soft delete it is gone, and with purge protection nobody can make it go before its time.
@@ -45,18 +51,27 @@ export async function whileBeingDeleted<T>(
   }
 }
 
-/** Whether something was there. A key that was deleted just now may not be seen among the deleted ones at once. */
-async function purge(vault: AzureVault, name: string, isDue: boolean): Promise<boolean> {
+/** What was there. A key that was deleted just now may not be seen among the deleted ones at once. */
+async function purge(vault: AzureVault, name: string, isDue: boolean): Promise<'purged' | 'protected' | 'missing'> {
   const outcome = await whileBeingDeleted(
     vault,
     () => vault.attempt((secrets) => secrets.purgeDeletedSecret(name)),
     (answer) => isBeingDeleted(answer) || (isDue && answer.status === 404 && !answer.repeated),
   );
-  if ('value' in outcome || isPurgeProtected(readFailure(outcome.refusal))) return true;
-  if (outcome.refusal.status === 404) return outcome.refusal.repeated;
+  if ('value' in outcome) return 'purged';
+  if (isPurgeProtected(readFailure(outcome.refusal))) return 'protected';
+  if (outcome.refusal.status === 404) return outcome.refusal.repeated ? 'purged' : 'missing';
   throw vault.error({ permission: 'Purge', key: name }, outcome.refusal);
 }
 
+function purgeProtected({ endpoint }: AzureVault, name: string): KeyStoreError {
+  return new KeyStoreError(
+    'refused',
+    `the key vault ${endpoint} has purge protection, so the deleted key "${name}" stays until its retention ends: ` +
+      `recover it ("az keyvault secret recover --name ${name} --vault-name …") or use another name`,
+  );
+}
+
 function isBeingDeleted(answer: RemoteAnswer): boolean {
-  return answer.status === 409 && readFailure(answer).inner === 'ObjectIsBeingDeleted';
+  return answer.status === 409 && readFailure(answer).inner === beingDeleted;
 }

@@ -36,6 +36,8 @@ export class AzureDouble {
   readonly denied = new Set<Permission>();
   /** @see https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview#purge-protection */
   purgeProtected = false;
+  /** Whether its errors carry the inner code: older vaults and emulators send the text alone. */
+  tellsInnerCodes = true;
   /** The next version's ID: creation within one second is decided by it. */
   nextVersionId: (() => string) | undefined;
   /** The authority (PEM) of its certificate: Azure's clients speak to nobody without TLS. */
@@ -51,7 +53,8 @@ export class AzureDouble {
     const double = new AzureDouble(clock);
     const { certPem: cert, keyPem: key } = await certificate();
     double.ca = cert;
-    const answer = (request: DoubleRequest) => double.entra.answer(request) ?? double.#answer(request);
+    const answer = (request: DoubleRequest) =>
+      double.entra.answer(request) ?? double.#withInnerCode(double.#answer(request));
     double.#http = await startHttpDouble(clock, answer, { cert, key });
     return double;
   }
@@ -82,6 +85,12 @@ export class AzureDouble {
     if (secret !== undefined) secret.deletedAt = this.clock.now() - backgroundMs;
   }
 
+  /** As by `az keyvault secret recover`. */
+  recover(name: string): void {
+    const secret = this.#secrets.get(name.toLowerCase());
+    if (secret !== undefined) delete secret.deletedAt;
+  }
+
   versionsOf(name: string): number {
     return this.#secrets.get(name.toLowerCase())?.versions.length ?? 0;
   }
@@ -107,6 +116,12 @@ export class AzureDouble {
     if (method === 'DELETE') return this.#delete(name, secret);
     if (method !== 'GET') return failure(405, 'BadMethod', method);
     return part === '' || part === 'versions' ? this.#list(url, name, secret) : this.#read(name, secret, part);
+  }
+
+  #withInnerCode(answer: DoubleAnswer): DoubleAnswer {
+    if (this.tellsInnerCodes || answer.status < 400) return answer;
+    const { error } = answer.body as { error: { code: string; message: string } };
+    return { ...answer, body: { error: { code: error.code, message: error.message } } };
   }
 
   #list(url: URL, name: string, secret: Secret | undefined): DoubleAnswer {

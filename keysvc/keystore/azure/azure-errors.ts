@@ -23,6 +23,9 @@ const failure = z.object({
   }),
 });
 
+export const deletedButRecoverable = 'ObjectIsDeletedButRecoverable';
+export const beingDeleted = 'ObjectIsBeingDeleted';
+
 export interface AzureFailure {
   readonly status: number;
   /** `ObjectIsDeletedButRecoverable`, `AccessDenied`, …; empty where none is told. */
@@ -33,11 +36,16 @@ export interface AzureFailure {
 /** @see https://learn.microsoft.com/azure/key-vault/general/rest-error-codes */
 export function readFailure(answer: RemoteAnswer): AzureFailure {
   const error = tryJson(answer.text, failure)?.error;
-  return {
-    status: answer.status,
-    inner: error?.innererror?.code ?? '',
-    message: quoted(error?.message ?? error?.code ?? answer.text),
-  };
+  const message = quoted(error?.message ?? error?.code ?? answer.text);
+  const inner = error?.innererror?.code ?? (answer.status === 409 ? conflictOf(error?.code, message) : '');
+  return { status: answer.status, inner, message };
+}
+
+/** The inner code of a conflict that names none: older vaults and emulators send the outer code or the text alone. */
+function conflictOf(code: string | undefined, message: string): string {
+  if (code === deletedButRecoverable || /deleted but recoverable/i.test(message)) return deletedButRecoverable;
+  if (code === beingDeleted || /currently being deleted/i.test(message)) return beingDeleted;
+  return '';
 }
 
 /** Whether a deleted key stays until the vault's retention ends. A lacking permission may come with the same inner code. */

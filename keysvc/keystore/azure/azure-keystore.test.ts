@@ -35,6 +35,7 @@ remoteKeyStoreConformance({
       http: double.http,
       open: (options) => new AzureKeyStore(settings, { clock, ca: double.ca, ...options }, double.environment),
       revokeTokens: () => double.entra.revokeTokens(),
+      trash: { delete: (name) => double.deleteInPortal(name), recover: (name) => double.recover(name) },
       deny: (permission) => double.denied.add(permission.toLowerCase() as 'get'),
       close: () => double.http.close(),
     };
@@ -148,6 +149,23 @@ describe('Azure Key Vault', () => {
       await store.create('my-key', Buffer.from('new'));
     });
 
+    it('a deleted key is told where the vault sends no inner code', async () => {
+      double.tellsInnerCodes = false;
+      await store.create('my-key', record);
+      double.deleteInPortal('my-key');
+      await expect(store.create('my-key', Buffer.from('new'))).rejects.toThrow(/can be recovered.*az keyvault/);
+      await store.delete('my-key');
+      // The purge takes its time, in which the vault answers that the name is being deleted.
+      await store.create('my-key', Buffer.from('new'));
+    });
+
+    it('a deleted key that purge protection keeps is not said to be removed', async () => {
+      await store.create('my-key', record);
+      double.deleteInPortal('my-key');
+      double.purgeProtected = true;
+      await expect(store.delete('my-key')).rejects.toThrow(/purge protection.*az keyvault secret recover/);
+    });
+
     it('with purge protection a deletion is over when it is asked for, and its name stays taken', async () => {
       double.purgeProtected = true;
       await store.create('my-key', record);
@@ -155,7 +173,7 @@ describe('Azure Key Vault', () => {
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
       double.clock.advance(60_000);
       await expect(store.create('my-key', record)).rejects.toMatchObject({ code: 'refused' });
-      await store.delete('my-key');
+      await expect(store.delete('my-key')).rejects.toThrow('purge protection');
     });
   });
 

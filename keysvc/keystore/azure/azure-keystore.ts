@@ -7,7 +7,7 @@ import { confirmCreated } from '../remote/confirm-created.ts';
 import { Remote } from '../remote/remote.ts';
 import type { RemoteOptions } from '../remote/remote.ts';
 import { deleteSecret, whileBeingDeleted } from './azure-deletion.ts';
-import { readFailure } from './azure-errors.ts';
+import { deletedButRecoverable, readFailure } from './azure-errors.ts';
 import type { Environment } from './azure-login.ts';
 import { AzureVault } from './azure-vault.ts';
 import { keyNameOf, nameTag, settledVersion, versionsOf } from './azure-versions.ts';
@@ -39,7 +39,7 @@ export class AzureKeyStore implements KeyStore {
       this.#vault.attempt((secrets) => secrets.setSecret(name, record.toString('utf8'), options)),
     );
     if ('refusal' in outcome) {
-      throw readFailure(outcome.refusal).inner === 'ObjectIsDeletedButRecoverable'
+      throw readFailure(outcome.refusal).inner === deletedButRecoverable
         ? recoverable(name, this.#vault.endpoint)
         : this.#vault.error({ permission: 'Set', key: name }, outcome.refusal);
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { GcpKeyStoreSettings } from '../../config/keystore-settings.ts';
+import { deleteVersions } from '../../keys/key-versions.ts';
 import { remoteKeyStoreConformance } from '../remote/remote.conformance.ts';
 import { VirtualClock } from '../remote/virtual-clock.ts';
 import { GcpDouble, gcpLogin } from './gcp-double.ts';
@@ -60,6 +61,23 @@ describe("Google's Secret Manager", () => {
     await expect(open().get('my-key')).rejects.toMatchObject({ code: 'not-found' });
     await open().create('my-key', record);
     expect(await open().get('my-key')).toEqual(record);
+  });
+
+  it.each([
+    ['has no version', (double: GcpDouble) => double.putEmpty('my-key')],
+    [
+      'has its first version disabled',
+      (double: GcpDouble) => {
+        double.putEmpty('my-key');
+        double.put('my-key', 'record');
+        double.disable('my-key', 1);
+      },
+    ],
+  ])('removes a secret that %s, and its name can be used again', async (_, prepare) => {
+    prepare(double);
+    const store = open();
+    await deleteVersions(store, 'my-key');
+    await store.create('my-key', record);
   });
 
   it('leaves a creator that is between its two calls its time', async () => {

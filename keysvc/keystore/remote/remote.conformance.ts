@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyStoreError } from '../keystore.ts';
 import type { KeyStore } from '../keystore.ts';
 import { keyStoreConformance } from '../keystore.conformance.ts';
+import { makeKey } from '../../keys/key.ts';
+import { Keyring } from '../../keys/keyring.ts';
 import { first } from './http-double.ts';
 import type { DoubleRequest, Fault, HttpDouble } from './http-double.ts';
 import type { RemoteOptions } from './remote.ts';
@@ -20,6 +22,8 @@ export interface RemoteHarness {
   revokeTokens?(): void;
   /** Takes a permission away, by the name that the vendor gives it. */
   deny(permission: string): void;
+  /** Deletes a key so that the vault's administrator can recover it, and recovers it; absent where the vault keeps no deleted keys. */
+  readonly trash?: { delete(name: string): void; recover(name: string): void };
   close(): Promise<void>;
 }
 
@@ -52,6 +56,40 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
   };
   afterEach(async () => {
     for (const harness of started.splice(0)) await harness.close();
+  });
+
+  describe(`a key that the administrators of ${engine.name} deleted`, () => {
+    const key = () => makeKey(new Date(0));
+    const keyrings: Keyring[] = [];
+    afterEach(async () => {
+      for (const keyring of keyrings.splice(0)) await keyring.close();
+    });
+    const deleted = async () => {
+      const harness = await start();
+      const keyring = new Keyring(harness.open(patient), { any: 1, unused: 1, offline: 0 }, () => 0);
+      keyrings.push(keyring);
+      await keyring.create('my-key', key());
+      harness.trash?.delete('my-key');
+      return { keyring, trash: harness.trash };
+    };
+
+    it('is removed for good, and its name can be used again', async () => {
+      const { keyring, trash } = await deleted();
+      if (trash !== undefined) {
+        await expect(keyring.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
+        await expect(keyring.create('my-key', key())).rejects.toMatchObject({ code: 'refused' });
+      }
+      await keyring.delete('my-key');
+      await keyring.create('my-key', key());
+      await keyring.get('my-key');
+    });
+
+    it('opens what it sealed once it is recovered', async () => {
+      const { keyring, trash } = await deleted();
+      trash?.recover('my-key');
+      await keyring.get('my-key');
+      await expect(keyring.create('my-key', key())).rejects.toMatchObject({ code: 'exists' });
+    });
   });
 
   keyStoreConformance(engine.name, async () => (await start()).open(patient), engine.names);

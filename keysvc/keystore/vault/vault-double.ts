@@ -68,6 +68,11 @@ export class VaultDouble {
     if (latest !== undefined) Object.assign(latest, { deletedAt: new Date(this.clock.now()).toISOString(), destroyed });
   }
 
+  /** As by `vault kv undelete`. */
+  undelete(path: string): void {
+    delete this.#secrets.get(path)?.at(-1)?.deletedAt;
+  }
+
   pathsOf(): string[] {
     return [...this.#secrets.keys()];
   }

@@ -35,6 +35,9 @@ describe.each(['v1', 'v2'] as const)('Vault with its engine %s', (version) => {
         http: double.http,
         open: (options) => new VaultKeyStore(settingsFor(double, version), { clock, ...options }),
         revokeTokens: () => double.revokeTokens(),
+        ...(version === 'v1'
+          ? {}
+          : { trash: { delete: (name) => double.softDelete(name), recover: (name) => double.undelete(name) } }),
         deny: (capability) => double.denied.add(capability as 'read'),
         close: () => double.http.close(),
       };
