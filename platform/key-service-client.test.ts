@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -286,5 +288,39 @@ describe('a service that is away for a moment', () => {
     await expect((await open()).deleteKey('k')).resolves.toBeUndefined();
     answer = send(400, { message: 'key already exists' });
     await expect((await open()).createKey('k')).rejects.toMatchObject({ code: 'key-exists' });
+  });
+});
+
+const hang: Answer = () => undefined;
+
+describe('a service that hangs', () => {
+  it('is given up when the time of the call is over, and every endpoint had its share', async () => {
+    answer = hang;
+    otherAnswer = hang;
+    const client = (await open({ endpoints: [endpoint, otherEndpoint] })).within(300);
+    const key = client.generateKey('k', Buffer.from('{}'));
+    await expect(key).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/no answer within \d+ ms/) as string,
+    });
+    expect(requests.toSorted()).toEqual(['first POST /v1/key/generate/k', 'second POST /v1/key/generate/k']);
+  });
+
+  it('does not keep the call from another endpoint that answers', async () => {
+    answer = hang;
+    otherAnswer = send(200, { version: '2', commit: '' });
+    const client = (await open({ endpoints: [endpoint, otherEndpoint] })).within(2000);
+    expect((await client.version()).version).toBe('2');
+  });
+
+  it('is given up too where it accepts connections and never shakes hands', async () => {
+    const silent = createTcpServer();
+    const { port } = await listen(silent, { host: '127.0.0.1', port: 0 }, { setting: '' });
+    const sockets: Socket[] = [];
+    silent.on('connection', (socket) => sockets.push(socket));
+    const client = (await open({ endpoints: [`https://127.0.0.1:${port}`] })).within(100);
+    await expect(client.generateKey('k', Buffer.from('{}'))).rejects.toMatchObject({ code: 'unavailable' });
+    for (const socket of sockets) socket.destroy();
+    silent.close();
   });
 });

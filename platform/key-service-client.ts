@@ -97,6 +97,11 @@ export interface KeyServiceClient {
   stream(path: string, signal?: AbortSignal): AsyncIterable<string>;
   /** The same client, whose calls are tried once: for who asks whether the service is there, and for who tries again himself. */
   once(): KeyServiceClient;
+  /**
+   * The same client, whose calls spend at most so many milliseconds waiting for services that do not answer, over all endpoints and
+   * attempts: for a server whose own clients wait.
+   */
+  within(ms: number): KeyServiceClient;
   /** Closes idle connections and stops watching certificate files. Calls under way finish. */
   close(): void;
 }
@@ -125,12 +130,17 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   };
 
   /** Every endpoint in turn, once. `onDoubt` is told where a failed call may have been carried out all the same. */
-  async function tryAll(method: Method, path: string, body: object | undefined, onDoubt: () => void): Promise<string> {
+  async function tryAll({ method, path, body, left, onDoubt }: Attempt): Promise<string> {
     let failure: KeyServiceError | undefined;
-    for (const endpoint of rotation.candidates()) {
+    const candidates = rotation.candidates();
+    for (const [at, endpoint] of candidates.entries()) {
       const url = urlOf(endpoint, path);
+      // Each endpoint gets its share, so that one that hangs does not use up the time of all.
+      const share = left() / (candidates.length - at);
+      if (failure !== undefined && share < 1) break;
       try {
-        const answer = await exchange({ url, method, body, agent: agent.current(), timeoutMs });
+        const attemptMs = Math.max(1, Math.floor(Math.min(timeoutMs, share)));
+        const answer = await exchange({ url, method, body, agent: agent.current(), timeoutMs: attemptMs });
         rotation.worked(endpoint);
         return answer;
       } catch (error) {
@@ -145,17 +155,26 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   }
 
   /** `done` is the code that a repeated call gets where an earlier attempt, whose answer was lost, was carried out. */
-  function makeCall(forMs: number) {
+  function makeCall(forMs: number, withinMs = Infinity) {
     return async (method: Method, path: string, body?: object, done?: KeyServiceErrorCode): Promise<string> => {
       let inDoubt = false;
+      let spentMs = 0;
+      const onDoubt = () => {
+        inDoubt = true;
+      };
+      const attempt = async (): Promise<string> => {
+        const began = performance.now();
+        const left = () => withinMs - spentMs - (performance.now() - began);
+        try {
+          return await tryAll({ method, path, body, left, onDoubt });
+        } finally {
+          spentMs += performance.now() - began;
+        }
+      };
+      // Where nobody listens an attempt takes no time, and is repeated; where nobody answers the time is soon over.
+      const mayRepeat = (error: unknown) => isTransient(error) && spentMs < withinMs;
       try {
-        return await retry(
-          () =>
-            tryAll(method, path, body, () => {
-              inDoubt = true;
-            }),
-          { forMs, isTransient, signal: closed.signal },
-        );
+        return await retry(attempt, { forMs, isTransient: mayRepeat, signal: closed.signal });
       } catch (error) {
         if (inDoubt && error instanceof KeyServiceError && error.code === done) return '';
         throw error;
@@ -182,13 +201,28 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
     }
     throw failure;
   }
-  const once = (): KeyServiceClient => callsOf(makeCall(0), { once, close, stream });
-  return callsOf(makeCall(options.retryForMs ?? defaultRetryForMs), { once, close, stream });
+  const clientOf = (forMs: number, withinMs?: number): KeyServiceClient =>
+    callsOf(makeCall(forMs, withinMs), {
+      once: () => clientOf(0, withinMs),
+      within: (ms) => clientOf(forMs, ms),
+      close,
+      stream,
+    });
+  return clientOf(options.retryForMs ?? defaultRetryForMs);
+}
+
+interface Attempt {
+  readonly method: Method;
+  readonly path: string;
+  readonly body: object | undefined;
+  /** Milliseconds that are left of the call's time. */
+  readonly left: () => number;
+  readonly onDoubt: () => void;
 }
 
 type Call = (method: Method, path: string, body?: object, done?: KeyServiceErrorCode) => Promise<string>;
 
-function callsOf(call: Call, rest: Pick<KeyServiceClient, 'once' | 'close' | 'stream'>): KeyServiceClient {
+function callsOf(call: Call, rest: Pick<KeyServiceClient, 'once' | 'within' | 'close' | 'stream'>): KeyServiceClient {
   const post = (api: string, name: string, body?: object, done?: KeyServiceErrorCode) =>
     call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body, done);
 

@@ -160,6 +160,9 @@ function openSecretKey({ name, secretKey }: SecretKeySettings): Keys {
   return { keys, administration: oneKey(keys), close: () => undefined };
 }
 
+/** A request that needs a key waits at most so long for a key service that hangs, and is answered 503 within 5 s. */
+const keyServiceTimeoutMs = 4500;
+
 async function openKeyService(settings: KeyServiceSettings, log: Logger): Promise<Keys> {
   const { client: credentials, defaultKey } = settings;
   const client = await openKeyServiceClient({
@@ -177,7 +180,8 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
     ...(settings.enclave === undefined ? {} : { enclave: settings.enclave }),
     log,
   });
-  const keys = keyServiceKeys(client, { defaultKey, once: client.once() });
+  const prompt = client.within(keyServiceTimeoutMs);
+  const keys = keyServiceKeys(prompt, { defaultKey, once: prompt.once() });
   const administration: KeyAdministration = {
     name: 'KES',
     endpoints: settings.endpoints,

@@ -12,12 +12,12 @@ interface Options {
   readonly dns: readonly string[];
 }
 
-/** What the specification says that a storage server's policy must allow. */
+/** What the specification says that a storage server's policy must allow; bulk decryption with a pattern, since a line without one opens nothing. */
 export const serverPaths = [
   '/v1/key/create/*',
   '/v1/key/generate/*',
   '/v1/key/decrypt/*',
-  '/v1/key/bulk/decrypt',
+  '/v1/key/bulk/decrypt/*',
   '/v1/key/list',
   '/v1/status',
   '/v1/metrics',

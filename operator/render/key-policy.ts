@@ -9,8 +9,8 @@ export function tenantKeyPaths(keyPrefix: string): readonly string[] {
     `/v1/key/describe/${keys}`,
     `/v1/key/generate/${keys}`,
     `/v1/key/decrypt/${keys}`,
-    // Without a tail both cover any name.
-    keyPrefix === '' ? '/v1/key/bulk/decrypt' : `/v1/key/bulk/decrypt/${keys}`,
+    `/v1/key/bulk/decrypt/${keys}`,
+    // Without a pattern it covers every list.
     keyPrefix === '' ? '/v1/key/list' : `/v1/key/list/${keys}`,
     '/v1/status',
     '/v1/metrics',

@@ -74,6 +74,7 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
       connected = true;
       return;
     }
+    // One that is slower than the call may take is ended by the call's own limit.
     const slow = setTimeout(
       () =>
         request.destroy(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { missingPermissions } from './missing-permissions.ts';
 
 const identity = 'a'.repeat(64);
-const all = ['/v1/key/create/k', '/v1/key/generate/k', '/v1/key/decrypt/k'];
+const all = ['/v1/key/generate/k', '/v1/key/decrypt/k'];
 const specified = [
   '/v1/key/create/*',
   '/v1/key/generate/*',
@@ -19,7 +19,6 @@ describe('the permissions that a server lacks', () => {
 
   it('are named by the path that the policy must allow', () => {
     expect(missingPermissions({ identity, policy: { allow: ['/v1/key/generate/*'] } }, 'k')).toEqual([
-      '/v1/key/create/k',
       '/v1/key/decrypt/k',
     ]);
   });
@@ -29,13 +28,13 @@ describe('the permissions that a server lacks', () => {
   });
 
   it('count what is denied', () => {
-    expect(missingPermissions({ identity, policy: { allow: specified, deny: ['/v1/key/create/*'] } }, 'k')).toEqual([
-      '/v1/key/create/k',
+    expect(missingPermissions({ identity, policy: { allow: specified, deny: ['/v1/key/decrypt/*'] } }, 'k')).toEqual([
+      '/v1/key/decrypt/k',
     ]);
   });
 
   it('are read from the form of later key services too', () => {
-    const later = { identity, policy: 'app', allow: { '/v1/key/generate/*': {}, '/v1/key/decrypt/*': {} } };
-    expect(missingPermissions(later, 'k')).toEqual(['/v1/key/create/k']);
+    const later = { identity, policy: 'app', allow: { '/v1/key/generate/*': {} } };
+    expect(missingPermissions(later, 'k')).toEqual(['/v1/key/decrypt/k']);
   });
 });

@@ -4,7 +4,7 @@ import { allowsPath } from './policy.ts';
 
 /** What a storage server calls for its objects and for the backend, by the name of its default key. */
 function neededPaths(defaultKey: string): readonly string[] {
-  return ['create', 'generate', 'decrypt'].map((call) => `/v1/key/${call}/${defaultKey}`);
+  return ['generate', 'decrypt'].map((call) => `/v1/key/${call}/${defaultKey}`);
 }
 
 /** Lists in the first generation, objects by pattern in the second. */

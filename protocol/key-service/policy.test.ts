@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allowsPath, policyPatternProblem } from './policy.ts';
+import { routes } from './routes.ts';
 
 const allowing = (...allow: string[]) => ({ allow, deny: [] });
 
@@ -20,14 +22,41 @@ describe('a policy of the key service', () => {
     expect(allowsPath(allowing(pattern), path)).toBe(expected);
   });
 
-  it.each(['/v1/key/list', '/v1/key/bulk/decrypt'])(
-    'covers any name after %s, as the specification writes it',
-    (path) => {
-      expect(allowsPath(allowing(path), `${path}/my-key`)).toBe(true);
-      expect(allowsPath(allowing(path), path)).toBe(true);
-      expect(allowsPath(allowing(path), `${path}x`)).toBe(false);
-    },
-  );
+  it('covers any pattern after /v1/key/list, as the specification writes it', () => {
+    const list = allowing('/v1/key/list');
+    expect(allowsPath(list, '/v1/key/list/my-key')).toBe(true);
+    expect(allowsPath(list, '/v1/key/list')).toBe(true);
+    expect(allowsPath(list, '/v1/key/listx')).toBe(false);
+  });
+
+  it('reaches no key by a line that names none, whatever the call', () => {
+    const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
+    const ofKeys = routes.filter(({ argument, path }) => argument === 'name' && path.startsWith('/v1/key/'));
+    const nameless = fc.constantFrom(...ofKeys.flatMap(({ path }) => [path, `${path}/`, `${path}*`, `${path}?`]));
+    fc.assert(
+      fc.property(fc.array(nameless), fc.constantFrom(...ofKeys), name, (allow, { path }, name) => {
+        expect(allowsPath({ allow, deny: [] }, `${path}/${name}`)).toBe(false);
+      }),
+    );
+  });
+
+  it('reaches by a prefix the keys of that prefix alone, whatever the call', () => {
+    const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
+    const ofKeys = routes.filter(({ argument, path }) => argument === 'name' && path.startsWith('/v1/key/'));
+    const call = fc.constantFrom(...ofKeys);
+    fc.assert(
+      fc.property(call, call, name, name, (allowed, asked, prefix, name) => {
+        const isIn = allowed.path === asked.path && name.startsWith(prefix);
+        expect(allowsPath(allowing(`${allowed.path}/${prefix}*`), `${asked.path}/${name}`)).toBe(isIn);
+        expect(allowsPath(allowing(`${allowed.path}/${prefix}*`), asked.path)).toBe(false);
+      }),
+    );
+  });
+
+  it('denies any name by a denial of bulk decryption that names none', () => {
+    const policy = { allow: ['/v1/key/bulk/decrypt/*'], deny: ['/v1/key/bulk/decrypt'] };
+    expect(allowsPath(policy, '/v1/key/bulk/decrypt/my-key')).toBe(false);
+  });
 
   it('covers no name after another path without a tail', () => {
     expect(allowsPath(allowing('/v1/key/decrypt'), '/v1/key/decrypt/my-key')).toBe(false);

@@ -4,8 +4,12 @@ export interface KeyServicePolicy {
   readonly deny: readonly string[];
 }
 
-/** Calls that the specification names without the name that follows them; such a line covers any. */
-const coversAnyTail = new Set(['/v1/key/list', '/v1/key/bulk/decrypt']);
+/**
+ * A line that names no key covers every list: a list gives names and reaches no key. A denial without a name also covers all of
+ * `/v1/key/bulk/decrypt`, but a permission without a name opens nothing.
+ */
+const allowsAnyTail: ReadonlySet<string> = new Set(['/v1/key/list']);
+const deniesAnyTail: ReadonlySet<string> = new Set(['/v1/key/list', '/v1/key/bulk/decrypt']);
 
 /**
  * Whether a policy allows a path: what `deny` names is refused, then what `allow` names is allowed, the rest is refused.
@@ -31,6 +35,7 @@ export function policyPatternProblem(pattern: string): string | undefined {
 }
 
 function covers(pattern: string, path: string, reading: Reading): boolean {
+  const coversAnyTail = reading === 'any tail' ? deniesAnyTail : allowsAnyTail;
   if (coversAnyTail.has(pattern) && (path === pattern || path.startsWith(`${pattern}/`))) return true;
   return toRegExp(pattern, reading).test(path);
 }

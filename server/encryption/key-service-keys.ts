@@ -18,7 +18,6 @@ export interface KeyServiceCalls {
     context: Buffer,
   ): Promise<{ readonly plaintext: Buffer; readonly ciphertext: Buffer; readonly version?: string | undefined }>;
   decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer>;
-  createKey(name: string): Promise<void>;
   /** Who this server is to the service: asked where a call is refused, to say what the policy lacks. */
   describeSelf?(): Promise<DescribeSelfAnswer>;
 }
@@ -77,7 +76,6 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
 
   /** Makes a data key of the default key and opens it again. */
   async function roundTrip(calls: KeyServiceCalls): Promise<void> {
-    await createDefaultKey(calls, options.defaultKey);
     const context = contextBytes({ 'coffer:check': options.defaultKey });
     const { plaintext, sealed } = await generateNow(options.defaultKey, context, calls);
     const again = await unsealNow(sealed, context, calls);
@@ -114,7 +112,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
       try {
         await roundTrip(calls);
       } catch (error) {
-        throw await namingWhatLacks(error, calls, options.defaultKey);
+        throw missingDefaultKey(error, options.defaultKey) ?? (await namingWhatLacks(error, calls, options.defaultKey));
       }
     },
   };
@@ -127,6 +125,20 @@ async function whoAmI(calls: KeyServiceCalls): Promise<DescribeSelfAnswer | unde
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A missing default key, with what to do. The server never creates it: sealing cannot be undone, so a typing error in the name would
+ * bind all data to a key that its administrators do not know.
+ */
+function missingDefaultKey(failure: unknown, name: string): KeySourceError | undefined {
+  if (!(failure instanceof KeySourceError) || failure.code !== 'key-not-found') return undefined;
+  return new KeySourceError(
+    failure.code,
+    `the default key "${name}" does not exist at the key service: correct SVC_KMS_KEYSVC_KEY_NAME, or make the key ` +
+      `("keysvc key create ${name}", or list it under "keys" in the configuration of the key service)`,
+    { cause: failure },
+  );
 }
 
 /** A refusal with every permission that the policy lacks, where the service tells it: one restart after another would name one each. */
@@ -146,16 +158,6 @@ async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, default
 
 function nameOf({ keyName, ciphertext }: SealedDataKey, context: string): string {
   return `${keyName} ${ciphertext} ${context}`;
-}
-
-/** The policy of the key service may forbid creating; then the key is there already, or the round trip fails with the reason. */
-async function createDefaultKey(client: KeyServiceCalls, name: string): Promise<void> {
-  try {
-    await client.createKey(name);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== 'key-exists' && code !== 'not-permitted') throw keySourceError(name, error);
-  }
 }
 
 function dataKeyBytes(keyName: string, plaintext: Buffer): Buffer {

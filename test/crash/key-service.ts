@@ -34,6 +34,7 @@ policy:
   app:
     allow: [/v1/key/create/*, /v1/key/generate/*, /v1/key/decrypt/*, /v1/key/list, /v1/status]
     identities: [${identityOfCertificate(app.certPem)}]
+keys: [{ name: main-key }]
 keystore: { fs: { path: ${join(folder, 'key-files')} } }
 `,
   );

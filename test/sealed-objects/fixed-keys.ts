@@ -15,7 +15,6 @@ export function fixedKeys(): KeySource {
         return { plaintext, ciphertext: seal(key, plaintext, context), version: key.id };
       },
       decryptKey: async (name, ciphertext, context) => unseal(keyOf(name), ciphertext, context),
-      createKey: () => Promise.resolve(),
     },
     { defaultKey: 'main-key' },
   );

@@ -41,6 +41,7 @@ policy:
   app:
     allow: [/v1/key/create/*, /v1/key/import/*, /v1/key/delete/*, /v1/key/rotate/*, /v1/key/generate/*, /v1/key/decrypt/*, /v1/key/list/*]
     identities: [${identityOfCertificate(app.certPem)}]
+keys: [{ name: main-key }]
 keystore: { fs: { path: ${join(folder, 'key-files')} } }
 `,
   );

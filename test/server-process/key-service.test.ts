@@ -51,6 +51,7 @@ policy:
   app:
     allow: ${serverPaths}
     identities: [${identityOfCertificate(app.certPem)}]
+keys: [{ name: main-key }]
 keystore: { fs: { path: ${join(folder, 'key-files')} } }
 `,
   );

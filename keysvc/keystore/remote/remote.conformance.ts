@@ -59,7 +59,6 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
   });
 
   describe(`a key that the administrators of ${engine.name} deleted`, () => {
-    const key = () => makeKey(new Date(0));
     const keyrings: Keyring[] = [];
     afterEach(async () => {
       for (const keyring of keyrings.splice(0)) await keyring.close();
@@ -68,7 +67,7 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       const harness = await start();
       const keyring = new Keyring(harness.open(patient), { any: 1, unused: 1, offline: 0 }, () => 0);
       keyrings.push(keyring);
-      await keyring.create('my-key', key());
+      await keyring.create('my-key', makeKey(new Date(0)));
       harness.trash?.delete('my-key');
       return { keyring, trash: harness.trash };
     };
@@ -77,10 +76,10 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       const { keyring, trash } = await deleted();
       if (trash !== undefined) {
         await expect(keyring.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
-        await expect(keyring.create('my-key', key())).rejects.toMatchObject({ code: 'refused' });
+        await expect(keyring.create('my-key', makeKey(new Date(0)))).rejects.toMatchObject({ code: 'refused' });
       }
       await keyring.delete('my-key');
-      await keyring.create('my-key', key());
+      await keyring.create('my-key', makeKey(new Date(0)));
       await keyring.get('my-key');
     });
 
@@ -88,7 +87,7 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       const { keyring, trash } = await deleted();
       trash?.recover('my-key');
       await keyring.get('my-key');
-      await expect(keyring.create('my-key', key())).rejects.toMatchObject({ code: 'exists' });
+      await expect(keyring.create('my-key', makeKey(new Date(0)))).rejects.toMatchObject({ code: 'exists' });
     });
   });
 
