@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 
+/** There are no accounts here; clients want twelve digits. */
+export const accountId = '000000000000';
+
 /**
  * The name under which clients ask for a provider with a role policy; the same as MinIO's, so that clients' settings stay.
  * The region is '' where none was set.

@@ -12,7 +12,13 @@ import { resolveRange } from './resolve-range.ts';
 export async function copyObject(environment: Environment, request: CopyObject): Promise<ObjectInfo> {
   const { source, bucket, key, headers, encryption } = request;
   const onItself = source.bucket === bucket && source.key === key;
-  if (onItself && headers === undefined && encryption === undefined && source.customerKey === undefined) {
+  if (
+    onItself &&
+    headers === undefined &&
+    request.storageClass === undefined &&
+    encryption === undefined &&
+    source.customerKey === undefined
+  ) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
   const { info, open } = await openSource(environment, source);
@@ -22,7 +28,7 @@ export async function copyObject(environment: Environment, request: CopyObject):
     body: open({ start: 0, end: info.size }),
     size: info.size,
     digests: info.checksum === undefined ? {} : { compute: info.checksum.algorithm },
-    headers: headers ?? headersOf(info),
+    headers: headers ?? headersOf(info, request.storageClass),
     ...(encryption && { encryption }),
     ...(request.conditions && { conditions: request.conditions }),
   });
@@ -53,9 +59,10 @@ export function sourceRange(
   return resolveRange(range, size);
 }
 
-function headersOf(info: ObjectInfo): ObjectHeaders {
+function headersOf(info: ObjectInfo, asked: string | undefined): ObjectHeaders {
   const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, expires, storageClass } =
     info;
+  const kept = asked ?? storageClass;
   return {
     ...(contentType !== undefined && { contentType }),
     ...(contentEncoding !== undefined && { contentEncoding }),
@@ -63,7 +70,7 @@ function headersOf(info: ObjectInfo): ObjectHeaders {
     ...(contentLanguage !== undefined && { contentLanguage }),
     ...(cacheControl !== undefined && { cacheControl }),
     ...(expires !== undefined && { expires }),
-    ...(storageClass !== undefined && { storageClass }),
+    ...(kept !== undefined && kept !== 'STANDARD' && { storageClass: kept }),
     metadata: info.metadata,
   };
 }

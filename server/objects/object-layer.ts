@@ -57,7 +57,12 @@ export interface ObjectLayer {
   ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   completeMultipartUpload(request: CompleteMultipartUpload): Promise<ObjectInfo>;
   /** How the object of an upload under way will be encrypted. Throws `NoSuchUpload`. */
-  uploadEncryption(bucket: string, key: string, uploadId: string): Promise<ObjectEncryption | undefined>;
+  uploadEncryption(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    customerKey?: CustomerKey,
+  ): Promise<ObjectEncryption | undefined>;
   abortMultipartUpload(bucket: string, key: string, uploadId: string): Promise<void>;
   listParts(request: ListParts): Promise<PartListing>;
   listMultipartUploads(request: ListMultipartUploads): Promise<UploadListing>;
@@ -222,6 +227,8 @@ export interface CopyObject {
   readonly key: string;
   /** Absent: the source's headers and metadata (`x-amz-metadata-directive: COPY`). */
   readonly headers?: ObjectHeaders;
+  /** Absent: the source's, or that of `headers` where they are given. */
+  readonly storageClass?: string;
   readonly encryption?: RequestedEncryption;
   /** Of what the copy takes the place of. */
   readonly conditions?: WriteConditions;

@@ -3,6 +3,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { AuthenticatedRequest } from '../access/incoming-request.ts';
 import type { Checksum, ExpectedDigests } from '../objects/object-layer.ts';
 import { header } from './header.ts';
+import type { S3Call } from './operation.ts';
 
 type Algorithm = Checksum['algorithm'];
 
@@ -30,8 +31,14 @@ export function expectedDigests(
   };
 }
 
+/** What the headers of a request say of its document, where the checksums are those of an object. */
+export function documentMd5(headers: IncomingHttpHeaders): ExpectedDigests {
+  const md5 = contentMd5(headers);
+  return md5 === undefined ? {} : { md5 };
+}
+
 /** Content-MD5 as sent. @throws S3Error InvalidDigest where it is not base64 of 16 bytes */
-export function contentMd5(headers: IncomingHttpHeaders): string | undefined {
+function contentMd5(headers: IncomingHttpHeaders): string | undefined {
   const md5 = header(headers, 'content-md5');
   if (md5 === undefined || isBase64(md5, 16)) return md5;
   throw new S3Error('InvalidDigest', 'The Content-MD5 that you specified is not the base64 form of 16 bytes.');
@@ -65,6 +72,25 @@ export function announcedAlgorithm(headers: IncomingHttpHeaders): Algorithm | un
   throw new S3Error(
     'InvalidRequest',
     `The checksum algorithm "${name.slice(0, 40)}" is not supported; use one of ${algorithms.join(', ')}.`,
+  );
+}
+
+/**
+ * Of `x-amz-sdk-checksum-algorithm`: the checksum that it announces must have come, or be announced as a trailer.
+ *
+ * @throws S3Error InvalidRequest in the words of AWS
+ */
+export function checkChecksumAlgorithm(value: string, { request, auth }: Pick<S3Call, 'request' | 'auth'>): void {
+  const algorithm = announcedAlgorithm({ 'x-amz-sdk-checksum-algorithm': value });
+  if (algorithm === undefined || auth.trailing?.algorithm === algorithm) return;
+  if (request.headers[checksumHeader(algorithm)] !== undefined) return;
+  const another =
+    auth.trailing !== undefined || algorithms.some((one) => request.headers[checksumHeader(one)] !== undefined);
+  throw new S3Error(
+    'InvalidRequest',
+    another
+      ? 'Value for x-amz-sdk-checksum-algorithm header is invalid.'
+      : 'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
   );
 }
 

@@ -20,6 +20,7 @@ export function requestedEncryption(call: Pick<S3Call, 'request' | 'mayCarryKeys
   const asked = header(headers, scheme);
   const key = header(headers, keyId);
   const context = header(headers, contextHeader);
+  const bucketKey = bucketKeyEnabled(header(headers, bucketKeyHeader));
   if (customerKey !== undefined) {
     if (asked === undefined && key === undefined && context === undefined) return { scheme: 'SSE-C', customerKey };
     throw new S3Error(
@@ -30,7 +31,6 @@ export function requestedEncryption(call: Pick<S3Call, 'request' | 'mayCarryKeys
   }
   if (asked === 'aws:kms') {
     const keyName = key === undefined ? undefined : kmsKeyName(key);
-    const bucketKey = bucketKeyEnabled(header(headers, bucketKeyHeader));
     return {
       scheme: 'SSE-KMS',
       ...(keyName === undefined ? {} : { keyName }),
@@ -41,6 +41,7 @@ export function requestedEncryption(call: Pick<S3Call, 'request' | 'mayCarryKeys
   if (key !== undefined || context !== undefined) {
     throw new S3Error('InvalidArgument', `${keyId} and ${contextHeader} need ${scheme}: aws:kms.`);
   }
+  if (bucketKey === true) throw new S3Error('InvalidArgument', `${bucketKeyHeader} needs ${scheme}: aws:kms.`);
   if (asked === undefined) return undefined;
   if (asked === 'AES256') return { scheme: 'SSE-S3' };
   throw new S3Error(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findOperation } from './find-operation.ts';
 import { parseQuery } from './query.ts';
 import { routes } from './routes.ts';
+import { modelOperations } from './testing-model.ts';
 
 describe('findOperation', () => {
   it.each([
@@ -30,9 +31,27 @@ describe('findOperation', () => {
     expect(() => findOperation(method, level, parseQuery(query), false)).toThrow(expect.objectContaining({ code }));
   });
 
+  it('takes no subresource of the S3 model for a plain request, whatever its value', () => {
+    const chosen = modelOperations().flatMap(({ query }) => query.split('&').map((part) => part.split('=')[0] ?? ''));
+    for (const name of new Set(chosen.filter((one) => one !== '' && one !== 'select-type'))) {
+      for (const query of [name, `${name}=x`]) {
+        expect(findName('PUT', query)).not.toBe('PutObject');
+        expect(findName('DELETE', query)).not.toBe('DeleteObject');
+      }
+    }
+  });
+
   it('has one row for each method, level and set of subresources, in alphabetical order', () => {
     const rows = routes.map(([method, level, flags]) => `${method} ${level} ${flags}`);
     expect(new Set(rows).size).toBe(rows.length);
     for (const [, , flags] of routes) expect(flags).toBe(flags.split(' ').sort().join(' '));
   });
 });
+
+function findName(method: string, query: string): string {
+  try {
+    return findOperation(method, 'object', parseQuery(query), false).name;
+  } catch {
+    return 'refused';
+  }
+}

@@ -7,8 +7,9 @@ import type { Level } from './routes.ts';
 /** Query parameters that choose an operation, those without a row in the table too: they must never be taken for a plain read. */
 const subresources: ReadonlySet<string> = new Set(
   (
-    'accelerate acl analytics append attributes cors delete encryption events intelligent-tiering inventory lambdaArn legal-hold ' +
-    'lifecycle list-type location logging metadataConfiguration metadataTable metrics notification object-lock ownershipControls ' +
+    'abac accelerate acl analytics annotation append attributes cors delete encryption events intelligent-tiering inventory lambdaArn legal-hold ' +
+    'lifecycle list-type location logging metadataAnnotationTable metadataConfiguration metadataInventoryTable ' +
+    'metadataJournalTable metadataTable metrics notification object-lock ownershipControls ' +
     'policy policyStatus publicAccessBlock renameObject replication replication-check replication-metrics replication-reset ' +
     'replication-reset-status requestPayment restore retention select session tagging torrent uploadId uploads versioning versions ' +
     'website'

@@ -40,14 +40,12 @@ describe('storedHeaders', () => {
     expect(() => storedHeaders(metadata(2_049))).toThrow(expect.objectContaining({ code: 'MetadataTooLarge' }));
   });
 
-  it.each([
-    [{ 'x-amz-tagging': 'a=b' }, 'NotImplemented'],
-    [{ 'x-amz-object-lock-mode': 'GOVERNANCE' }, 'NotImplemented'],
-    [{ 'x-amz-write-offset-bytes': '0' }, 'NotImplemented'],
-    [{ 'x-amz-storage-class': 'GLACIER' }, 'InvalidStorageClass'],
-  ])('refuse %o instead of losing its meaning', (headers, code) => {
-    expect(() => storedHeaders(headers)).toThrow(expect.objectContaining({ code }));
-  });
+  it.each([[{ 'x-amz-storage-class': 'GLACIER' }, 'InvalidStorageClass']])(
+    'refuse %o instead of losing its meaning',
+    (headers, code) => {
+      expect(() => storedHeaders(headers)).toThrow(expect.objectContaining({ code }));
+    },
+  );
 });
 
 describe('describingHeaders', () => {

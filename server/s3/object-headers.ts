@@ -21,21 +21,8 @@ const plain = [
   ['expires', 'expires'],
 ] as const;
 
-/** Headers whose meaning would be lost if they were stored unread: refused, never ignored. */
-const notImplemented = [
-  'x-amz-tagging',
-  'x-amz-object-lock-mode',
-  'x-amz-object-lock-retain-until-date',
-  'x-amz-object-lock-legal-hold',
-  'x-amz-website-redirect-location',
-  'x-amz-write-offset-bytes',
-] as const;
-
 /** What an upload's headers say to store with the object. */
 export function storedHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
-  for (const name of notImplemented) {
-    if (headers[name] !== undefined) throw new S3Error('NotImplemented', `The header ${name} is not implemented.`);
-  }
   const stored: Record<string, string> = {};
   for (const [field, name] of plain) {
     const value = header(headers, name);

@@ -7,6 +7,7 @@ import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-r
 import type { Access, AccessRequest, Decision, Principal } from '../access/principal.ts';
 import type { RequestWatch } from '../access/request-events.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import { checkRequest } from './check-request.ts';
 import { findOperation } from './find-operation.ts';
 import type { Operation, PolicyContext, S3Call } from './operation.ts';
 import { parseQuery } from './query.ts';
@@ -40,6 +41,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     if (operation.action !== undefined) {
       await call.require(operation.action, key === '' ? bucket : `${bucket}/${key}`);
     }
+    checkRequest(operation.name, call);
     return operation.handle(call);
   };
 }

@@ -1,5 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { encryptionContext } from './encryption-headers.ts';
+import type { ObjectEncryption } from '../objects/object-layer.ts';
+import { encryptionContext, givenKey, requestedEncryption } from './encryption-headers.ts';
 import type { PolicyContext, S3Call } from './operation.ts';
 
 /**
@@ -15,4 +16,34 @@ export async function uploadContext({ objects, bucket, key, query }: S3Call): Pr
     if (error instanceof S3Error && error.status === 404) return {};
     throw error;
   }
+}
+
+/**
+ * Of a request that repeats what was said of the encryption when its upload began, as some clients do: it must be the same. What an upload
+ * is encrypted with is fixed by then.
+ *
+ * @throws S3Error InvalidArgument where it differs, InvalidRequest for another key of the client
+ */
+export async function checkRepeatedEncryption(call: S3Call): Promise<void> {
+  const asked = requestedEncryption(call);
+  if (asked === undefined) return;
+  const { bucket, key, query } = call;
+  let begun: ObjectEncryption | undefined;
+  try {
+    begun = await call.objects.uploadEncryption(bucket, key, query.get('uploadId') ?? '', givenKey(asked));
+  } catch (error) {
+    // The operation itself knows what an upload is answered that is not there any more.
+    if (error instanceof S3Error && error.code === 'NoSuchUpload') return;
+    throw error;
+  }
+  const isSame =
+    begun?.scheme === asked.scheme &&
+    (asked.scheme !== 'SSE-KMS' ||
+      begun.scheme !== 'SSE-KMS' ||
+      asked.keyName === undefined ||
+      asked.keyName === begun.keyName);
+  if (isSame) return;
+  throw new S3Error('InvalidArgument', 'The encryption differs from the one with which the upload began.', {
+    details: { ArgumentName: 'x-amz-server-side-encryption' },
+  });
 }

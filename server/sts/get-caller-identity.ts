@@ -1,11 +1,9 @@
 import { element } from '../../protocol/s3/xml-writer.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
+import { accountId as account } from '../access/role-arn.ts';
 import { displayNameOf, subjectOf } from '../access/subject-of.ts';
 import type { SignedCaller } from './signed-caller.ts';
 import type { StsAction } from './sts-action.ts';
-
-/** There are no accounts here; clients want twelve digits. */
-const account = '000000000000';
 
 /** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
 export function getCallerIdentity(services: { readonly caller: SignedCaller }): StsAction {

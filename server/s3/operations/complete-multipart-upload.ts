@@ -5,7 +5,7 @@ import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';
 import { customerKeyOf } from '../customer-key.ts';
-import { checksumElement } from '../digest-headers.ts';
+import { checksumElement, documentMd5 } from '../digest-headers.ts';
 import { encryptionHeaders } from '../encryption-headers.ts';
 import { answerError } from '../error-answer.ts';
 import { header } from '../header.ts';
@@ -13,7 +13,7 @@ import { uploadIdOf } from '../multipart-parameters.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { slowAnswer } from '../slow-answer.ts';
-import { uploadContext } from '../upload-context.ts';
+import { checkRepeatedEncryption, uploadContext } from '../upload-context.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
 export const completeMultipartUpload: Operation = {
@@ -21,11 +21,14 @@ export const completeMultipartUpload: Operation = {
   action: 's3:PutObject',
   context: uploadContext,
   async handle(call) {
+    await checkRepeatedEncryption(call);
     const request = {
       bucket: call.bucket,
       key: call.key,
       uploadId: uploadIdOf(call),
-      parts: parseCompleteMultipartUpload(await readDocument(call, maxCompleteDocument)),
+      parts: parseCompleteMultipartUpload(
+        await readDocument(call, maxCompleteDocument, 'MalformedXML', documentMd5(call.request.headers)),
+      ),
       conditions: writeConditions(call.request.headers),
     };
     return slowAnswer(complete(call, request), (error) => answerError(error, call.request));

@@ -25,7 +25,8 @@ export const copyObject: Operation = {
     const encryption = requestedEncryption(call);
     const stored = storedHeaders(headers);
     const keepsEncryption = encryption === undefined && source.customerKey === undefined;
-    if (source.bucket === call.bucket && source.key === call.key && !replace && keepsEncryption) {
+    const storageClass = header(headers, 'x-amz-storage-class');
+    if (source.bucket === call.bucket && source.key === call.key && !replace && keepsEncryption && !storageClass) {
       throw new S3Error(
         'InvalidRequest',
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -38,6 +39,7 @@ export const copyObject: Operation = {
         key: call.key,
         conditions: writeConditions(headers),
         ...(replace ? { headers: stored } : {}),
+        ...(storageClass === undefined ? {} : { storageClass }),
         ...(encryption === undefined ? {} : { encryption }),
       }),
       (error) => answerError(error, call.request),

@@ -1,7 +1,6 @@
 import { parseCreateBucketConfiguration } from '../../../protocol/s3/create-bucket-configuration.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyAnswer } from '../answers.ts';
-import { header } from '../header.ts';
 import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 
@@ -14,9 +13,6 @@ export const createBucket: Operation = {
   action: undefined,
   async handle(call) {
     const location = await authorizedLocation(call);
-    if (header(call.request.headers, 'x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true') {
-      throw new S3Error('NotImplemented', 'Buckets with Object Lock are not implemented.');
-    }
     if (location !== '' && location !== call.region) {
       throw new S3Error(
         'IllegalLocationConstraintException',

@@ -1,7 +1,9 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
+import { checkWriteConditions } from '../../objects/conditions.ts';
 import { xmlAnswer } from '../answers.ts';
+import { writeConditions } from '../conditions.ts';
 import { announcedAlgorithm } from '../digest-headers.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { header } from '../header.ts';
@@ -15,6 +17,7 @@ export const createMultipartUpload: Operation = {
   async handle(call) {
     const encryption = requestedEncryption(call);
     const checksum = uploadChecksum(call);
+    await checkConditions(call);
     const upload = await call.objects.createMultipartUpload({
       bucket: call.bucket,
       key: call.key,
@@ -37,6 +40,18 @@ export const createMultipartUpload: Operation = {
     );
   },
 };
+
+/**
+ * S3 tests conditions when the upload is completed. Clients that send them here as well want to know before they send the parts; what
+ * they send with the completion is tested there once more.
+ */
+async function checkConditions(call: S3Call): Promise<void> {
+  const conditions = writeConditions(call.request.headers);
+  if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) return;
+  const { bucket, key: prefix } = call;
+  const { objects } = await call.objects.listObjects({ bucket, prefix, delimiter: '', after: '', limit: 1 });
+  checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined);
+}
 
 /** CRC-64 exists over the whole alone, SHA over the parts' digests alone; the others default to the latter. */
 function uploadChecksum(call: S3Call): CreateMultipartUpload['checksum'] {

@@ -1,3 +1,4 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
@@ -17,6 +18,16 @@ export const listObjectVersions: Operation = {
     const prefix = call.query.get('prefix') ?? '';
     const delimiter = call.query.get('delimiter') ?? '';
     const keyMarker = call.query.get('key-marker') ?? '';
+    const versionMarker = call.query.get('version-id-marker') ?? '';
+    if (versionMarker !== '' && (keyMarker === '' || versionMarker !== 'null')) {
+      throw new S3Error(
+        'InvalidArgument',
+        keyMarker === ''
+          ? 'A version-id marker cannot be specified without a key marker.'
+          : 'Invalid version id specified.',
+        { details: { ArgumentName: 'version-id-marker' } },
+      );
+    }
     const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after: keyMarker, limit });
     const next = limit === 0 ? undefined : listing.next;
     return xmlAnswer(
@@ -24,7 +35,7 @@ export const listObjectVersions: Operation = {
         element('Name', call.bucket),
         element('Prefix', encoding.encode(prefix)),
         element('KeyMarker', encoding.encode(keyMarker)),
-        element('VersionIdMarker', call.query.get('version-id-marker') ?? ''),
+        element('VersionIdMarker', versionMarker),
         keyElement('NextKeyMarker', next, encoding),
         next === undefined ? undefined : element('NextVersionIdMarker', 'null'),
         element('MaxKeys', limit),

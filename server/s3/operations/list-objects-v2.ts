@@ -16,6 +16,10 @@ export const listObjectsV2: Operation = {
     const delimiter = query.get('delimiter') ?? '';
     const startAfter = query.get('start-after') ?? '';
     const token = query.get('continuation-token');
+    const type = query.get('list-type');
+    if (type !== '2') {
+      throw new S3Error('InvalidArgument', 'list-type must be 2.', { details: { ArgumentName: 'list-type' } });
+    }
     const after = token === undefined ? startAfter : readToken(token);
     const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit });
     const next = limit === 0 ? undefined : listing.next;

@@ -6,6 +6,7 @@ import { maxPartNumber, uploadIdOf } from '../multipart-parameters.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
 import { integerParameter } from '../query.ts';
+import { checkRepeatedEncryption } from '../upload-context.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListParts.html */
 export const listParts: Operation = {
@@ -14,6 +15,7 @@ export const listParts: Operation = {
   async handle(call) {
     const encoding = keyEncoding(call);
     const uploadId = uploadIdOf(call);
+    await checkRepeatedEncryption(call);
     const limit = pageSize(call, 'max-parts');
     const after = integerParameter(call.query, 'part-number-marker', { min: 0, max: maxPartNumber, absent: 0 });
     const { bucket, key } = call;

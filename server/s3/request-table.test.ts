@@ -1,0 +1,377 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { guardFamilies, notServed, requestTable } from './request-table.ts';
+import type { Treatment } from './request-table.ts';
+import { routes } from './routes.ts';
+import { testCalls, type CallOptions, type Reply, type TestCalls } from './testing-calls.ts';
+import { modelOperations } from './testing-model.ts';
+
+const model = modelOperations();
+const served = new Set(routes.map(([, , , operation]) => operation.name));
+
+describe('the table', () => {
+  it('has each operation of S3, as served or as not served', () => {
+    expect(model.length).toBeGreaterThan(100);
+    const names = model.map(({ name }) => name).toSorted();
+    expect([...Object.keys(requestTable), ...notServed].toSorted()).toEqual(names);
+    expect(Object.keys(requestTable).toSorted()).toEqual([...served].toSorted());
+  });
+
+  it.each(model.filter(({ name }) => served.has(name)).map(({ name, names }) => [name, names] as const))(
+    'has each header and parameter of %s',
+    (name, names) => {
+      const rows = Object.keys(requestTable[name] ?? {});
+      expect(names.filter((one) => !rows.includes(one))).toEqual([]);
+    },
+  );
+
+  it('calls no guard, checksum, lock, owner or encryption header harmless, and gives a reason for each that is', () => {
+    for (const [name, { kind }] of allRows()) {
+      if (kind !== 'harmless') continue;
+      expect(name).not.toMatch(
+        /if-|match|checksum|md5|lock|retention|legal|hold|owner|encryption|acl|grant|mfa|tagging/,
+      );
+      expect(guardFamilies.test(name)).toBe(false);
+    }
+    for (const [, treatment] of allRows()) if (treatment.kind !== 'honoured') expect(treatment.why).toMatch(/\w+ \w+/);
+  });
+});
+
+function allRows(): (readonly [string, Treatment])[] {
+  return Object.values(requestTable).flatMap((rows) => Object.entries(rows));
+}
+
+interface Base {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
+let calls: TestCalls;
+let uploadId: string;
+let partEtag: string;
+beforeEach(async () => {
+  calls = await testCalls();
+  await ok(calls.call('PUT', '/bucket/key', { body: 'content', headers: { 'x-amz-checksum-crc32': crc32OfContent } }));
+  await ok(calls.call('PUT', '/bucket/other/key', { body: 'content' }));
+  uploadId = await begin();
+  partEtag =
+    (await ok(calls.call('PUT', `/bucket/up?partNumber=1&uploadId=${uploadId}`, { body: 'part' }))).headers['etag'] ??
+    '';
+});
+
+async function begin(headers: Record<string, string> = {}): Promise<string> {
+  const { body } = await ok(calls.call('POST', '/bucket/up?uploads', { headers }));
+  return /<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? '';
+}
+
+async function ok(reply: Promise<Reply>): Promise<Reply> {
+  const answer = await reply;
+  expect(answer).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) as number });
+  return answer;
+}
+
+const md5 = (text: string | Buffer) => createHash('md5').update(text).digest('base64');
+/** A checksum of nothing that is sent here. */
+const zeros = (bytes: number) => Buffer.alloc(bytes, 1).toString('base64');
+const crc32OfContent = '/sUwqQ==';
+const encryptionDocument =
+  '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm>' +
+  '</ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>';
+const taggingDocument = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>';
+const policyDocument = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::bucket/*' }],
+});
+
+/** A request of each operation that succeeds, or is told that there is none, so that a row's value makes the difference. */
+function baseOf(name: string): Base {
+  const operation = model.find((one) => one.name === name);
+  if (operation === undefined) throw new Error(`the model has no ${name}`);
+  const query: Record<string, string> = {};
+  for (const part of operation.query.split('&').filter((one) => one !== '')) {
+    const [key = '', value = ''] = part.split('=');
+    query[key] = value;
+  }
+  const isOfObject = operation.path.includes('{Key+}');
+  const { method } = operation;
+  const base = { method, path: isOfObject ? '/bucket/key' : '/bucket', query, headers: {} };
+  switch (name) {
+    case 'ListBuckets':
+    case 'ListDirectoryBuckets':
+      return { ...base, path: '/', query: { 'x-id': name } };
+    case 'WriteGetObjectResponse':
+      return { ...base, path: operation.path };
+    case 'CreateBucket':
+      return { ...base, path: '/another' };
+    case 'DeleteBucket':
+      return { ...base, path: '/empty' };
+    case 'PutBucketEncryption':
+      return { ...base, body: encryptionDocument };
+    case 'PutBucketTagging':
+      return { ...base, body: taggingDocument };
+    case 'PutBucketPolicy':
+      return { ...base, body: policyDocument };
+    case 'DeleteObjects':
+      return { ...base, body: '<Delete><Object><Key>key</Key></Object></Delete>' };
+    case 'PutObject':
+      return { ...base, body: 'content' };
+    case 'CopyObject':
+      return { ...base, path: '/bucket/copy', headers: { 'x-amz-copy-source': '/bucket/key' } };
+    case 'GetObjectAttributes':
+      return { ...base, headers: { 'x-amz-object-attributes': 'ETag,ObjectParts' } };
+    case 'UploadPart':
+      return { ...base, path: '/bucket/up', query: { partNumber: '2', uploadId }, body: 'content' };
+    case 'UploadPartCopy':
+      return {
+        ...base,
+        path: '/bucket/up',
+        query: { partNumber: '2', uploadId },
+        headers: { 'x-amz-copy-source': '/bucket/key' },
+      };
+    case 'CompleteMultipartUpload':
+      return {
+        ...base,
+        path: '/bucket/up',
+        query: { uploadId },
+        body: `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${partEtag}</ETag></Part></CompleteMultipartUpload>`,
+      };
+    case 'AbortMultipartUpload':
+    case 'ListParts':
+      return { ...base, path: '/bucket/up', query: { uploadId } };
+    default:
+      return base;
+  }
+}
+
+function send({ method, path, query, headers, body }: Base): Promise<Reply> {
+  const target = Object.entries(query)
+    .map(([name, value]) => (value === '' ? name : `${name}=${encodeURIComponent(value)}`))
+    .join('&');
+  const more: CallOptions = { headers, ...(body === undefined ? {} : { body }) };
+  return calls.call(method, `${path}${target === '' ? '' : `?${target}`}`, more);
+}
+
+/** The base with the header or parameter, in place of the one that it may have. */
+function withRow(base: Base, name: string, value: string): Base {
+  return name.startsWith('?')
+    ? { ...base, query: { ...base.query, [name.slice(1)]: value } }
+    : { ...base, headers: { ...base.headers, [name.replace('*', 'colour')]: value } };
+}
+
+/**
+ * A value of each header and parameter that cannot pass unseen: it is refused, or changes what is answered or stored. The second value
+ * is one that some operations need beside it.
+ */
+const telling: Readonly<Record<string, string | readonly [value: string, beside: Readonly<Record<string, string>>]>> = {
+  'x-amz-expected-bucket-owner': '123456789012',
+  'x-amz-source-expected-bucket-owner': '123456789012',
+  'cache-control': 'no-cache',
+  'content-disposition': 'attachment',
+  'content-encoding': 'gzip',
+  'content-language': 'rm',
+  'content-type': 'text/x-row',
+  'content-length': String(6 * 1024 ** 4),
+  expires: 'Thu, 01 Dec 2033 16:00:00 GMT',
+  'x-amz-meta-*': 'blue',
+  'x-amz-storage-class': 'REDUCED_REDUNDANCY',
+  'x-amz-server-side-encryption': 'AES256',
+  'x-amz-server-side-encryption-aws-kms-key-id': 'another-key',
+  'x-amz-server-side-encryption-context': 'e30=',
+  'x-amz-server-side-encryption-bucket-key-enabled': 'true',
+  'x-amz-server-side-encryption-customer-algorithm': 'AES256',
+  'x-amz-server-side-encryption-customer-key': Buffer.alloc(32).toString('base64'),
+  'x-amz-server-side-encryption-customer-key-md5': md5(Buffer.alloc(32)),
+  'x-amz-copy-source-server-side-encryption-customer-algorithm': 'AES256',
+  'x-amz-copy-source-server-side-encryption-customer-key': Buffer.alloc(32).toString('base64'),
+  'x-amz-copy-source-server-side-encryption-customer-key-md5': md5(Buffer.alloc(32)),
+  'content-md5': md5('something else'),
+  'x-amz-sdk-checksum-algorithm': 'SHA256',
+  'x-amz-checksum-algorithm': 'SHA256',
+  'x-amz-checksum-type': 'NEITHER',
+  'x-amz-checksum-crc32': zeros(4),
+  'x-amz-checksum-crc32c': zeros(4),
+  'x-amz-checksum-crc64nvme': zeros(8),
+  'x-amz-checksum-sha1': zeros(20),
+  'x-amz-checksum-sha256': zeros(32),
+  'x-amz-checksum-mode': 'ENABLED',
+  'x-amz-mp-object-size': '1',
+  'if-match': '"00000000000000000000000000000000"',
+  'if-none-match': '*',
+  'if-modified-since': 'Thu, 01 Dec 2033 16:00:00 GMT',
+  'if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
+  'x-amz-if-match-last-modified-time': 'Thu, 01 Dec 1994 16:00:00 GMT',
+  'x-amz-if-match-size': '1',
+  'x-amz-copy-source': '/bucket/absent',
+  'x-amz-copy-source-if-match': '"00000000000000000000000000000000"',
+  'x-amz-copy-source-if-none-match': '*',
+  'x-amz-copy-source-if-modified-since': 'Thu, 01 Dec 2033 16:00:00 GMT',
+  'x-amz-copy-source-if-unmodified-since': 'Thu, 01 Dec 1994 16:00:00 GMT',
+  'x-amz-copy-source-range': 'bytes=0-1',
+  'x-amz-metadata-directive': 'NEITHER',
+  'x-amz-object-attributes': 'ObjectSize',
+  range: 'bytes=0-1',
+  '?bucket-region': 'eu-central-1',
+  '?continuation-token': 'none',
+  '?delimiter': '/',
+  '?encoding-type': 'none',
+  '?fetch-owner': 'true',
+  '?key-marker': 'zzz',
+  '?marker': 'zzz',
+  '?max-buckets': '-1',
+  '?max-keys': '1',
+  '?max-parts': '0',
+  '?max-uploads': '0',
+  '?part-number-marker': '1',
+  '?partNumber': '0',
+  '?prefix': 'zzz',
+  '?response-cache-control': 'no-cache',
+  '?response-content-disposition': 'attachment',
+  '?response-content-encoding': 'gzip',
+  '?response-content-language': 'rm',
+  '?response-content-type': 'text/x-row',
+  '?response-expires': 'Thu, 01 Dec 2033 16:00:00 GMT',
+  '?start-after': 'zzz',
+  '?upload-id-marker': ['ffffffffffffffffffffffffffffffff', { '?key-marker': 'up' }],
+  '?uploadId': 'none',
+  '?version-id-marker': 'none',
+  '?versionId': 'none',
+};
+
+/** Values of refused and harmless rows; any other is `anything`. */
+const samples: Readonly<Record<string, string>> = {
+  'x-amz-acl': 'public-read',
+  'x-amz-bucket-object-lock-enabled': 'true',
+  'x-amz-bypass-governance-retention': 'true',
+  'x-amz-grant-read': 'uri=http://acs.amazonaws.com/groups/global/AllUsers',
+  'x-amz-object-ownership': 'ObjectWriter',
+  'x-amz-request-payer': 'requester',
+  'x-amz-tagging': 'a=b',
+};
+
+const awaited: ReadonlySet<string> = new Set([
+  'CopyObject x-amz-checksum-algorithm',
+  'CompleteMultipartUpload x-amz-checksum-crc32',
+  'CompleteMultipartUpload x-amz-checksum-crc32c',
+  'CompleteMultipartUpload x-amz-checksum-crc64nvme',
+  'CompleteMultipartUpload x-amz-checksum-sha1',
+  'CompleteMultipartUpload x-amz-checksum-sha256',
+  'CompleteMultipartUpload x-amz-checksum-type',
+  'CompleteMultipartUpload x-amz-mp-object-size',
+  'ListBuckets ?max-buckets',
+  'ListBuckets ?continuation-token',
+  'ListBuckets ?bucket-region',
+]);
+
+const everyRow = Object.entries(requestTable).flatMap(([operation, rows]) =>
+  Object.entries(rows).map(([name, treatment]) => ({ operation, name, treatment })),
+);
+
+const of = (kind: Treatment['kind']) =>
+  everyRow
+    .filter(({ treatment }) => treatment.kind === kind)
+    .map(({ operation, name, treatment }) => [operation, name, treatment] as const);
+
+describe('on a server', () => {
+  it.each(of('refused'))('%s refuses %s', async (operation, name, treatment) => {
+    await prepare(operation);
+    const base = baseOf(operation);
+    const reply = await send(withRow(base, name, samples[name] ?? 'anything'));
+    expect(reply.code).toBe(treatment.kind === 'refused' ? treatment.code : '');
+    expect(reply.body).toContain(name.replace(/^\?/, ''));
+    for (const value of treatment.kind === 'refused' ? treatment.except : []) {
+      expect((await send(withRow(base, name, value))).status).toBeLessThan(300);
+      await renew(operation);
+    }
+  });
+
+  it.each(of('harmless'))('%s answers %s as if it were not there', async (operation, name) => {
+    await prepare(operation);
+    const base = baseOf(operation);
+    const reply = await send(withRow(base, name, samples[name] ?? 'anything'));
+    await renew(operation);
+    expect(lasting(reply)).toEqual(lasting(await send(baseOf(operation))));
+  });
+
+  it.each(of('honoured').filter(([operation, name]) => !awaited.has(`${operation} ${name}`)))(
+    '%s honours %s',
+    async (operation, name) => {
+      await prepare(operation);
+      const [value, beside] = [telling[name] ?? []].flat() as [string?, Readonly<Record<string, string>>?];
+      if (value === undefined) throw new Error(`no value of ${name} to send`);
+      let base = baseOf(operation);
+      if (/^(?:cache-control|content-(?!length|md5)|expires|x-amz-meta-)/.test(name) && operation === 'CopyObject') {
+        base = withRow(base, 'x-amz-metadata-directive', 'REPLACE');
+      }
+      for (const [other, its] of Object.entries(beside ?? {})) base = withRow(base, other, its);
+      if (operation === 'CopyObject' && name === 'if-none-match') base = { ...base, path: '/bucket/other/key' };
+      if (operation === 'CreateMultipartUpload' && name === 'if-none-match') base = { ...base, path: '/bucket/key' };
+      if (operation === 'CompleteMultipartUpload' && name === 'if-none-match') {
+        await ok(calls.call('PUT', '/bucket/up', { body: 'before' }));
+      }
+      const reply = await send(withRow(base, name, value));
+      const seen = [lasting(reply), await left(reply, operation)];
+      await renew(operation);
+      const plain = await send(operation === 'CompleteMultipartUpload' ? baseOf(operation) : base);
+      expect(seen).not.toEqual([lasting(plain), await left(plain, operation)]);
+    },
+  );
+});
+
+/** A bucket that is empty, for the operation that needs one. */
+async function prepare(operation: string): Promise<void> {
+  if (operation === 'DeleteBucket') await ok(calls.call('PUT', '/empty'));
+}
+
+/** What the operation has used up is made again. */
+async function renew(operation: string): Promise<void> {
+  if (operation === 'CreateBucket') await calls.call('DELETE', '/another');
+  if (operation === 'DeleteBucket') await calls.call('PUT', '/empty');
+  if (operation === 'DeleteObject' || operation === 'DeleteObjects') {
+    await calls.call('PUT', '/bucket/key', { body: 'content' });
+  }
+  if (operation === 'AbortMultipartUpload' || operation === 'CompleteMultipartUpload') {
+    await calls.call('DELETE', '/bucket/up');
+    uploadId = await begin();
+    const part = await calls.call('PUT', `/bucket/up?partNumber=1&uploadId=${uploadId}`, { body: 'part' });
+    partEtag = part.headers['etag'] ?? '';
+  }
+}
+
+/** What an operation leaves that its answer does not tell: how its object is described. */
+async function left(reply: Reply, operation: string): Promise<unknown> {
+  if (reply.status >= 300) return undefined;
+  if (operation === 'CreateMultipartUpload') {
+    const id = /<UploadId>(.*)<\/UploadId>/.exec(reply.body)?.[1] ?? '';
+    const { headers } = await ok(calls.call('PUT', `/bucket/key?partNumber=1&uploadId=${id}`, { body: 'part' }));
+    const part = `<Part><PartNumber>1</PartNumber><ETag>${headers['etag'] ?? ''}</ETag></Part>`;
+    const body = `<CompleteMultipartUpload>${part}</CompleteMultipartUpload>`;
+    await ok(calls.call('POST', `/bucket/key?uploadId=${id}`, { body }));
+    return lasting(await calls.call('HEAD', '/bucket/key'));
+  }
+  if (operation === 'UploadPartCopy') return lasting(await calls.call('GET', `/bucket/up?uploadId=${uploadId}`));
+  if (operation === 'PutObject') return lasting(await calls.call('HEAD', '/bucket/key'));
+  return operation === 'CopyObject' ? lasting(await calls.call('HEAD', '/bucket/copy')) : undefined;
+}
+
+/** An answer without what differs from one to the next. */
+function lasting({ status, headers, body }: Reply) {
+  const kept = Object.entries(headers).filter(([name]) => name !== 'last-modified');
+  return { status, headers: kept, body: body.replaceAll(/<(UploadId|LastModified|Initiated|ETag)>[^<]*/g, '<$1>') };
+}
+
+describe('operations that are not served', () => {
+  it.each(notServed)('%s is refused, with each of its headers', async (name) => {
+    const operation = model.find((one) => one.name === name);
+    const base = baseOf(name);
+    for (const row of ['x-amz-request-payer', ...(operation?.names ?? [])]) {
+      const reply = await send(withRow(base, row, samples[row] ?? 'anything'));
+      // The path of WriteGetObjectResponse is no bucket.
+      const code = name === 'WriteGetObjectResponse' ? 'InvalidBucketName' : 'NotImplemented';
+      expect([row, reply.code]).toEqual([row, code]);
+    }
+    expect((await calls.call('GET', '/bucket/key')).body).toBe('content');
+  });
+});

@@ -1,0 +1,357 @@
+import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import { checkChecksumAlgorithm } from './digest-headers.ts';
+import type { S3Call } from './operation.ts';
+import { checkOwner } from './owner.ts';
+import { checkVersion } from './version-id.ts';
+
+/**
+ * How an operation treats a header or query parameter. Nothing that S3 defines is dropped unseen: it is honoured, refused by its name,
+ * or harmless for the reason that is given.
+ */
+export type Treatment =
+  /** The operation reads it. `check` runs before the operation does. */
+  | { readonly kind: 'honoured'; readonly check?: (value: string, call: S3Call) => void }
+  /** Values of `except`, in lower case, ask for nothing that is not so anyway. */
+  | { readonly kind: 'refused'; readonly code: S3ErrorCode; readonly why: string; readonly except: readonly string[] }
+  | { readonly kind: 'harmless'; readonly why: string };
+
+/** By name: headers in lower case, query parameters with a question mark before their name. */
+export type Rows = Readonly<Record<string, Treatment>>;
+
+const honoured: Treatment = { kind: 'honoured' };
+
+function refused(why: string, options: { code?: S3ErrorCode; except?: readonly string[] } = {}): Treatment {
+  return { kind: 'refused', why, code: options.code ?? 'NotImplemented', except: options.except ?? [] };
+}
+
+function harmless(why: string): Treatment {
+  return { kind: 'harmless', why };
+}
+
+function each(names: string, treatment: Treatment): Rows {
+  return Object.fromEntries(names.split(' ').map((name) => [name, treatment]));
+}
+
+/** For every operation. */
+const common: Rows = {
+  'x-amz-expected-bucket-owner': { kind: 'honoured', check: checkOwner },
+  'x-amz-request-payer': harmless('requests cost nothing here, whoever pays'),
+};
+
+const describing: Rows = each(
+  'cache-control content-disposition content-encoding content-language content-type expires x-amz-meta-* x-amz-storage-class',
+  honoured,
+);
+
+const noAcl = { code: 'AccessControlListNotSupported' } as const;
+const acl: Rows = {
+  'x-amz-acl': refused('access is decided by policies', {
+    ...noAcl,
+    except: ['private', 'bucket-owner-read', 'bucket-owner-full-control'],
+  }),
+  ...each(
+    'x-amz-grant-full-control x-amz-grant-read x-amz-grant-read-acp x-amz-grant-write x-amz-grant-write-acp',
+    refused('access is decided by policies', noAcl),
+  ),
+};
+
+const lock: Rows = {
+  ...each(
+    'x-amz-object-lock-mode x-amz-object-lock-retain-until-date x-amz-object-lock-legal-hold x-amz-object-lock-event-hold ' +
+      'x-amz-object-lock-event-hold-duration-days x-amz-object-lock-event-hold-duration-years',
+    refused('objects cannot be locked'),
+  ),
+};
+const unlocking: Rows = {
+  'x-amz-bypass-governance-retention': refused('objects cannot be locked', { except: ['false'] }),
+  'x-amz-mfa': refused('a second factor is not checked'),
+};
+
+/** What is kept of an object apart from its description. */
+const keptWithObjects: Rows = {
+  'x-amz-tagging': refused('objects have no tags', { except: [''] }),
+  'x-amz-website-redirect-location': refused('buckets are no websites'),
+  ...lock,
+  ...acl,
+};
+
+const sse = 'x-amz-server-side-encryption';
+const encryption: Rows = each(`${sse} ${sse}-aws-kms-key-id ${sse}-context ${sse}-bucket-key-enabled`, honoured);
+const customerKey: Rows = each(`${sse}-customer-algorithm ${sse}-customer-key ${sse}-customer-key-md5`, honoured);
+
+const checksums: Rows = each(
+  'x-amz-checksum-crc32 x-amz-checksum-crc32c x-amz-checksum-crc64nvme x-amz-checksum-sha1 x-amz-checksum-sha256',
+  honoured,
+);
+const newerChecksums: Rows = each(
+  'x-amz-checksum-sha512 x-amz-checksum-md5 x-amz-checksum-xxhash64 x-amz-checksum-xxhash3 x-amz-checksum-xxhash128',
+  refused('this checksum is not computed here; use CRC32, CRC32C, CRC64NVME, SHA1 or SHA256'),
+);
+/** Digests of the body of a request, whatever the body is. */
+const bodyDigests: Rows = {
+  'content-md5': honoured,
+  'x-amz-sdk-checksum-algorithm': { kind: 'honoured', check: checkChecksumAlgorithm },
+  ...checksums,
+  ...newerChecksums,
+};
+
+const readConditions: Rows = each('if-match if-none-match if-modified-since if-unmodified-since', honoured);
+const writeConditions: Rows = each('if-match if-none-match', honoured);
+
+const copySource: Rows = {
+  ...each(
+    'x-amz-copy-source x-amz-copy-source-if-match x-amz-copy-source-if-none-match x-amz-copy-source-if-modified-since ' +
+      'x-amz-copy-source-if-unmodified-since x-amz-copy-source-server-side-encryption-customer-algorithm ' +
+      'x-amz-copy-source-server-side-encryption-customer-key x-amz-copy-source-server-side-encryption-customer-key-md5',
+    honoured,
+  ),
+  'x-amz-source-expected-bucket-owner': { kind: 'honoured', check: checkOwner },
+};
+
+const version: Rows = { '?versionId': { kind: 'honoured', check: checkVersion } };
+const reading: Rows = {
+  ...readConditions,
+  ...customerKey,
+  ...each('range x-amz-checksum-mode ?partNumber', honoured),
+  ...each(
+    '?response-cache-control ?response-content-disposition ?response-content-encoding ?response-content-language ' +
+      '?response-content-type ?response-expires',
+    honoured,
+  ),
+  ...version,
+};
+
+const archived: Rows = {
+  'x-amz-optional-object-attributes': harmless('it asks for the state of restored objects, and none is archived here'),
+};
+const listing: Rows = each('?delimiter ?encoding-type ?prefix', honoured);
+
+/** For each operation that is served, the headers and parameters that S3 defines for it. */
+export const requestTable: Readonly<Record<string, Rows>> = {
+  ListBuckets: {
+    ...common,
+    ...each('?max-buckets ?continuation-token ?prefix ?bucket-region', honoured),
+    // ListDirectoryBuckets differs in this parameter alone.
+    '?x-id': refused('directory buckets are not implemented', { except: ['listbuckets', ''] }),
+  },
+
+  CreateBucket: {
+    ...common,
+    ...acl,
+    ...bodyDigests,
+    'x-amz-bucket-object-lock-enabled': refused('objects cannot be locked', { except: ['false'] }),
+    'x-amz-object-ownership': refused('every object belongs to the owner of its bucket', {
+      except: ['bucketownerenforced'],
+    }),
+    'x-amz-bucket-namespace': refused('all buckets are in one namespace', { except: ['global'] }),
+  },
+  HeadBucket: common,
+  DeleteBucket: common,
+  GetBucketLocation: common,
+  GetBucketEncryption: common,
+  PutBucketEncryption: { ...common, ...bodyDigests },
+  DeleteBucketEncryption: common,
+  GetBucketPolicy: common,
+  PutBucketPolicy: {
+    ...common,
+    ...bodyDigests,
+    'x-amz-confirm-remove-self-bucket-access': harmless(
+      'it confirms what is allowed without it: root is never locked out',
+    ),
+  },
+  DeleteBucketPolicy: common,
+  GetBucketPolicyStatus: common,
+  GetBucketTagging: common,
+  PutBucketTagging: { ...common, ...bodyDigests },
+  DeleteBucketTagging: common,
+
+  ListObjects: { ...common, ...listing, ...archived, ...each('?marker ?max-keys', honoured) },
+  ListObjectsV2: {
+    ...common,
+    ...listing,
+    ...archived,
+    ...each('?max-keys ?continuation-token ?fetch-owner ?start-after', honoured),
+  },
+  ListObjectVersions: {
+    ...common,
+    ...listing,
+    ...archived,
+    ...each('?key-marker ?max-keys ?version-id-marker', honoured),
+  },
+  ListMultipartUploads: {
+    ...common,
+    ...listing,
+    ...each('?key-marker ?max-uploads ?upload-id-marker', honoured),
+  },
+  DeleteObjects: { ...common, ...unlocking, ...bodyDigests },
+
+  GetBucketAccelerateConfiguration: common,
+  GetBucketAcl: common,
+  GetBucketCors: common,
+  GetBucketLifecycleConfiguration: common,
+  GetBucketLogging: common,
+  GetBucketNotificationConfiguration: common,
+  GetObjectLockConfiguration: common,
+  GetBucketOwnershipControls: common,
+  GetPublicAccessBlock: common,
+  GetBucketReplication: common,
+  GetBucketRequestPayment: common,
+  GetBucketVersioning: common,
+  GetBucketWebsite: common,
+
+  GetObject: { ...common, ...reading },
+  HeadObject: { ...common, ...reading },
+  PutObject: {
+    ...common,
+    ...describing,
+    ...keptWithObjects,
+    ...encryption,
+    ...customerKey,
+    ...bodyDigests,
+    ...writeConditions,
+    'content-length': honoured,
+    'x-amz-checksum-type': refused('an object that is put whole has a checksum of the whole', {
+      code: 'InvalidRequest',
+      except: ['full_object'],
+    }),
+    'x-amz-write-offset-bytes': refused('bytes cannot be appended'),
+    'x-minio-extract': refused('archives are not unpacked', { except: ['false'] }),
+    'x-amz-meta-snowball-auto-extract': refused('archives are not unpacked', { except: ['false'] }),
+  },
+  CopyObject: {
+    ...common,
+    ...describing,
+    ...keptWithObjects,
+    ...encryption,
+    ...customerKey,
+    ...copySource,
+    ...writeConditions,
+    'x-amz-checksum-algorithm': honoured,
+    'x-amz-metadata-directive': honoured,
+    'x-amz-tagging-directive': refused('the values are COPY and REPLACE; objects have no tags', {
+      code: 'InvalidArgument',
+      except: ['copy', 'replace'],
+    }),
+    'x-amz-object-annotation-directive': harmless('objects have no annotations that could be copied'),
+  },
+  DeleteObject: {
+    ...common,
+    ...unlocking,
+    ...version,
+    ...each('if-match x-amz-if-match-last-modified-time x-amz-if-match-size', honoured),
+  },
+  GetObjectAttributes: {
+    ...common,
+    ...version,
+    ...readConditions,
+    ...customerKey,
+    'x-amz-object-attributes': honoured,
+    ...each('x-amz-max-parts x-amz-part-number-marker', harmless('the answer counts the parts, and lists none')),
+  },
+  GetObjectAcl: { ...common, ...version },
+  GetObjectTagging: { ...common, ...version },
+  GetObjectRetention: { ...common, ...version },
+  GetObjectLegalHold: { ...common, ...version },
+
+  CreateMultipartUpload: {
+    ...common,
+    ...describing,
+    ...keptWithObjects,
+    ...encryption,
+    ...customerKey,
+    ...each('x-amz-checksum-algorithm x-amz-checksum-type', honoured),
+    // S3 defines them for the completion; some clients send them with both, and expect the first refusal to count.
+    ...writeConditions,
+  },
+  UploadPart: {
+    ...common,
+    ...customerKey,
+    ...bodyDigests,
+    ...each('content-length ?partNumber ?uploadId', honoured),
+  },
+  UploadPartCopy: {
+    ...common,
+    ...customerKey,
+    ...copySource,
+    ...each('x-amz-copy-source-range ?partNumber ?uploadId', honoured),
+  },
+  CompleteMultipartUpload: {
+    ...common,
+    ...customerKey,
+    // Some clients repeat here what they said when the upload began: it must be the same.
+    ...encryption,
+    ...checksums,
+    ...newerChecksums,
+    ...writeConditions,
+    ...each('content-md5 x-amz-checksum-type x-amz-mp-object-size ?uploadId', honoured),
+  },
+  AbortMultipartUpload: {
+    ...common,
+    'x-amz-if-match-initiated-time': refused('the time at which an upload began is not compared'),
+    '?uploadId': honoured,
+  },
+  ListParts: {
+    ...common,
+    ...customerKey,
+    ...each('?encoding-type ?max-parts ?part-number-marker ?uploadId', honoured),
+  },
+};
+
+/** Operations of S3 that are not served: the request is refused as a whole, with all its headers. */
+export const notServed: readonly string[] = (
+  'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
+  'DeleteBucketCors DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
+  'DeleteBucketMetadataConfiguration DeleteBucketMetadataTableConfiguration DeleteBucketMetricsConfiguration ' +
+  'DeleteBucketOwnershipControls DeleteBucketReplication DeleteBucketWebsite DeleteObjectAnnotation DeleteObjectTagging ' +
+  'DeletePublicAccessBlock GetBucketAbac GetBucketAnalyticsConfiguration GetBucketIntelligentTieringConfiguration ' +
+  'GetBucketInventoryConfiguration GetBucketMetadataConfiguration GetBucketMetadataTableConfiguration ' +
+  'GetBucketMetricsConfiguration GetObjectAnnotation GetObjectTorrent ListBucketAnalyticsConfigurations ' +
+  'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
+  'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration PutBucketAcl ' +
+  'PutBucketAnalyticsConfiguration PutBucketCors PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
+  'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration PutBucketNotificationConfiguration ' +
+  'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketVersioning PutBucketWebsite PutObjectAcl ' +
+  'PutObjectAnnotation PutObjectLegalHold PutObjectLockConfiguration PutObjectRetention PutObjectTagging PutPublicAccessBlock ' +
+  'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +
+  'UpdateBucketMetadataInventoryTableConfiguration UpdateBucketMetadataJournalTableConfiguration UpdateObjectEncryption ' +
+  'WriteGetObjectResponse'
+).split(' ');
+
+const noGuard = refused('this operation does not test it');
+
+/**
+ * Guards of other operations, where an operation has no row of its own for them. S3 ignores most of them there; whoever sends one relies on
+ * it, so that it is refused here.
+ */
+export const guardsElsewhere: Rows = {
+  ...keptWithObjects,
+  ...unlocking,
+  ...newerChecksums,
+  ...each(
+    [...Object.keys(encryption), ...Object.keys(customerKey), ...Object.keys(copySource).filter(isCopyKey)].join(' '),
+    refused('this operation does not encrypt', { code: 'InvalidArgument' }),
+  ),
+  ...each(Object.keys(checksums).join(' '), refused('this operation takes no body', { code: 'InvalidRequest' })),
+  ...each(
+    'if-match if-unmodified-since x-amz-if-match-last-modified-time x-amz-if-match-size x-amz-if-match-initiated-time ' +
+      'x-amz-mp-object-size x-amz-object-if-match x-amz-copy-source-if-match x-amz-copy-source-if-none-match ' +
+      'x-amz-copy-source-if-modified-since x-amz-copy-source-if-unmodified-since x-amz-copy-source-range',
+    noGuard,
+  ),
+  'x-amz-source-expected-bucket-owner': { kind: 'honoured', check: checkOwner },
+  'x-amz-write-offset-bytes': refused('bytes cannot be appended'),
+  'x-minio-extract': refused('archives are not unpacked', { except: ['false'] }),
+  '?versionId': refused('it is not of one version of an object', { code: 'InvalidArgument' }),
+  '?partNumber': refused('it needs an uploadId, and belongs to a part', { code: 'InvalidArgument' }),
+};
+
+/** In an answer to a read a cache's condition may be passed over, and the whole is sent; a write that passes it over is a lost guard. */
+export const guardsOfWrites: Rows = each('if-none-match if-modified-since', noGuard);
+
+/** Names of guards that are not known here, of which S3 adds some each year. */
+export const guardFamilies =
+  /^x-(?:amz-(?:checksum-(?!mode$|type$|algorithm$)|object-lock-|grant-|if-|server-side-encryption|copy-source-if-|rename-source|expected-|source-expected-)|minio-(?:source|replication)-)/;
+
+function isCopyKey(name: string): boolean {
+  return name.includes('customer');
+}
