@@ -97,19 +97,25 @@ describe('its format', () => {
   it('is refused when it is newer than the server, by a message that says so', async () => {
     await (await openDataFolder(path)).close();
     const file = join(path, 'format.json');
-    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 3'));
-    await expect(openDataFolder(path)).rejects.toThrow(/has format 3, this server knows formats up to 2/);
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 3', '"format": 4'));
+    await expect(openDataFolder(path)).rejects.toThrow(/has format 4, this server knows formats up to 3/);
     // The lock was let go.
-    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 3', '"format": 2'));
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 4', '"format": 3'));
     await (await openDataFolder(path)).close();
   });
 
-  it('is brought from 1 to 2 by a start, so that a server of before refuses the folder', async () => {
+  it.each([1, 2])('is brought from %i to 3 by a start, so that older servers refuse the folder', async (format) => {
     await (await openDataFolder(path)).close();
     const file = join(path, 'format.json');
-    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 1'));
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 3', `"format": ${format}`));
     await (await openDataFolder(path)).close();
-    expect((await readFormat(file))?.format).toBe(2);
+    const found = await readFormat(file);
+    expect(found?.format).toBe(3);
+    if (found === undefined) throw new Error('no format file');
+    const older = { format, migrations: new Map() };
+    await expect(bringForward(path, file, found, older)).rejects.toThrow(
+      `has format 3, this server knows formats up to ${format}: start the newer server`,
+    );
   });
 
   it('is refused when the file is damaged', async () => {
@@ -121,7 +127,7 @@ describe('its format', () => {
   it('is brought forward one step at a time, and goes on where a crash stopped it', async () => {
     await (await openDataFolder(path)).close();
     const file = join(path, 'format.json');
-    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 2', '"format": 1'));
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"format": 3', '"format": 1'));
     const steps: string[] = [];
     const step = (name: string) => () => {
       steps.push(name);

@@ -5,7 +5,7 @@ import { DataFolderError } from './data-folder-error.ts';
 import { writeDurably } from './durable-file.ts';
 
 /** The format of data folders this server writes. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** Brings a folder from one format to the next. Run again after a crash, it must end the same. */
 export type Migration = (folder: string) => Promise<void>;
@@ -14,6 +14,8 @@ export type Migration = (folder: string) => Promise<void>;
 const migrations: ReadonlyMap<number, Migration> = new Map([
   // Large records are in pieces (`lmdb/stored-value.ts`) from format 2 on: whole ones are read as before, and rewritten when they change.
   [1, () => Promise.resolve()],
+  // Objects' records are of format 3, and blobs have records of their block sums: older ones are read as before.
+  [2, () => Promise.resolve()],
 ]);
 
 const schema = z.object({ format: z.int().min(1), deploymentId: z.uuid() });

@@ -36,15 +36,24 @@ describe('the tables', () => {
     await Promise.all(stores.map((store, index) => store.commit(put(String(index)))));
     await Promise.all(stores.map((store) => store.close()));
     expect(await server.asSuperuser(`select value from coffer_meta where name = 'format'`, name)).toEqual([
-      { value: '1' },
+      { value: '2' },
     ]);
   }, 60_000);
 
   it('of a newer server are refused', async () => {
     await (await open()).close();
     await server.asSuperuser(`update coffer_meta set value = '7' where name = 'format'`, name);
-    await expect(open()).rejects.toThrow(/have format 7, this server knows formats up to 1: start the newer server/u);
+    await expect(open()).rejects.toThrow(/have format 7, this server knows formats up to 2: start the newer server/u);
   });
+
+  it('of format 1 are brought forward by a start, so that older servers refuse them', async () => {
+    await (await open()).close();
+    await server.asSuperuser(`update coffer_meta set value = '1' where name = 'format'`, name);
+    await (await open()).close();
+    expect(await server.asSuperuser(`select value from coffer_meta where name = 'format'`, name)).toEqual([
+      { value: '2' },
+    ]);
+  }, 60_000);
 
   it('once made need no more than the right to change rows', async () => {
     await (await open()).close();

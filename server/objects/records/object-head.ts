@@ -2,26 +2,32 @@ import type { Checksum } from '../object-layer.ts';
 import { UnreadableRecord } from './record-format.ts';
 
 /**
- * What listings show of an object stands at the beginning of its record in fixed places, so that a listing of a thousand objects
+ * The head of an object's record has all that a listing shows, in fixed places before the JSON, so that a listing of a thousand objects
  * parses no JSON:
  *
- * | byte | what                                                                                                |
- * | ---- | --------------------------------------------------------------------------------------------------- |
- * | 0    | the format, 2                                                                                       |
- * | 1    | bits 0 to 2 the checksum's algorithm, 3 whether it is composite, 4 encrypted, 5 incomplete          |
- * | 2    | 6 bytes: milliseconds since 1970                                                                    |
- * | 8    | 6 bytes: the size                                                                                   |
- * | 14   | the length of the ETag, which follows; after it the JSON                                            |
+ * | byte | content                                                                                     |
+ * | ---- | ------------------------------------------------------------------------------------------- |
+ * | 0    | the format, 3                                                                               |
+ * | 1    | bits 0 to 3 the checksum's algorithm, 4 composite, 5 encrypted, 6 incomplete                |
+ * | 2    | fields that are reserved: see `reserved`                                                    |
+ * | 3    | 6 bytes: milliseconds since 1970                                                            |
+ * | 9    | 6 bytes: the size                                                                           |
+ * | 15   | the length of the ETag, which follows; after it the JSON                                    |
+ *
+ * Format 2 has no byte 2 of fields: all that follows lies one byte earlier. Its byte 1 has 3 bits for the algorithm, then composite,
+ * encrypted, incomplete.
  */
-export const HEAD_FORMAT = 2;
-const TIME = 2;
-const SIZE = 8;
-const ETAG_LENGTH = 14;
-const ETAG = 15;
-const ALGORITHM = 0b0000_0111;
-const COMPOSITE = 0b0000_1000;
-const ENCRYPTED = 0b0001_0000;
-const INCOMPLETE = 0b0010_0000;
+export const HEAD_FORMAT = 3;
+const OLD_HEAD_FORMAT = 2;
+const FIELDS = 2;
+const TIME = 3;
+const SIZE = 9;
+const ETAG_LENGTH = 15;
+const ETAG = 16;
+const ALGORITHM = 0b0000_1111;
+const COMPOSITE = 0b0001_0000;
+const ENCRYPTED = 0b0010_0000;
+const INCOMPLETE = 0b0100_0000;
 const LIMIT = 2 ** 48;
 
 /** By their bits in the head: never to be put in another order. 0 is none. */
@@ -39,14 +45,26 @@ export interface ObjectHead {
   readonly complete: boolean;
 }
 
+/** Names of the fields in byte 2, by their bits. A record with one of them is refused until this server can read it. */
+const reserved = [
+  'sealed digests',
+  'a version id',
+  'a delete marker',
+  'tags',
+  'a lock',
+  'a replication state',
+  'a replication state',
+  'a replication state',
+] as const;
+
 /** One for each value of the bits, made once. */
-const checksums: readonly (ListedChecksum | undefined)[] = Array.from({ length: 16 }, (_, bits) => {
+const checksums: readonly (ListedChecksum | undefined)[] = Array.from({ length: 32 }, (_, bits) => {
   const algorithm = algorithms[(bits & ALGORITHM) - 1];
   return algorithm && { algorithm, type: (bits & COMPOSITE) === 0 ? 'FULL_OBJECT' : 'COMPOSITE' };
 });
 
 export function hasHead(value: Buffer): boolean {
-  return value[0] === HEAD_FORMAT;
+  return value[0] === HEAD_FORMAT || value[0] === OLD_HEAD_FORMAT;
 }
 
 /** Undefined where something does not fit: such an object is all JSON. */
@@ -59,6 +77,7 @@ export function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefin
   const bytes = Buffer.allocUnsafe(end + Buffer.byteLength(json));
   bytes[0] = HEAD_FORMAT;
   bytes[1] = bitsOf(head);
+  bytes[FIELDS] = 0;
   bytes.writeUIntBE(modified, TIME, 6);
   bytes.writeUIntBE(size, SIZE, 6);
   bytes[ETAG_LENGTH] = etag.length;
@@ -69,13 +88,15 @@ export function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefin
 
 /** `end` is where the JSON begins. Throws `UnreadableRecord`; `what` names the record. */
 export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly end: number } {
-  const bits = value[1] ?? 0;
-  const end = ETAG + (value[ETAG_LENGTH] ?? 0);
+  const shift = shiftOf(value);
+  const bits = shift === 0 ? (value[1] ?? 0) : bitsOfOldHead(value[1] ?? 0);
+  const end = ETAG - shift + (value[ETAG_LENGTH - shift] ?? 0);
   if (value.length < end) throw new UnreadableRecord(`the record of ${what} is damaged: it ends inside its head`);
+  if (shift === 0 && value[FIELDS] !== 0) throw unknownField(value[FIELDS] ?? 0, what);
   return {
-    modified: value.readUIntBE(TIME, 6),
-    size: value.readUIntBE(SIZE, 6),
-    etag: value.toString('latin1', ETAG, end),
+    modified: value.readUIntBE(TIME - shift, 6),
+    size: value.readUIntBE(SIZE - shift, 6),
+    etag: value.toString('latin1', ETAG - shift, end),
     checksum: checksums[bits & (ALGORITHM | COMPOSITE)],
     encrypted: (bits & ENCRYPTED) !== 0,
     complete: (bits & INCOMPLETE) === 0,
@@ -86,7 +107,24 @@ export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly
 /** The size alone, of a value that has a head. Throws `UnreadableRecord`. */
 export function headSize(value: Buffer): number {
   if (value.length < ETAG) throw new UnreadableRecord('the record of an object is damaged: it ends inside its head');
-  return value.readUIntBE(SIZE, 6);
+  return value.readUIntBE(SIZE - shiftOf(value), 6);
+}
+
+/** Bytes by which everything after byte 1 lies earlier. */
+function shiftOf(value: Buffer): number {
+  return value[0] === OLD_HEAD_FORMAT ? 1 : 0;
+}
+
+/** Byte 1 of format 2, as format 3 has it. */
+function bitsOfOldHead(bits: number): number {
+  return (bits & 0b111) | ((bits & 0b11_1000) << 1);
+}
+
+function unknownField(fields: number, what: string): UnreadableRecord {
+  const names = new Set(reserved.filter((_, bit) => (fields & (1 << bit)) !== 0));
+  return new UnreadableRecord(
+    `the record of ${what} has ${[...names].join(', ')}, which this server cannot read: start the newer server that wrote it`,
+  );
 }
 
 function bitsOf({ checksum, encrypted, complete }: ObjectHead): number {

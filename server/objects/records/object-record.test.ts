@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeListed, decodeObject, encodeObject, type ObjectRecord } from './object-record.ts';
+import { decodeListed, decodeObject, encodeObject, objectSize, type ObjectRecord } from './object-record.ts';
 import { encodeRecord, UnreadableRecord } from './record-format.ts';
 
 const plain: ObjectRecord = {
@@ -22,6 +22,20 @@ const listedPlain = {
   storageClass: undefined,
   damage: undefined,
 };
+
+/** Records as a server of format 2 wrote them: the first with a composite SHA-256, the second encrypted, with a storage class. */
+const FORMAT_2 = [
+  'Ag0BmqexNfsAAAAAAQAgMzQ4YTk3OTFkYzQxYjg5Nzk2ZWMzODA4YjViNTI2MmZ7ImlkIjoiMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMD',
+  'AwMDAiLCJoZWFkZXJzIjp7ImNvbnRlbnRUeXBlIjoidGV4dC9wbGFpbiIsIm1ldGFkYXRhIjp7ImNvbG91ciI6Imdyw7xuIn19LCJib2R5Ijp7',
+  'ImtpbmQiOiJpbmxpbmUiLCJjcmMiOjd9LCJjaGVja3N1bSI6eyJhbGdvcml0aG0iOiJTSEEyNTYiLCJ0eXBlIjoiQ09NUE9TSVRFIiwidmFsdW',
+  'UiOiJ4In19',
+].join('');
+const FORMAT_2_ENCRYPTED = [
+  'AjABmqexNfsAAAAAAQAgMzQ4YTk3OTFkYzQxYjg5Nzk2ZWMzODA4YjViNTI2MmZ7ImlkIjoiMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMD',
+  'AwMDAiLCJoZWFkZXJzIjp7InN0b3JhZ2VDbGFzcyI6IkdMQUNJRVIiLCJtZXRhZGF0YSI6e319LCJib2R5Ijp7ImtpbmQiOiJibG9iIiwiYmxv',
+  'YiI6IjExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTExIiwic2FsdCI6ImMyRnNkQT09IiwibWFjIjoiYldGaiJ9LCJzZWFsZWQiOnsic2',
+  'NoZW1lIjoiU1NFLVMzIiwia2V5TmFtZSI6ImsiLCJkYXRhS2V5IjoiWkE9PSIsIm9iamVjdEtleSI6ImJ3PT0ifX0=',
+].join('');
 
 const times = fc.oneof(fc.integer({ min: -1, max: 2 ** 49 }), fc.constantFrom(0, 1.5, 2 ** 48 - 1, 2 ** 48));
 const records: fc.Arbitrary<ObjectRecord> = fc
@@ -87,7 +101,7 @@ describe('the record of an object', () => {
   it('keeps its form on the disk', () => {
     expect(encodeObject({ ...plain, checksum: { algorithm: 'SHA256', type: 'COMPOSITE', value: 'x' } })).toEqual(
       Buffer.concat([
-        Buffer.from([2, 0b1101, 0x01, 0x9a, 0xa7, 0xb1, 0x35, 0xfb, 0, 0, 0, 0, 1, 0, 32]),
+        Buffer.from([3, 0b1_0101, 0, 0x01, 0x9a, 0xa7, 0xb1, 0x35, 0xfb, 0, 0, 0, 0, 1, 0, 32]),
         Buffer.from(plain.etag),
         Buffer.from(
           `{"id":"${plain.id}","headers":{"contentType":"text/plain","metadata":{"colour":"grün"}},` +
@@ -104,25 +118,64 @@ describe('the record of an object', () => {
     expect({ ...decodeListed(old, 'bucket', 'key') }).toEqual(listedPlain);
   });
 
+  it('is read where a server of format 2 wrote it', () => {
+    const checksum = { algorithm: 'SHA256', type: 'COMPOSITE', value: 'x' } as const;
+    const old = Buffer.from(FORMAT_2, 'base64');
+    expect(decodeObject(old, 'bucket', 'key')).toEqual({ ...plain, checksum });
+    const { algorithm, type } = checksum;
+    expect({ ...decodeListed(old, 'bucket', 'key') }).toEqual({ ...listedPlain, checksum: { algorithm, type } });
+    expect(objectSize(old)).toBe(plain.size);
+    const encrypted = Buffer.from(FORMAT_2_ENCRYPTED, 'base64');
+    expect(decodeObject(encrypted, 'bucket', 'key')).toMatchObject({
+      headers: { storageClass: 'GLACIER' },
+      body: { kind: 'blob', salt: 'c2FsdA==', mac: 'bWFj' },
+      sealed: { scheme: 'SSE-S3' },
+    });
+    expect(decodeListed(encrypted, 'bucket', 'key')).toMatchObject({ encrypted: true, storageClass: 'GLACIER' });
+  });
+
+  it.each([
+    [0b1, 'sealed digests'],
+    [0b10, 'a version id'],
+    [0b100, 'a delete marker'],
+    [0b1000, 'tags'],
+    [0b1_0000, 'a lock'],
+    [0b0110_0000, 'a replication state'],
+    [0b1010, 'a version id, tags'],
+  ])('is refused by name where it has fields %i of a newer server: %s', (fields, names) => {
+    const value = encodeObject(plain);
+    value[2] = fields;
+    const message = `the record of object bucket/key has ${names}, which this server cannot read: start the newer server`;
+    expect(() => decodeObject(value, 'bucket', 'key')).toThrow(message);
+    expect(() => decodeListed(value, 'bucket', 'key')).toThrow(message);
+  });
+
+  it('is refused by name where its body is in a place of a newer server', () => {
+    const body = { kind: 'segment', segment: 's', offset: 0, length: 1 } as unknown as ObjectRecord['body'];
+    expect(() => decodeObject(encodeObject({ ...plain, body }), 'bucket', 'key')).toThrow(
+      'the body of object bucket/key is of kind "segment", which this server cannot read: start the newer server',
+    );
+  });
+
   it('is listed without its JSON being read', () => {
     const value = encodeObject(plain);
-    value.fill(0, 15 + plain.etag.length);
+    value.fill(0, 16 + plain.etag.length);
     expect({ ...decodeListed(value, 'bucket', 'key') }).toEqual(listedPlain);
     expect(() => decodeObject(value, 'bucket', 'key')).toThrow('the record of object bucket/key is damaged');
   });
 
   it('is refused where it ends inside its head', () => {
     const value = encodeObject(plain);
-    for (const length of [1, 2, 7, 14, 15, 46]) {
+    for (const length of [1, 2, 3, 8, 15, 16, 47]) {
       expect(() => decodeListed(value.subarray(0, length), 'bucket', 'key')).toThrow(UnreadableRecord);
       expect(() => decodeObject(value.subarray(0, length), 'bucket', 'key')).toThrow(UnreadableRecord);
     }
   });
 
   it('is refused by name where a newer server wrote it', () => {
-    const value = Buffer.from([3, 0, 0]);
+    const value = Buffer.from([4, 0, 0]);
     expect(() => decodeListed(value, 'bucket', 'key')).toThrow(
-      'the record of object bucket/key has format 3, this server knows 2: start the newer server that wrote it',
+      'the record of object bucket/key has format 4, this server knows 3: start the newer server that wrote it',
     );
   });
 });

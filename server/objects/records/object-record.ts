@@ -2,7 +2,7 @@ import type { BlobId } from '../../store/blob-store.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { Checksum, ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
 import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
-import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
+import { decodeRecord, encodeRecord, parseRecord, UnreadableRecord } from './record-format.ts';
 
 /** What is kept of an object under `o`: all that HEAD and listings show, and where its body is. */
 export interface ObjectRecord {
@@ -60,18 +60,26 @@ export interface CustomerSealedKeys {
   readonly objectKey: string;
 }
 
+/** A body elsewhere than in one of these is written by a newer server: it must not be taken for an absent one. */
+const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 'parts']);
+
 /** What listings show goes ahead as `object-head.ts` writes it, the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
   const { modified: _modified, size: _size, etag: _etag, ...rest } = record;
   return encodeWithHead(headOf(record), rest) ?? encodeRecord(record);
 }
 
-/** Also records of before there were heads. */
+/** Reads format 1 too, which is all JSON, and format 2. Throws `UnreadableRecord`. */
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
   const what = `object ${bucket}/${key}`;
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
   const { end, modified, size, etag } = decodeHead(value, what);
   const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
+  if (!bodyKinds.has(record.body.kind)) {
+    throw new UnreadableRecord(
+      `the body of ${what} is of kind ${JSON.stringify(record.body.kind)}, which this server cannot read: start the newer server that wrote it`,
+    );
+  }
   record.modified = modified;
   record.size = size;
   record.etag = etag;

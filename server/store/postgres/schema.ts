@@ -4,7 +4,7 @@ import type { PostgresConnection } from './postgres-connection.ts';
 import type { Dialect } from './session.ts';
 
 /** The format of the tables this server writes. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** The tables cannot be used; the message says why and what to do. */
 export class DatabaseFormatError extends Error {
@@ -12,7 +12,11 @@ export class DatabaseFormatError extends Error {
 }
 
 /** The statements that bring the tables from one format to the next, by the format they start from; 0 is a database without any. */
-const migrations: ReadonlyMap<number, (dialect: Dialect) => readonly string[]> = new Map([[0, createTables]]);
+const migrations: ReadonlyMap<number, (dialect: Dialect) => readonly string[]> = new Map([
+  [0, createTables],
+  // The tables stay as they are. What is in them changes: format 2 keeps servers away that cannot read objects' records of format 3.
+  [1, () => []],
+]);
 
 function createTables(dialect: Dialect): readonly string[] {
   return [
