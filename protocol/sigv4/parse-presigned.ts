@@ -20,7 +20,9 @@ export function presignedParameters(rawQuery: string): ReadonlyMap<string, strin
   // Most queries hold none of these: the test spares them the decoding.
   if (rawQuery === '' || !/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=/.test(rawQuery)) return undefined;
   const parameters = new Map<string, string>();
-  for (const [name, value] of decodedParameters(rawQuery)) {
+  for (const [sent, value] of decodedParameters(rawQuery)) {
+    // SDKs move the header into the query under the name that the header had.
+    const name = sent.toLowerCase() === 'x-amz-content-sha256' ? 'X-Amz-Content-Sha256' : sent;
     if (name === 'AWSAccessKeyId') {
       throw new S3Error(
         'UnsupportedSignature',
@@ -60,11 +62,18 @@ export function parsePresigned(parameters: ReadonlyMap<string, string>, headers:
     timestamp,
     expires: parseExpires(expires),
     ...(sessionToken === undefined ? {} : { sessionToken }),
-    payloadHash:
-      parameters.get('X-Amz-Content-Sha256') ??
-      headerValue(headers, 'x-amz-content-sha256')?.trim() ??
-      'UNSIGNED-PAYLOAD',
+    payloadHash: payloadHashOf(parameters, headers),
   };
+}
+
+/** What covers the body, by the query or by the header; nothing unless one of them says so. */
+function payloadHashOf(parameters: ReadonlyMap<string, string>, headers: RequestHeaders): string {
+  const inQuery = parameters.get('X-Amz-Content-Sha256');
+  const inHeader = headerValue(headers, 'x-amz-content-sha256')?.trim();
+  if (inQuery !== undefined && inHeader !== undefined && inQuery !== inHeader) {
+    throw malformed('X-Amz-Content-Sha256 of the query and x-amz-content-sha256 of the headers differ');
+  }
+  return inQuery ?? inHeader ?? 'UNSIGNED-PAYLOAD';
 }
 
 function parseExpires(text: string): number {

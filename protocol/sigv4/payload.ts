@@ -16,8 +16,8 @@ export type PayloadKind =
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
  */
-export function payloadKind(headers: RequestHeaders): PayloadKind {
-  const sent = headerValue(headers, 'x-amz-content-sha256')?.trim();
+export function payloadKind(payloadHash: string | undefined): PayloadKind {
+  const sent = payloadHash?.trim();
   switch (sent) {
     case undefined:
     case '':

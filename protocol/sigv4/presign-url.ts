@@ -12,6 +12,8 @@ export interface Presigning {
   /** Seconds, 1 to 604800. */
   readonly expires: number;
   readonly method?: string;
+  /** Hex SHA-256 that the body must have; any body is good without it. */
+  readonly payloadHash?: string;
 }
 
 /**
@@ -29,6 +31,8 @@ export function presignUrl(url: URL, credentials: Credentials, presigning: Presi
     ['X-Amz-Expires', String(presigning.expires)],
     ['X-Amz-SignedHeaders', 'host'],
   ];
+  const { payloadHash } = presigning;
+  if (payloadHash !== undefined) parameters.push(['X-Amz-Content-Sha256', payloadHash]);
   if (credentials.sessionToken !== undefined) parameters.push(['X-Amz-Security-Token', credentials.sessionToken]);
   const own = url.search.slice(1);
   const added = parameters.map(([name, value]) => `${name}=${percentEncode(value)}`).join('&');
@@ -40,7 +44,7 @@ export function presignUrl(url: URL, credentials: Credentials, presigning: Presi
     query,
     headerLines: `host:${url.host}\n`,
     signedHeaders: ['host'],
-    payloadHash: 'UNSIGNED-PAYLOAD',
+    payloadHash: payloadHash ?? 'UNSIGNED-PAYLOAD',
   });
   const signature = computeSignature(deriveSigningKey(credentials.secretKey, scope), timestamp, scope, hash);
   return new URL(`${url.protocol}//${url.host}${path}?${query}&X-Amz-Signature=${signature}`);

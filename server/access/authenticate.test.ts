@@ -216,6 +216,51 @@ describe('createAuthenticator', () => {
       expect(await codeOf(textOf(body))).toBe('XAmzContentSHA256Mismatch');
     });
 
+    describe('of a presigned URL', () => {
+      const presigned = (
+        body: string,
+        more: { query?: string; payloadHash?: string; headers?: Call['headers'] } = {},
+      ) => {
+        const { pathname, search } = presignUrl(new URL(`http://s3.example/bucket/key${more.query ?? ''}`), root, {
+          region: 'us-east-1',
+          service: 's3',
+          now,
+          expires: 60,
+          method: 'PUT',
+          ...(more.payloadHash === undefined ? {} : { payloadHash: more.payloadHash }),
+        });
+        const headers = { 'content-length': String(body.length), ...more.headers };
+        return authenticate()(incoming({ method: 'PUT', path: pathname, query: search.slice(1), body, headers }));
+      };
+
+      it('must have the hash that the query says', async () => {
+        const right = await presigned('hello', { payloadHash: hex('hello') });
+        expect(await textOf(right.body)).toBe('hello');
+        const wrong = await presigned('HELLO', { payloadHash: hex('hello') });
+        expect(await codeOf(textOf(wrong.body))).toBe('XAmzContentSHA256Mismatch');
+      });
+
+      it('may be any where the query says nothing', async () => {
+        expect(await textOf((await presigned('HELLO')).body)).toBe('HELLO');
+      });
+
+      it('is refused where a header says another hash', async () => {
+        const headers = { 'x-amz-content-sha256': hex('HELLO') };
+        const refused = presigned('HELLO', { payloadHash: hex('hello'), headers });
+        expect(await codeOf(refused)).toBe('AuthorizationQueryParametersError');
+      });
+
+      it('is not taken with a hash that is not signed as one', async () => {
+        const refused = presigned('hello', { query: `?x-amz-content-sha256=${hex('hello')}` });
+        expect(await codeOf(refused)).toBe('SignatureDoesNotMatch');
+      });
+
+      it('may be no chunks that are signed by a header', async () => {
+        const refused = presigned('hello', { payloadHash: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' });
+        expect(await codeOf(refused)).toBe('InvalidRequest');
+      });
+    });
+
     it('finds a wrong hash of an empty body', async () => {
       const request = signed(root, { method: 'PUT', headers: { 'content-length': '0' } }, { payloadHash: hex('x') });
       const { body, size } = await authenticate()(request);

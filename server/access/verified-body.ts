@@ -25,7 +25,8 @@ const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['alg
  */
 export function verifiedBody(request: IncomingRequest, signature: VerifiedSignature | undefined): VerifiedBody {
   const { headers } = request;
-  const payload = payloadKind(headers);
+  // Of a presigned URL it stands in the query.
+  const payload = payloadKind(signature?.claim.payloadHash ?? textOf(headers['x-amz-content-sha256']));
   switch (payload.kind) {
     case 'unsigned':
     case 'sha256': {

@@ -12,6 +12,7 @@ import { findOperation } from './find-operation.ts';
 import type { Operation, PolicyContext, S3Call } from './operation.ts';
 import { parseQuery } from './query.ts';
 import type { Query } from './query.ts';
+import { headersWithPresigned } from './presigned-headers.ts';
 import { requestContext } from './request-context.ts';
 import type { Level } from './routes.ts';
 
@@ -30,13 +31,15 @@ export function createS3Api(services: S3Services): RequestHandler {
   return async (request) => {
     const query = parseQuery(request.rawQuery);
     const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
-    const isCopy = request.headers['x-amz-copy-source'] !== undefined;
+    const headers = headersWithPresigned(request.headers, query);
+    const isCopy = headers['x-amz-copy-source'] !== undefined;
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name, bucket);
     request.watch?.isFor(operation.name, { bucket, key });
     const auth = await services.authenticate(request);
     request.watch?.isFrom(auth.principal);
-    const call = new Call(services, request, auth, { query, bucket, key });
+    const whole = headers === request.headers ? request : { ...request, headers };
+    const call = new Call(services, whole, auth, { query, bucket, key });
     if (operation.context !== undefined) await call.addContext(operation.context);
     if (operation.action !== undefined) {
       await call.require(operation.action, key === '' ? bucket : `${bucket}/${key}`);

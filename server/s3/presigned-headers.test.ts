@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { testCalls } from './testing-calls.ts';
+
+const presigned = 'X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-SignedHeaders=host&X-Amz-Signature=0';
+const sha256 = encodeURIComponent(createHash('sha256').update('hello').digest('base64'));
+
+async function put(query: string, body: string, headers: Record<string, string> = {}) {
+  const test = await testCalls();
+  const { code, body: said } = await test.call('PUT', `/bucket/key?${query}`, { body, headers });
+  return { code, said, head: () => test.call('HEAD', '/bucket/key') };
+}
+
+describe('a header in the query of a presigned URL', () => {
+  it.each([
+    ['x-amz-checksum-sha256', sha256, 'XAmzContentChecksumMismatch'],
+    ['X-Amz-Checksum-Sha256', sha256, 'XAmzContentChecksumMismatch'],
+    ['x-amz-server-side-encryption', 'nonsense', 'InvalidArgument'],
+  ])('%s is honoured', async (name, value, refusal) => {
+    expect(['BadDigest', 'InvalidEncryptionAlgorithmError', refusal]).toContain(
+      (await put(`${presigned}&${name}=${value}`, 'HELLO')).code,
+    );
+  });
+
+  it('is the object’s metadata', async () => {
+    const { code, head } = await put(`${presigned}&x-amz-meta-colour=gr%C3%BCn`, 'hello');
+    expect(code).toBeUndefined();
+    expect((await head()).headers['x-amz-meta-colour']).toBe(Buffer.from('grün').toString('latin1'));
+  });
+
+  it('makes a copy', async () => {
+    const { code } = await put(`${presigned}&x-amz-copy-source=%2Fbucket%2Fmissing`, '');
+    expect(code).toBe('NoSuchKey');
+  });
+
+  it.each([
+    ['that differs from the header', 'x-amz-meta-a=b', { 'x-amz-meta-a': 'c' }, 'is given twice'],
+    ['that is given in two ways', 'x-amz-meta-a=b&X-Amz-Meta-A=c', {}, 'is given twice'],
+    ['with a line end', 'x-amz-meta-a=b%0D%0Ac:d', {}, 'control characters'],
+    ['with a key', 'x-amz-server-side-encryption-customer-key=AAAA', {}, 'must be sent as a header'],
+  ])('%s is refused', async (_what, query, headers, why) => {
+    const { code, said } = await put(`${presigned}&${query}`, 'hello', headers);
+    expect(code).toBe('InvalidRequest');
+    expect(said).toContain(why);
+  });
+
+  it('is ignored without a signature there, as S3 does', async () => {
+    expect((await put(`x-amz-checksum-sha256=${sha256}`, 'HELLO')).code).toBeUndefined();
+  });
+});
