@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Server as TlsServer } from 'node:tls';
+import { BodyMemory } from '../platform/body-memory.ts';
 import { openLineRing } from '../platform/line-ring.ts';
 import { formatAddress, listen } from '../platform/listen.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -102,6 +103,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     secure: options.tls !== undefined,
     clientCertificates: certificates !== undefined,
     nextRequestId,
+    bodies: new BodyMemory(options.bodies),
     log,
     measure: () => new RequestMeasure(counters, bucketCounters),
     events,

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endAtOnce } from '../platform/end-at-once.ts';
 import { formatAddress, ListenError, parseAddress } from '../platform/listen.ts';
+import { sharedBodyMemory } from '../platform/body-memory.ts';
 import { openLineRing } from '../platform/line-ring.ts';
 import { createLogger } from '../platform/logger.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -97,6 +98,7 @@ async function run({
     terminal: process.stdout.isTTY,
     startedAt: Date.now(),
     live,
+    bodies: sharedBodyMemory(),
     ...(audit === undefined ? {} : { audit: { memory: audit.memory } }),
   };
   const memory = { memory: requestCounterMemory(threads), buckets: bucketCounterMemory(threads) };

@@ -25,6 +25,8 @@ export interface ThreadOptions {
     readonly buckets: SharedArrayBuffer;
     readonly thread: number;
   };
+  /** Where all threads count the request bodies that they hold in memory. */
+  readonly bodies: SharedArrayBuffer;
   /** What was written last, for who looks on. */
   readonly live: LiveMemory;
   /** Where it is counted what becomes of audit entries; absent where they go nowhere. */

@@ -101,6 +101,19 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
 
 const crc = 'x-amz-checksum-crc32:NhCmhg==\r\n';
 const streaming = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
+const presigned = (body: string, more: { query?: string; payloadHash?: string; headers?: Call['headers'] } = {}) => {
+  const { pathname, search } = presignUrl(new URL(`http://s3.example/bucket/key${more.query ?? ''}`), root, {
+    region: 'us-east-1',
+    service: 's3',
+    now,
+    expires: 60,
+    method: 'PUT',
+    ...(more.payloadHash === undefined ? {} : { payloadHash: more.payloadHash }),
+  });
+  const headers = { 'content-length': String(body.length), ...more.headers };
+  return authenticate()(incoming({ method: 'PUT', path: pathname, query: search.slice(1), body, headers }));
+};
+
 const sentWith = (headers: Record<string, string>, trailer: string, payloadHash: string) =>
   authenticate()(
     signed(
@@ -217,22 +230,6 @@ describe('createAuthenticator', () => {
     });
 
     describe('of a presigned URL', () => {
-      const presigned = (
-        body: string,
-        more: { query?: string; payloadHash?: string; headers?: Call['headers'] } = {},
-      ) => {
-        const { pathname, search } = presignUrl(new URL(`http://s3.example/bucket/key${more.query ?? ''}`), root, {
-          region: 'us-east-1',
-          service: 's3',
-          now,
-          expires: 60,
-          method: 'PUT',
-          ...(more.payloadHash === undefined ? {} : { payloadHash: more.payloadHash }),
-        });
-        const headers = { 'content-length': String(body.length), ...more.headers };
-        return authenticate()(incoming({ method: 'PUT', path: pathname, query: search.slice(1), body, headers }));
-      };
-
       it('must have the hash that the query says', async () => {
         const right = await presigned('hello', { payloadHash: hex('hello') });
         expect(await textOf(right.body)).toBe('hello');

@@ -1,4 +1,5 @@
 import { createHash, type Hash, hash } from 'node:crypto';
+import type { BodySender } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { BodySource, TakePiece } from '../objects/object-layer.ts';
 
@@ -23,6 +24,10 @@ export class CheckedBody implements BodySource {
     const { pour } = source;
     if (pour !== undefined) this.pour = (take) => pourChecked(pour.bind(source), this.#declared, take);
     if (source.whole !== undefined && declared.size !== undefined) this.whole = () => this.#readWhole();
+  }
+
+  hold(bytes: number, sender: BodySender): void {
+    this.#source.hold?.(bytes, sender);
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Buffer> {

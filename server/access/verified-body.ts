@@ -60,12 +60,25 @@ function streaming(
   const signed = payload.signed && signature !== undefined ? { signature } : {};
   if (!payload.trailer) {
     refuseTrailer(request);
-    return { body: decodeChunkedBody(request.body, { ...signed, trailer: false, decodedLength: size }), size };
+    const body = decodeChunkedBody(request.body, { ...signed, trailer: false, decodedLength: size });
+    return { body: countedAt(body, request.body), size };
   }
   const { name, algorithm, bytes } = announcedChecksum(request);
   const announced = { trailer: true, announcedTrailers: [name], decodedLength: size };
   const body = decodeChunkedBody(request.body, { ...signed, ...announced });
-  return { body, size, trailing: { algorithm, value: () => checksumIn(body.trailers, name, bytes) } };
+  return {
+    body: countedAt(body, request.body),
+    size,
+    trailing: { algorithm, value: () => checksumIn(body.trailers, name, bytes) },
+  };
+}
+
+/** What is held of a decoded body counts where its source does. */
+function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySource {
+  return {
+    [Symbol.asyncIterator]: () => decoded[Symbol.asyncIterator](),
+    hold: (bytes, sender) => source.hold?.(bytes, sender),
+  };
 }
 
 /** The one checksum that `x-amz-trailer` announces: a body that says that it has a trailer must say which. */

@@ -2,6 +2,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
+import { readWholeBody } from '../access/read-whole-body.ts';
 import { AdminError } from './admin-error.ts';
 import { limitedTurns } from '../../platform/limited-turns.ts';
 import type { AdminCall } from './route.ts';
@@ -15,12 +16,16 @@ const inTurn = limitedTurns(2);
 export function createCall(
   services: AdminServices,
   request: IncomingRequest,
-  { body }: AuthenticatedRequest,
+  { body, size }: AuthenticatedRequest,
   principal: AuthenticatedPrincipal,
   parts: readonly string[],
 ): AdminCall {
   const query = new URLSearchParams(request.rawQuery);
-  const read = (limit = longestBody) => readBody(body, limit);
+  const read = async (maxBytes = longestBody) => {
+    const tooLarge = () => new AdminError('XCofferInvalidRequest', `The body is longer than ${maxBytes} bytes.`);
+    if ((size ?? 0) > maxBytes) throw tooLarge();
+    return readWholeBody(body, { maxBytes, tooLarge });
+  };
   return {
     services,
     request,
@@ -76,15 +81,4 @@ export async function authorizeCall(
   });
   request.watch?.decided({ action, resource }, decision);
   if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: new Error(decision.reason) });
-}
-
-async function readBody(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > limit) throw new AdminError('XCofferInvalidRequest', `The body is longer than ${limit} bytes.`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }

@@ -1,16 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { clientCertificateOf } from './client-certificate.ts';
-import { MessageBody } from './message-body.ts';
+import type { MessageBody } from './message-body.ts';
 
 /** What the rooms see of a message. */
 export function toIncomingRequest(
   message: IncomingMessage,
-  response: ServerResponse,
   options: {
     readonly requestId: string;
     readonly secure: boolean;
-    readonly awaitsContinue: boolean;
+    readonly body: MessageBody;
     readonly measure: IncomingRequest['measure'];
     readonly watch: IncomingRequest['watch'];
     readonly clientCertificates: boolean;
@@ -24,7 +23,7 @@ export function toIncomingRequest(
     rawPath: question < 0 ? target : target.slice(0, question),
     rawQuery: question < 0 ? '' : target.slice(question + 1),
     headers: message.headers,
-    body: new MessageBody(message, response, options.awaitsContinue),
+    body: options.body,
     secure: options.secure,
     remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
     measure: options.measure,

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BodyMemory, sharedBodyMemory } from '../../platform/body-memory.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { sendRaw } from '../../test/harness/raw-http.ts';
 import type { RequestHandler } from '../access/answer.ts';
@@ -14,10 +15,10 @@ afterEach(async () => {
 
 const nextRequestId = () => '0123456789ABCDEF';
 
-async function serve(handle: RequestHandler): Promise<string> {
+async function serve(handle: RequestHandler, bodies?: BodyMemory): Promise<string> {
   const log = createLogger({ name: 'test', level: 'silent' });
   const made = createS3Server({
-    listener: createRequestListener({ handle, secure: false, nextRequestId, log }),
+    listener: createRequestListener({ handle, secure: false, nextRequestId, log, ...(bodies && { bodies }) }),
     nextRequestId,
   });
   servers.push(made);
@@ -117,3 +118,54 @@ describe('the body of a client who went away', () => {
     expect(order).toEqual(['taken', 'given up']);
   });
 });
+
+describe('bodies that are held in memory', () => {
+  it('are refused with SlowDown beyond the total', async () => {
+    const { url } = await holding(100, atOnce);
+    expect(await sendRaw(url, put(101))).toMatchObject({ status: 503, body: expect.stringContaining('SlowDown') });
+  });
+
+  it('count together, until they are answered', async () => {
+    const first = Promise.withResolvers<void>();
+    const reading = Promise.withResolvers<void>();
+    let begun = 0;
+    const { url, memory } = await holding(100, async (request) => {
+      const answer = await atOnce(request);
+      begun += 1;
+      reading.resolve();
+      if (begun === 1) await first.promise;
+      return answer;
+    });
+    const held = sendRaw(url, put(60));
+    await reading.promise;
+    expect(await sendRaw(url, put(60))).toMatchObject({ status: 503 });
+    expect(memory.held('known')).toBe(60);
+    first.resolve();
+    expect(await held).toMatchObject({ status: 200 });
+    expect(memory.held('known')).toBe(0);
+    expect(await sendRaw(url, put(60))).toMatchObject({ status: 200 });
+  });
+
+  it('do not count while they stream', async () => {
+    const { url } = await holding(10, inPieces);
+    expect(await sendRaw(url, put(1_000))).toMatchObject({ status: 200, body: '1000 bytes' });
+  });
+
+  it('of clients that go away count no more', async () => {
+    const over = Promise.withResolvers<void>();
+    const { url, memory } = await holding(100, (request) => atOnce(request).finally(() => setImmediate(over.resolve)));
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 90\r\n\r\nabc', () => socket.destroy());
+    await over.promise;
+    await vi.waitFor(() => expect(memory.held('known')).toBe(0));
+  });
+});
+
+/** A server that may hold so many bytes; what it holds is told after each answer. */
+async function holding(known: number, handle: RequestHandler) {
+  const memory = new BodyMemory(sharedBodyMemory(), { known, stranger: 0 });
+  return { url: await serve(handle, memory), memory };
+}
+
+const put = (size: number) =>
+  `PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n${'x'.repeat(size)}`;

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyMemory, BodySender } from '../../platform/body-memory.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 
 type Body = IncomingRequest['body'];
@@ -10,12 +12,33 @@ export class MessageBody implements Body {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #awaitsContinue: boolean;
+  readonly #memory: BodyMemory | undefined;
+  #known = 0;
+  #stranger = 0;
 
   /** @param awaitsContinue the client holds its body back until it is told to send it */
-  constructor(message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) {
+  constructor(message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean, memory?: BodyMemory) {
     this.#message = message;
     this.#response = response;
     this.#awaitsContinue = awaitsContinue;
+    this.#memory = memory;
+  }
+
+  hold(bytes: number, sender: BodySender): void {
+    if (this.#memory === undefined) return;
+    if (!this.#memory.take(bytes, sender)) {
+      throw new S3Error('SlowDown', 'This server holds as many request bodies in memory as it may; try again later.');
+    }
+    if (sender === 'known') this.#known += bytes;
+    else this.#stranger += bytes;
+  }
+
+  /** Gives back what was held, once the request is answered. */
+  release(): void {
+    if (this.#known > 0) this.#memory?.give(this.#known, 'known');
+    if (this.#stranger > 0) this.#memory?.give(this.#stranger, 'stranger');
+    this.#known = 0;
+    this.#stranger = 0;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
@@ -29,6 +52,7 @@ export class MessageBody implements Body {
   whole(): Promise<Buffer> {
     const pieces: Buffer[] = [];
     return this.pour((piece) => {
+      this.hold(piece.length, 'known');
       pieces.push(piece);
       return undefined;
     }).then(() => (pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)));

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
@@ -10,6 +11,7 @@ import { answerError } from '../s3/error-answer.ts';
 import { answerAdminError } from './admin-error-answer.ts';
 import { isAdminPath } from './dispatch.ts';
 import { toIncomingRequest } from './incoming.ts';
+import { MessageBody } from './message-body.ts';
 import { NotServing } from './not-serving.ts';
 import { sendAnswer } from './send-answer.ts';
 import { WatchedRequest } from '../access/watched-request.ts';
@@ -20,6 +22,8 @@ export interface RequestListenerOptions {
   /** Whether clients are asked for certificates. */
   readonly clientCertificates?: boolean;
   readonly nextRequestId: () => string;
+  /** Where bodies that are held in memory are counted. */
+  readonly bodies?: BodyMemory;
   readonly log: Logger;
   /** Makes what counts a request. */
   readonly measure?: () => RequestMeasure;
@@ -38,23 +42,24 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     const requestId = options.nextRequestId();
     const measure = options.measure?.();
     const watch = events?.heard === true ? new WatchedRequest(message) : undefined;
-    const request = toIncomingRequest(message, response, {
+    const body = new MessageBody(message, response, awaitsContinue, options.bodies);
+    const request = toIncomingRequest(message, {
       requestId,
       secure,
-      awaitsContinue,
+      body,
       measure,
       watch,
       clientCertificates,
     });
     if (debug) logAccess(request, response);
-    void serve(message, response, request, { measure, watch });
+    void serve(message, response, request, { measure, watch, body });
   };
 
   async function serve(
     message: IncomingMessage,
     response: ServerResponse,
     request: IncomingRequest,
-    { measure, watch }: Observers,
+    { measure, watch, body }: Observers & { readonly body: MessageBody },
   ): Promise<void> {
     try {
       const answer = await answerOf(message, request);
@@ -74,6 +79,8 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       watch?.refused({ code: refusal.code, message: refusal.message });
       const outcome = canceled ? 'canceled' : broken ? 'broken' : 'answered';
       if (watch !== undefined) tell(request, response, { measure, watch }, outcome);
+    } finally {
+      body.release();
     }
   }
 

@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */
-const drainLimit = { bytes: 256 * 1024 * 1024, ms: 30_000 } as const;
+const drainLimit = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const;
+
+/**
+ * Connections of a thread that are read on after a refusal. More are closed at once, and their clients may see a reset instead of the
+ * answer: to read what many refused clients send would take the thread from those who are served.
+ */
+const maxDraining = 16;
+let draining = 0;
 
 /** Bytes of a body that `node:http` may take off the line after the answer, so that the connection can be used again. */
 const smallBody = 256 * 1024;
@@ -22,7 +29,12 @@ export function hasUnreadBody(message: IncomingMessage): boolean {
 export async function finishUnread(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
   if (bytes.length > 0) response.write(bytes);
   else response.flushHeaders();
-  await discard(message);
+  if (draining < maxDraining) {
+    draining += 1;
+    await discard(message).finally(() => {
+      draining -= 1;
+    });
+  }
   response.end();
 }
 

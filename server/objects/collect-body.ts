@@ -10,12 +10,13 @@ export async function collectBody(body: BodySource, size: number): Promise<Buffe
   return bytes;
 }
 
-async function gathered(body: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
+async function gathered(body: BodySource, size: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of body) {
     total += chunk.length;
     checkLength(size, total);
+    body.hold?.(chunk.length, 'known');
     chunks.push(chunk);
   }
   const [only] = chunks;

@@ -1,3 +1,4 @@
+import type { BodySender } from '../../platform/body-memory.ts';
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
@@ -208,6 +209,12 @@ export interface BodySource extends AsyncIterable<Buffer> {
    * and when the client goes away; never before `take` is done with what it was given.
    */
   readonly pour?: (take: TakePiece) => Promise<void>;
+  /**
+   * Counts bytes that are kept in memory until the request is answered. `whole` counts by itself.
+   *
+   * @throws S3Error SlowDown where the server holds too much already
+   */
+  readonly hold?: (bytes: number, sender: BodySender) => void;
 }
 
 /** Undefined where the next piece may come at once. */

@@ -13,13 +13,13 @@ async function put(query: string, body: string, headers: Record<string, string> 
 
 describe('a header in the query of a presigned URL', () => {
   it.each([
-    ['x-amz-checksum-sha256', sha256, 'XAmzContentChecksumMismatch'],
-    ['X-Amz-Checksum-Sha256', sha256, 'XAmzContentChecksumMismatch'],
-    ['x-amz-server-side-encryption', 'nonsense', 'InvalidArgument'],
-  ])('%s is honoured', async (name, value, refusal) => {
-    expect(['BadDigest', 'InvalidEncryptionAlgorithmError', refusal]).toContain(
-      (await put(`${presigned}&${name}=${value}`, 'HELLO')).code,
-    );
+    ['x-amz-checksum-sha256', sha256],
+    ['X-Amz-Checksum-Sha256', sha256],
+    ['x-amz-server-side-encryption', 'nonsense'],
+  ])('%s is honoured', async (name, value) => {
+    const asHeader = await put('', 'HELLO', { [name.toLowerCase()]: decodeURIComponent(value) });
+    expect(asHeader.code).toBeDefined();
+    expect((await put(`${presigned}&${name}=${value}`, 'HELLO')).code).toBe(asHeader.code);
   });
 
   it('is the object’s metadata', async () => {

@@ -1,5 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import { readWholeBody } from '../access/read-whole-body.ts';
 import type { ExpectedDigests } from '../objects/object-layer.ts';
 import { digestWhole } from '../objects/checksums/body-digests.ts';
 import { expectedDigests } from './digest-headers.ts';
@@ -18,14 +19,7 @@ export async function readDocument(
 ): Promise<Buffer> {
   const tooLarge = () => new S3Error(code, `The document must not be larger than ${maxBytes} bytes.`);
   if ((call.auth.size ?? 0) > maxBytes) throw tooLarge();
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of call.auth.body) {
-    size += piece.length;
-    if (size > maxBytes) throw tooLarge();
-    pieces.push(piece);
-  }
-  const document = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+  const document = await readWholeBody(call.auth.body, { maxBytes, tooLarge });
   digestWhole(document, expected, { md5: false, sum: false });
   return document;
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { readWholeBody } from '../access/read-whole-body.ts';
 import { StsError } from './sts-error.ts';
 
 /** A form of STS holds a token (20,000 characters), a policy and little else. Bytes. */
@@ -35,17 +37,17 @@ function isForm(contentType: string | undefined): boolean {
   return /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '');
 }
 
-async function readForm({ body }: IncomingRequest): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > longestForm) {
-      throw new StsError('InvalidParameterValue', `The form is longer than ${longestForm} bytes.`);
-    }
-    pieces.push(piece);
+/** Anyone may send a form: it is read before it is known who signed it, if at all. */
+async function readForm({ body, headers }: IncomingRequest): Promise<Buffer> {
+  const tooLarge = () => new StsError('InvalidParameterValue', `The form is longer than ${longestForm} bytes.`);
+  if (Number(headers['content-length'] ?? 0) > longestForm) throw tooLarge();
+  try {
+    return await readWholeBody(body, { maxBytes: longestForm, tooLarge, sender: 'stranger' });
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    const code = error.status === 503 ? 'ServiceUnavailable' : 'InvalidParameterValue';
+    throw new StsError(code, error.message, { cause: error });
   }
-  return Buffer.concat(pieces);
 }
 
 function parametersOf(given: URLSearchParams, bodyHash: string): StsParameters {
