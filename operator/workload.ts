@@ -231,6 +231,8 @@ export interface RestartInput {
   readonly of: { readonly kind: ResourceKind | 'Secret' | 'ConfigMap'; readonly name: string };
   /** Keyed digest of the value: two values can be compared, and none can be guessed from it. */
   readonly fingerprint: string;
+  /** The value itself, where reasons tell it: an image. Never a secret. */
+  readonly shown?: string;
 }
 
 export type RestartReason =

@@ -286,7 +286,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #observe(name: string): RunningWorkload | undefined {
-    const { caches, namespace, now } = this.#options;
+    const { caches, namespace, fingerprint, now } = this.#options;
     const statefulSet = caches.statefulSets.get(namespace, name);
     const refused = this.#refused.get(name);
     if (statefulSet === undefined || statefulSet.metadata.labels?.[workloadLabel] !== name) {
@@ -296,6 +296,7 @@ export class KubernetesRuntime implements Runtime {
     }
     const live = {
       statefulSet,
+      fingerprint,
       pods: caches.pods.ofWorkload(namespace, name),
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),

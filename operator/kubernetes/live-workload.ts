@@ -12,7 +12,7 @@ const probe = z.object({
 });
 
 const podSpec = z.object({
-  containers: z.array(z.object({ readinessProbe: probe.optional() })).default([]),
+  containers: z.array(z.object({ image: z.string().optional(), readinessProbe: probe.optional() })).default([]),
   volumes: z
     .array(
       z.object({

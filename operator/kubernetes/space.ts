@@ -217,6 +217,7 @@ export class Space {
       rootCredentials: (tenant, known) => rootCredentials(tenant, known, { api, secrets, namespace, owner }),
       check: (provider, clientSecret) => check.check(provider, clientSecret),
       fingerprint,
+      operandImage: image,
       status: this.#status,
       event: (event) => this.#around.event(event, this.#resources.object(event.about)),
       enqueue: (about, afterMs) => this.#enqueue(about, afterMs),

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
 import type { Instance, RunningWorkload } from '../runtime.ts';
+import { imageInput } from '../render/restart-inputs.ts';
+import type { ResourceReference, RestartInput } from '../workload.ts';
+import { ownerOf } from './watching.ts';
 import { instanceOf, workloadState } from './instance-state.ts';
 import { statefulSetView } from './live-workload.ts';
 import { readInputs } from './objects/inputs-annotation.ts';
@@ -21,13 +24,19 @@ export interface LiveParts {
   readonly refused: RunningWorkload['refused'];
   /** Why pods that are missing were not made, by name. */
   readonly refusedPods: ReadonlyMap<string, string>;
+  /** Keyed digest. */
+  readonly fingerprint: (value: string) => string;
 }
 
 /** A workload as the caches have it. */
 export function workloadView(live: LiveParts, now: Date): RunningWorkload {
   const { metadata } = live.statefulSet;
   const { spec } = statefulSetView(live.statefulSet);
-  const inputs = readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [];
+  const owner = ownerOf(live.statefulSet);
+  const withImageOf = (recorded: readonly RestartInput[], image: string | undefined) =>
+    withImage(recorded, owner, image, live);
+  const recorded = readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [];
+  const inputs = withImageOf(recorded, imageOf(spec.template.spec));
   const present = new Set(live.pods.map((pod) => pod.metadata.name));
   const refused = [...live.refusedPods]
     .filter(([name]) => !present.has(name))
@@ -38,7 +47,10 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     }));
   const drifted = new Set(metadata.annotations?.[driftedAnnotation]?.split(','));
   const instances = live.pods
-    .map((pod) => instanceOf(pod, live.replaced, now, drifted))
+    .map((pod): Instance => {
+      const instance = instanceOf(pod, live.replaced, now, drifted);
+      return { ...instance, inputs: withImageOf(instance.inputs, imageOf(pod['spec'])) };
+    })
     .concat(refused)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
@@ -50,6 +62,24 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     ...(live.refused === undefined ? {} : { refused: live.refused }),
     addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
   };
+}
+
+/** What was started when a default image was no input yet: the image that it runs tells what was recorded. */
+function withImage(
+  recorded: readonly RestartInput[],
+  owner: ResourceReference | undefined,
+  image: string | undefined,
+  { fingerprint }: Pick<LiveParts, 'fingerprint'>,
+): readonly RestartInput[] {
+  const isRecorded = recorded.some(({ field, of }) => field === 'spec.image' && of.kind === owner?.kind);
+  if (recorded.length === 0 || owner === undefined || isRecorded) return recorded;
+  return [...imageInput(owner, image, { fingerprint }), ...recorded];
+}
+
+const podSpec = z.object({ containers: z.array(z.object({ image: z.string().optional() })).default([]) });
+
+function imageOf(spec: unknown): string | undefined {
+  return podSpec.safeParse(spec).data?.containers[0]?.image;
 }
 
 /** Numbers of a Service's ports by name. */

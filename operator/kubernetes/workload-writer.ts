@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../kube/kube-api.ts';
 import { KubeError } from '../kube/kube-api.ts';
+import { restartReasons } from '../reconcile/restart-reasons.ts';
 import { resolveText, type Symbols } from '../render/resolve.ts';
 import type { Workload } from '../workload.ts';
 import { driftOf, lacksOf, type Drift } from './drift.ts';
@@ -15,7 +16,7 @@ import {
   reloadingSecretName,
   type ResolvedFile,
 } from './objects/file-secrets.ts';
-import { readInputs, writeInputs } from './objects/inputs-annotation.ts';
+import { readInputs } from './objects/inputs-annotation.ts';
 import { contentLabel, driftedAnnotation, inputsAnnotation, templateAnnotation } from './objects/labels.ts';
 import type { ObjectContext } from './objects/object-context.ts';
 import { newTemplate, statefulSet, type KeptTemplate } from './objects/stateful-set.ts';
@@ -131,12 +132,8 @@ function repairedTemplate(
   const kept = liveTemplate(live);
   const rendered = newTemplate(workload, context);
   const view = statefulSetView(live);
-  if (
-    writeInputs(readInputs(view.spec.template.metadata.annotations[inputsAnnotation]) ?? []) !==
-    writeInputs(workload.inputs)
-  ) {
-    return undefined;
-  }
+  const recorded = readInputs(view.spec.template.metadata.annotations[inputsAnnotation]) ?? [];
+  if (restartReasons(recorded, workload.inputs, workload.owner).length > 0) return undefined;
   const wanted = statefulSet(workload, context, { immutable: immutableParts(live), template: rendered });
   const isSameRendering = kept.annotations[templateAnnotation] === rendered.annotations[templateAnnotation];
   const lacks = isSameRendering && lacksOf(kept.template, rendered.template);

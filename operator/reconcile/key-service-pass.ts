@@ -20,7 +20,7 @@ import { workloadStatus } from './workload-status.ts';
 
 /** One pass of a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, tells its conditions. */
 export async function keyServicePass(kms: KMSConfig, resources: Resources, passes: Passes): Promise<void> {
-  const { runtime, fingerprint, enqueue, now } = passes.options;
+  const { runtime, fingerprint, operandImage, enqueue, now } = passes.options;
   const { name } = kms.metadata;
   const about = { kind: 'KMSConfig', name } as const;
   const all = usersOfKeyService(name, resources, passes.options);
@@ -39,7 +39,13 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   ]);
   const { secrets, configMaps } = resources;
   const rendered = attempt(() =>
-    renderKeyService(kms, users, { secrets, configMaps, certificates: issued, fingerprint }),
+    renderKeyService(kms, users, {
+      secrets,
+      configMaps,
+      certificates: issued,
+      fingerprint,
+      ...(operandImage === undefined ? {} : { operandImage }),
+    }),
   );
   const paused = isPaused(kms);
   const progress: Partial<RolloutProgress> =

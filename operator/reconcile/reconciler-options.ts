@@ -28,6 +28,8 @@ export interface ReconcilerOptions {
   readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
   readonly fingerprint: (value: string) => string;
+  /** Image of servers and key services whose resource names none. */
+  readonly operandImage?: string;
   readonly status: StatusStore;
   readonly event: (event: OperatorEvent) => void;
   /** Asks for a pass of a resource of this namespace: as soon as changes have settled, or after `afterMs`. */

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CofferObject } from '../api/object.ts';
 import type { ProviderCheck } from './check-provider.ts';
 import { broken, good, kms, Namespace, provider, tenant } from './reconciler-harness.ts';
 import { RecordingRuntime } from './recording-runtime.ts';
+import { RolloutLimit } from './rollout-limit.ts';
 
 let space: Namespace;
 beforeEach(() => {
@@ -13,6 +15,58 @@ const prefixed = (name: string, keyPrefix: string) =>
   tenant({ kmsConfigRef: { name: 'keys', keyPrefix, defaultKey: `${keyPrefix}key` } }, name);
 const ready = (name: string) => space.runtime.become('demo-server', 'ready', name);
 const withKeys = { kmsConfigRef: { name: 'keys' } };
+
+const upgraded = () => space.open({ operandImage: 'coffer:2' });
+const rolling = () => space.runtime.told.filter((told) => told.startsWith('replace'));
+
+async function running(...objects: readonly CofferObject[]) {
+  const operator = space.open({ operandImage: 'coffer:1' });
+  space.objects = objects;
+  await operator.start();
+  await space.settle(operator);
+  for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
+  space.forget();
+}
+
+describe('another default image of the operator', () => {
+  it('restarts what names none, for a reason that names both images', async () => {
+    await running(tenant());
+    const operator = upgraded();
+    await operator.start();
+    await space.settle(operator);
+    expect(space.restarts()).toEqual(['ImageChanged restarts for spec.image of Tenant demo (coffer:1 to coffer:2)']);
+    expect(space.runtime.desired.get('demo-server')?.image).toBe('coffer:2');
+  });
+
+  it('restarts one after the other under the limit of the fleet', async () => {
+    space.limit = new RolloutLimit({ places: 1, now: () => new Date(space.clock.ms) });
+    await running(tenant({}, 'one'), tenant({}, 'two'), tenant({}, 'three'));
+    const operator = upgraded();
+    await operator.start();
+    await space.settle(operator);
+    expect(rolling()).toHaveLength(1);
+    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
+    expect(rolling()).toHaveLength(3);
+  });
+
+  it.each([
+    ['names its own', { image: 'coffer:1' }],
+    ['is paused', { paused: true }],
+  ])('leaves alone what %s', async (_, spec) => {
+    await running(tenant(spec));
+    const operator = upgraded();
+    await operator.start();
+    await space.settle(operator);
+    expect([space.restarts(), rolling()]).toEqual([[], []]);
+  });
+
+  it('is no change for a tenant that writes down the image that it runs', async () => {
+    await running(tenant());
+    const operator = space.open({ operandImage: 'coffer:1' });
+    await space.change(operator, tenant({ image: 'coffer:1' }));
+    expect(space.restarts()).toEqual([]);
+  });
+});
 
 describe('what the API server refuses', () => {
   it('leaves a new tenant stalled with the words of the server', async () => {

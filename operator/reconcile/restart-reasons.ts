@@ -29,7 +29,7 @@ export function restartReasons(
     // What is named or no longer named goes with the field that names it.
     if ((input.of.kind === 'Secret' || input.of.kind === 'ConfigMap') && (now === undefined || old === undefined))
       continue;
-    reasons.push({ reason: input.reason, field: describe(input) });
+    reasons.push({ reason: input.reason, field: describe(input) + change(old, now) });
   }
   return reasons;
 }
@@ -64,6 +64,11 @@ function keyOf(input: RestartInput): string {
 
 function resourceOf({ of }: Pick<RestartInput, 'of'>): string {
   return `${of.kind}/${of.name}`;
+}
+
+/** ` (coffer:1 to coffer:2)`, where both values may be told. */
+function change(old: RestartInput | undefined, now: RestartInput | undefined): string {
+  return old?.shown === undefined || now?.shown === undefined ? '' : ` (${old.shown} to ${now.shown})`;
 }
 
 function describe({ field, of }: RestartInput): string {

@@ -141,7 +141,7 @@ function render(
   isNew: boolean,
   { options, keyServices }: Passes,
 ): Rendered {
-  const { accepted, fingerprint } = options;
+  const { accepted, fingerprint, operandImage } = options;
   const ref = tenant.spec.kmsConfigRef;
   const kms = ref && resources.kmsConfigs.get(ref.name);
   return attempt(() => {
@@ -160,7 +160,13 @@ function render(
       ...(kms === undefined ? {} : { kms }),
     };
     const { configMaps } = resources;
-    return renderTenant(tenant, parts, { secrets: secrets.all, configMaps, certificates: issued, fingerprint });
+    return renderTenant(tenant, parts, {
+      secrets: secrets.all,
+      configMaps,
+      certificates: issued,
+      fingerprint,
+      ...(operandImage === undefined ? {} : { operandImage }),
+    });
   });
 }
 

@@ -7,6 +7,8 @@ export interface RenderContext {
   /** The `data` of each ConfigMap, by its name. */
   readonly configMaps: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly certificates: ReadonlyMap<string, IssuedCertificate>;
+  /** Image of what names none; undefined where programs come from no image. */
+  readonly operandImage?: string;
   /** Keyed digest of a value, so that values can be compared and recorded without being kept. */
   readonly fingerprint: (value: string) => string;
 }

@@ -19,7 +19,7 @@ import { drainMs, monitoringOptions, podOptions } from './kubernetes-options.ts'
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
 import { filesMount } from './rendered-part.ts';
-import { fieldInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
+import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
 import { volumeMount } from './volume-mount.ts';
 
 /** The key service of a KMSConfig, with a policy for each tenant that uses it. Errors with `RenderProblem`. */
@@ -30,11 +30,12 @@ export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], con
   const keystore = renderKeystore(kms, 'keystore', context);
   issuedCertificate(context.certificates, keyServiceCertificate(name), `the certificate of KMSConfig ${name}`);
   const { files } = kms.spec.keystore;
+  const image = kms.spec.image ?? context.operandImage;
   return {
     name: workloadName(owner),
     owner,
     program: 'keysvc',
-    ...(kms.spec.image === undefined ? {} : { image: kms.spec.image }),
+    ...(image === undefined ? {} : { image }),
     arguments: [text`server`, text`--config`, text`${mounted('config', 'keysvc.yaml')}`],
     environment: keystore.environment,
     ports: [
@@ -142,8 +143,6 @@ function certificateMount(kms: string): Mount {
 function reasonOf(field: string): RestartReason | undefined {
   if (podFieldNames.has(field)) return 'PodTemplateChanged';
   switch (field) {
-    case 'image':
-      return 'ImageChanged';
     case 'address':
     case 'cache':
       return 'KMSConfigChanged';
@@ -159,6 +158,7 @@ function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderConte
   const { size: _, ...volume } = files ?? {};
   const keystoreSpec = withoutDefaults(keystoreSchema, { ...others, ...(files && { files: volume }) });
   return [
+    ...imageInput(of, kms.spec.image ?? context.operandImage, context),
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),
     fieldInput('KMSConfigChanged', 'spec.keystore', of, keystoreSpec, context),
     // Metrics are open to everyone whom the network policy admits, where they are wanted.

@@ -14,7 +14,7 @@ import { byName, secretFileVariable, variable } from './environment.ts';
 import { secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { renderIdentityProvider, type AcceptedProvider } from './render-identity-provider.ts';
 import { filesMount, type RenderedPart } from './rendered-part.ts';
-import { restartRequest, secretInput, specInputs } from './restart-inputs.ts';
+import { imageInput, restartRequest, secretInput, specInputs } from './restart-inputs.ts';
 import { renderKeyServiceAccess } from './tenant-key-service.ts';
 import { tenantKubernetes } from './tenant-kubernetes.ts';
 import { renderServiceAccounts } from './tenant-service-accounts.ts';
@@ -56,6 +56,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
   const { name } = tenant.metadata;
   const { spec } = tenant;
   const owner = { kind: 'Tenant', name } as const;
+  const image = spec.image ?? context.operandImage;
   const reserved = new Set<string>([...rendered, ...(parts.kms === undefined ? [] : renderedWithKms)]);
   const providers = parts.providers.map((provider) => renderIdentityProvider(provider, 'identity', context));
   const settings = renderSettings(tenant, reserved, 'settings', context);
@@ -68,7 +69,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     name: workloadName(owner),
     owner,
     program: 'coffer-server',
-    ...(spec.image === undefined ? {} : { image: spec.image }),
+    ...(image === undefined ? {} : { image }),
     arguments: [
       ...(storage.embedded ? [text`${mounted('data')}`] : []),
       text`--address`,
@@ -108,6 +109,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     replicas: spec.replicas,
     kubernetes: tenantKubernetes(tenant, parts.acceptedRootSecret ?? parts.rootSecret),
     inputs: [
+      ...imageInput(owner, image, context),
       ...specInputs(tenantSpec, spec, owner, tenantReason, context),
       ...restartRequest(tenant, context),
       ...storage.inputs,
@@ -135,8 +137,6 @@ function farewell({ spec }: Tenant): readonly EnvironmentVariable[] {
 function tenantReason(field: string): RestartReason | undefined {
   if (podFieldNames.has(field)) return 'PodTemplateChanged';
   switch (field) {
-    case 'image':
-      return 'ImageChanged';
     case 'addresses':
     case 'rootCredentialsSecret':
       return 'TenantChanged';

@@ -70,6 +70,19 @@ export function fieldInput(
   return { reason, field, of, fingerprint: context.fingerprint(canonical(value)) };
 }
 
+/**
+ * The image that runs, whoever named it: a new default of the operator is a change like any other, and to write down the default that
+ * runs already is none.
+ */
+export function imageInput(
+  of: RestartInput['of'],
+  image: string | undefined,
+  context: Pick<RenderContext, 'fingerprint'>,
+): readonly RestartInput[] {
+  if (image === undefined) return [];
+  return [{ ...fieldInput('ImageChanged', 'spec.image', of, image, context), shown: image }];
+}
+
 /** The annotation by which a person asks for a restart. */
 export function restartRequest(
   { kind, metadata }: Tenant | KMSConfig,

@@ -15,6 +15,7 @@ const inputs = z.array(
     field: z.string(),
     of: z.object({ kind: z.string(), name: z.string() }),
     fingerprint: z.string(),
+    shown: z.string().optional(),
   }),
 );
 
