@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { childrenOf, requiredText, textOf } from './xml-fields.ts';
+import { childrenOf, requiredText } from './xml-fields.ts';
 import { malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
@@ -8,18 +8,18 @@ export interface CompletedPart {
   readonly partNumber: number;
   /** Without quotes. */
   readonly etag: string;
-  /** Base64, of whichever algorithm the upload has. */
-  readonly checksum?: string;
+  readonly checksum?: { readonly algorithm: Algorithm; /** Base64. */ readonly value: string };
 }
 
 export const mostParts = 10_000;
 /** Bytes: 10,000 parts with number, ETag, checksum, markup and indentation, at 400 each. */
 export const maxCompleteDocument = 4 * 1_024 * 1_024;
 const maxElements = 10 * mostParts;
-const checksums = ['ChecksumCRC32', 'ChecksumCRC32C', 'ChecksumCRC64NVME', 'ChecksumSHA1', 'ChecksumSHA256'];
+const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
+type Algorithm = (typeof algorithms)[number];
 
 /**
- * @throws S3Error MalformedXML, InvalidPartOrder
+ * @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidRequest
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  */
 export function parseCompleteMultipartUpload(body: string | Buffer): readonly CompletedPart[] {
@@ -45,15 +45,32 @@ export function parseCompleteMultipartUpload(body: string | Buffer): readonly Co
 
 function parsePart(part: XmlNode): CompletedPart {
   const number = requiredText(part, 'PartNumber').trim();
-  const partNumber = /^\d{1,5}$/.test(number) ? Number(number) : 0;
+  if (!/^-?\d{1,10}$/.test(number)) throw malformed(`the part number "${number.slice(0, 32)}" is not a whole number`);
+  const partNumber = Number(number);
   if (partNumber < 1 || partNumber > mostParts) {
-    throw malformed(`the part number "${number.slice(0, 32)}" is not from 1 to ${mostParts}`);
+    throw new S3Error('InvalidArgument', `PartNumber must be a whole number from 1 to ${mostParts}, not ${number}.`, {
+      details: { ArgumentName: 'PartNumber', ArgumentValue: number },
+    });
   }
   const etag = requiredText(part, 'ETag').trim().replaceAll('"', '');
-  const checksum = checksums
-    .map((name) => textOf(part, name)?.trim())
-    .find((value) => value !== undefined && value !== '');
-  return { partNumber, etag, ...(checksum === undefined ? {} : { checksum }) };
+  const checksum = parseChecksum(part, partNumber);
+  return { partNumber, etag, ...(checksum && { checksum }) };
+}
+
+/** A checksum that this server does not know, or a second one, must not be passed over: its client takes it to be compared. */
+function parseChecksum(part: XmlNode, partNumber: number): CompletedPart['checksum'] {
+  const given = part.children.filter(({ name }) => name.startsWith('Checksum'));
+  const [first] = given;
+  if (first === undefined) return undefined;
+  const algorithm = algorithms.find((known) => `Checksum${known}` === first.name);
+  if (algorithm === undefined || given.length > 1) {
+    const names = given.map(({ name }) => name.slice(0, 32)).join(', ');
+    throw new S3Error(
+      'InvalidRequest',
+      `Part ${partNumber} comes with ${names}; a part takes one checksum of ${algorithms.join(', ')}.`,
+    );
+  }
+  return { algorithm, value: first.text.trim() };
 }
 
 export function writeCompleteMultipartUpload(parts: readonly CompletedPart[]): string {

@@ -78,7 +78,7 @@ describe('CompleteMultipartUpload', () => {
   it('reads numbers, ETags without quotes, and checksums', () => {
     const part = '<Part><ETag>"abc"</ETag><PartNumber>7</PartNumber><ChecksumSHA256>c2hh</ChecksumSHA256></Part>';
     expect(parseCompleteMultipartUpload(`<CompleteMultipartUpload>${part}</CompleteMultipartUpload>`)).toEqual([
-      { partNumber: 7, etag: 'abc', checksum: 'c2hh' },
+      { partNumber: 7, etag: 'abc', checksum: { algorithm: 'SHA256', value: 'c2hh' } },
     ]);
   });
 
@@ -92,13 +92,24 @@ describe('CompleteMultipartUpload', () => {
 
   it.each<[string, string, string]>([
     ['no parts', partsBody(), 'MalformedXML'],
-    ['a part number of 0', partsBody(0), 'MalformedXML'],
-    ['a part number of 10,001', partsBody(10_001), 'MalformedXML'],
+    ['a part number of 0', partsBody(0), 'InvalidArgument'],
+    ['a part number below 0', partsBody(-1), 'InvalidArgument'],
+    ['a part number of 10,001', partsBody(10_001), 'InvalidArgument'],
     ['a part number that is none', partsBody('1.5'), 'MalformedXML'],
     [
       'a part without ETag',
       '<CompleteMultipartUpload><Part><PartNumber>1</PartNumber></Part></CompleteMultipartUpload>',
       'MalformedXML',
+    ],
+    [
+      'a checksum that is not known',
+      partsBody(1).replace('</Part>', '<ChecksumSHA512>c2hh</ChecksumSHA512></Part>'),
+      'InvalidRequest',
+    ],
+    [
+      'two checksums',
+      partsBody(1).replace('</Part>', '<ChecksumSHA1>a</ChecksumSHA1><ChecksumCRC32>b</ChecksumCRC32></Part>'),
+      'InvalidRequest',
     ],
     ['parts in the wrong order', partsBody(2, 1), 'InvalidPartOrder'],
     ['a part twice', partsBody(1, 1), 'InvalidPartOrder'],

@@ -10,27 +10,23 @@ import { resolveRange } from './resolve-range.ts';
  * Throws `InvalidRequest` for a copy onto itself that changes nothing.
  */
 export async function copyObject(environment: Environment, request: CopyObject): Promise<ObjectInfo> {
-  const { source, bucket, key, headers, encryption } = request;
+  const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
   const onItself = source.bucket === bucket && source.key === key;
-  if (
-    onItself &&
-    headers === undefined &&
-    request.storageClass === undefined &&
-    encryption === undefined &&
-    source.customerKey === undefined
-  ) {
+  const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm];
+  if (onItself && changes.every((change) => change === undefined)) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
   const { info, open } = await openSource(environment, source);
+  const compute = checksumAlgorithm ?? info.checksum?.algorithm;
   return putObject(environment, {
     bucket,
     key,
     body: open({ start: 0, end: info.size }),
     size: info.size,
-    digests: info.checksum === undefined ? {} : { compute: info.checksum.algorithm },
+    digests: compute === undefined ? {} : { compute },
     headers: headers ?? headersOf(info, request.storageClass),
-    ...(encryption && { encryption }),
-    ...(request.conditions && { conditions: request.conditions }),
+    encryption,
+    conditions: request.conditions,
   });
 }
 

@@ -54,7 +54,10 @@ export interface ObjectLayer {
   ): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption }>;
   putPart(request: PutPart): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   copyPart(
-    request: Omit<PutPart, 'body' | 'size' | 'digests'> & { readonly source: CopySource; readonly range?: ByteRange },
+    request: Omit<PutPart, 'body' | 'size' | 'digests'> & {
+      readonly source: CopySource;
+      readonly range?: ByteRange | undefined;
+    },
   ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   completeMultipartUpload(request: CompleteMultipartUpload): Promise<ObjectInfo>;
   /** How the object of an upload under way will be encrypted. Throws `NoSuchUpload`. */
@@ -123,6 +126,9 @@ export interface Checksum {
   readonly type: 'FULL_OBJECT' | 'COMPOSITE';
 }
 
+/** Of the client, base64. */
+export type GivenChecksum = Pick<Checksum, 'algorithm' | 'value'>;
+
 export interface ObjectInfo extends ObjectHeaders {
   readonly bucket: string;
   readonly key: string;
@@ -145,7 +151,7 @@ export interface ObjectInfo extends ObjectHeaders {
 export interface ExpectedDigests {
   /** Base64 of Content-MD5. */
   readonly md5?: string;
-  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly value: string };
+  readonly checksum?: GivenChecksum;
   /** The algorithm is known at once, the value with the trailer. */
   readonly trailing?: { readonly algorithm: Checksum['algorithm']; readonly value: () => string | undefined };
   /** An algorithm to compute where the client gave no value. */
@@ -160,8 +166,8 @@ export interface PutObject {
   readonly size: number;
   readonly digests: ExpectedDigests;
   readonly headers: ObjectHeaders;
-  readonly encryption?: RequestedEncryption;
-  readonly conditions?: WriteConditions;
+  readonly encryption?: RequestedEncryption | undefined;
+  readonly conditions?: WriteConditions | undefined;
 }
 
 export interface WriteConditions {
@@ -172,9 +178,9 @@ export interface WriteConditions {
 
 export interface DeleteConditions {
   /** ETags, or `*`. */
-  readonly ifMatch?: readonly string[] | undefined;
-  readonly size?: number | undefined;
-  readonly lastModified?: Date | undefined;
+  readonly ifMatch: readonly string[] | undefined;
+  readonly size: number | undefined;
+  readonly lastModified: Date | undefined;
 }
 
 export interface ReadConditions extends WriteConditions {
@@ -223,9 +229,9 @@ export type TakePiece = (piece: Buffer) => Promise<void> | undefined;
 export interface CopySource {
   readonly bucket: string;
   readonly key: string;
-  readonly conditions?: ReadConditions;
+  readonly conditions?: ReadConditions | undefined;
   /** Of a source that was put with one. */
-  readonly customerKey?: CustomerKey;
+  readonly customerKey?: CustomerKey | undefined;
 }
 
 export interface CopyObject {
@@ -233,12 +239,14 @@ export interface CopyObject {
   readonly bucket: string;
   readonly key: string;
   /** Absent: the source's headers and metadata (`x-amz-metadata-directive: COPY`). */
-  readonly headers?: ObjectHeaders;
+  readonly headers?: ObjectHeaders | undefined;
   /** Absent: the source's, or that of `headers` where they are given. */
-  readonly storageClass?: string;
-  readonly encryption?: RequestedEncryption;
+  readonly storageClass?: string | undefined;
+  readonly encryption?: RequestedEncryption | undefined;
+  /** Absent: the source's, if any. */
+  readonly checksumAlgorithm?: Checksum['algorithm'] | undefined;
   /** Of what the copy takes the place of. */
-  readonly conditions?: WriteConditions;
+  readonly conditions?: WriteConditions | undefined;
 }
 
 export interface ListObjects {
@@ -275,8 +283,8 @@ export interface CreateMultipartUpload {
   readonly bucket: string;
   readonly key: string;
   readonly headers: ObjectHeaders;
-  readonly encryption?: RequestedEncryption;
-  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly type: Checksum['type'] };
+  readonly encryption?: RequestedEncryption | undefined;
+  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly type: Checksum['type'] } | undefined;
 }
 
 export interface PutPart {
@@ -289,7 +297,7 @@ export interface PutPart {
   readonly size: number;
   readonly digests: ExpectedDigests;
   /** That of the upload, where it was begun with one. */
-  readonly customerKey?: CustomerKey;
+  readonly customerKey?: CustomerKey | undefined;
 }
 
 export interface PartInfo {
@@ -304,10 +312,18 @@ export interface CompleteMultipartUpload {
   readonly bucket: string;
   readonly key: string;
   readonly uploadId: string;
-  readonly parts: readonly { readonly partNumber: number; readonly etag: string; readonly checksum?: string }[];
-  /** Base64 of the checksum of the whole object, where the client gives one. */
-  readonly checksum?: { readonly algorithm: Checksum['algorithm']; readonly value: string };
-  readonly conditions?: WriteConditions;
+  readonly parts: readonly {
+    readonly partNumber: number;
+    readonly etag: string;
+    readonly checksum?: GivenChecksum;
+  }[];
+  /** Of the whole object, where the client gives one; that of checksums may end with a dash and the number of parts. */
+  readonly checksum?: GivenChecksum | undefined;
+  /** As the client takes it to be that of the upload. */
+  readonly checksumType?: Checksum['type'] | undefined;
+  /** Bytes of the whole object, where the client gives them. */
+  readonly size?: number | undefined;
+  readonly conditions?: WriteConditions | undefined;
 }
 
 export interface ListParts {

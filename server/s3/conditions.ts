@@ -27,9 +27,8 @@ function hasReadConditions(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** The conditions of a write. S3 knows `*` alone for If-None-Match, and no dates. */
+/** The conditions of a write. S3 knows `*` alone for If-None-Match. */
 export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
-  refuseConditions(headers, ['if-modified-since', 'if-unmodified-since'], 'a write');
   const conditions = etagConditions(headers, '');
   if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
     throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.');
@@ -39,7 +38,6 @@ export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
 
 /** The conditions of a delete; undefined where it has none, as most. */
 export function deleteConditions(headers: IncomingHttpHeaders): DeleteConditions | undefined {
-  refuseConditions(headers, ['if-none-match', 'if-modified-since', 'if-unmodified-since'], 'a delete');
   const ifMatch = etags(header(headers, 'if-match'));
   const size = header(headers, 'x-amz-if-match-size');
   const time = header(headers, 'x-amz-if-match-last-modified-time');
@@ -50,16 +48,6 @@ export function deleteConditions(headers: IncomingHttpHeaders): DeleteConditions
     throw invalid('x-amz-if-match-last-modified-time', time, 'a date of HTTP');
   }
   return { ifMatch, size: size === undefined ? undefined : Number(size), lastModified };
-}
-
-/** A condition that is not checked must not be dropped in silence: its client relies on it. */
-function refuseConditions(headers: IncomingHttpHeaders, names: readonly string[], what: string): void {
-  for (const name of names) {
-    if (headers[name] === undefined) continue;
-    throw new S3Error('NotImplemented', `The header ${name} is not supported for ${what}.`, {
-      details: { Header: name },
-    });
-  }
 }
 
 function invalid(name: string, value: string, what: string): S3Error {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { AuthenticatedRequest } from '../access/incoming-request.ts';
-import type { Checksum, ExpectedDigests } from '../objects/object-layer.ts';
+import type { Checksum, ExpectedDigests, GivenChecksum } from '../objects/object-layer.ts';
 import { header } from './header.ts';
 import type { S3Call } from './operation.ts';
 
@@ -44,8 +44,13 @@ function contentMd5(headers: IncomingHttpHeaders): string | undefined {
   throw new S3Error('InvalidDigest', 'The Content-MD5 that you specified is not the base64 form of 16 bytes.');
 }
 
-function givenChecksum(headers: IncomingHttpHeaders): ExpectedDigests['checksum'] {
-  let found: ExpectedDigests['checksum'];
+/**
+ * The checksum that a header gives. `ofUpload`: of an object of several parts, whose checksum of checksums may name how many they are.
+ *
+ * @throws S3Error InvalidRequest where it is none, or where there are several
+ */
+export function givenChecksum(headers: IncomingHttpHeaders, ofUpload = false): GivenChecksum | undefined {
+  let found: GivenChecksum | undefined;
   for (const algorithm of algorithms) {
     const value = header(headers, checksumHeader(algorithm));
     if (value === undefined) continue;
@@ -55,7 +60,7 @@ function givenChecksum(headers: IncomingHttpHeaders): ExpectedDigests['checksum'
         'Expecting a single x-amz-checksum- header. Multiple checksums are not allowed.',
       );
     }
-    if (!isBase64(value, lengths[algorithm])) {
+    if (!isBase64(ofUpload ? value.replace(/-[0-9]{1,5}$/, '') : value, lengths[algorithm])) {
       throw new S3Error('InvalidRequest', `Value for ${checksumHeader(algorithm)} header is invalid.`);
     }
     found = { algorithm, value };
@@ -65,7 +70,15 @@ function givenChecksum(headers: IncomingHttpHeaders): ExpectedDigests['checksum'
 
 /** `x-amz-checksum-algorithm` (CreateMultipartUpload, CopyObject) or the SDKs' `x-amz-sdk-checksum-algorithm`. */
 export function announcedAlgorithm(headers: IncomingHttpHeaders): Algorithm | undefined {
-  const name = header(headers, 'x-amz-checksum-algorithm') ?? header(headers, 'x-amz-sdk-checksum-algorithm');
+  return checksumAlgorithmOf(headers) ?? algorithmNamed(header(headers, 'x-amz-sdk-checksum-algorithm'));
+}
+
+/** `x-amz-checksum-algorithm`: what the server is to compute. */
+export function checksumAlgorithmOf(headers: IncomingHttpHeaders): Algorithm | undefined {
+  return algorithmNamed(header(headers, 'x-amz-checksum-algorithm'));
+}
+
+function algorithmNamed(name: string | undefined): Algorithm | undefined {
   if (name === undefined) return undefined;
   const found = algorithms.find((algorithm) => algorithm === name.toUpperCase());
   if (found !== undefined) return found;

@@ -1,7 +1,15 @@
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer } from '../access/answer.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type {
+  CompleteMultipartUpload,
+  CopyObject,
+  CreateMultipartUpload,
+  DeleteConditions,
+  ObjectLayer,
+  PutObject,
+  PutPart,
+} from '../objects/object-layer.ts';
 import type { Query } from './query.ts';
 
 /** Condition keys with their values. */
@@ -26,7 +34,7 @@ export interface S3Call {
   /** '' where the path names none. */
   readonly bucket: string;
   readonly key: string;
-  readonly objects: ObjectLayer;
+  readonly objects: StatedObjects;
   readonly region: string;
   /** Whether keys of clients are taken from this request: they must not travel in the clear. */
   readonly mayCarryKeys: boolean;
@@ -46,3 +54,33 @@ export interface S3Call {
    */
   requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void>;
 }
+
+/** A request with each of its fields named, where there is nothing to say as undefined. */
+export type Stated<T> = { readonly [Field in keyof Required<T>]: T[Field] };
+
+/**
+ * The object layer as operations of the API call it: the compiler refuses a call that leaves out a field. An optional field that is
+ * forgotten is a guard of the client, such as a condition or a checksum, that nobody checks.
+ */
+export interface StatedObjects extends Omit<ObjectLayer, StatedMethod> {
+  putObject(request: Stated<PutObject>): ReturnType<ObjectLayer['putObject']>;
+  copyObject(request: Stated<CopyObject>): ReturnType<ObjectLayer['copyObject']>;
+  deleteObject(
+    bucket: string,
+    key: string,
+    conditions: DeleteConditions | undefined,
+  ): ReturnType<ObjectLayer['deleteObject']>;
+  createMultipartUpload(request: Stated<CreateMultipartUpload>): ReturnType<ObjectLayer['createMultipartUpload']>;
+  putPart(request: Stated<PutPart>): ReturnType<ObjectLayer['putPart']>;
+  copyPart(request: Stated<Parameters<ObjectLayer['copyPart']>[0]>): ReturnType<ObjectLayer['copyPart']>;
+  completeMultipartUpload(request: Stated<CompleteMultipartUpload>): ReturnType<ObjectLayer['completeMultipartUpload']>;
+}
+
+type StatedMethod =
+  | 'putObject'
+  | 'copyObject'
+  | 'deleteObject'
+  | 'createMultipartUpload'
+  | 'putPart'
+  | 'copyPart'
+  | 'completeMultipartUpload';

@@ -9,7 +9,7 @@ import type { RequestWatch } from '../access/request-events.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { checkRequest } from './check-request.ts';
 import { findOperation } from './find-operation.ts';
-import type { Operation, PolicyContext, S3Call } from './operation.ts';
+import type { Operation, PolicyContext, S3Call, StatedObjects } from './operation.ts';
 import { parseQuery } from './query.ts';
 import type { Query } from './query.ts';
 import { headersWithPresigned } from './presigned-headers.ts';
@@ -118,7 +118,7 @@ class Call implements S3Call {
     this.key = target.key;
   }
 
-  get objects(): ObjectLayer {
+  get objects(): StatedObjects {
     return this.#services.objects;
   }
 

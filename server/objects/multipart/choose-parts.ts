@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { combineCrcs } from '../checksums/combine-crc.ts';
 import { hasherOf } from '../checksums/hasher.ts';
-import type { Checksum, CompleteMultipartUpload, CreateMultipartUpload } from '../object-layer.ts';
+import type { Checksum, CompleteMultipartUpload, CreateMultipartUpload, GivenChecksum } from '../object-layer.ts';
 import type { StoredPart } from '../records/upload-record.ts';
 
 /** Bytes of every part but the last. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
@@ -42,15 +42,67 @@ export function chooseParts(
   return chosen;
 }
 
-function sameChecksum(listed: string | undefined, uploaded: Checksum | undefined): boolean {
-  return listed === undefined || uploaded === undefined || listed === uploaded.value;
+/** One that was never computed cannot be confirmed: the part is not what the client says. */
+function sameChecksum(listed: GivenChecksum | undefined, uploaded: Checksum | undefined): boolean {
+  return listed === undefined || (listed.algorithm === uploaded?.algorithm && listed.value === uploaded.value);
 }
 
 /** MD5 of the parts' ETags, a dash, how many. */
-export function etagOfParts(parts: readonly StoredPart[]): string {
+export function etagOfParts(etags: readonly string[]): string {
   const hash = createHash('md5');
-  for (const { record } of parts) hash.update(Buffer.from(record.etag, 'hex'));
-  return `${hash.digest('hex')}-${parts.length}`;
+  for (const etag of etags) hash.update(Buffer.from(etag, 'hex'));
+  return `${hash.digest('hex')}-${etags.length}`;
+}
+
+/**
+ * Whether the request agrees with the upload on how its checksum is made. A checksum of checksums needs those of all parts, as in S3.
+ * Throws `InvalidRequest`.
+ */
+export function checkChecksumMode(wanted: CreateMultipartUpload['checksum'], request: CompleteMultipartUpload): void {
+  const { checksum, checksumType, parts } = request;
+  if (checksumType !== undefined && checksumType !== wanted?.type) {
+    throw new S3Error(
+      'InvalidRequest',
+      wanted === undefined
+        ? `The upload was created without a checksum; the complete request has the ${checksumType} checksum mode.`
+        : `The upload was created using the ${wanted.type} checksum mode. The complete request must use the same checksum mode.`,
+    );
+  }
+  if (checksum !== undefined && checksum.algorithm !== wanted?.algorithm) {
+    throw new S3Error(
+      'InvalidRequest',
+      `Checksum type mismatch: the upload was created with ${wanted?.algorithm ?? 'no checksum'}, the complete request has ${checksum.algorithm}.`,
+    );
+  }
+  if (wanted?.type !== 'COMPOSITE') return;
+  const without = parts.find((part) => part.checksum === undefined);
+  if (without === undefined) return;
+  throw new S3Error(
+    'InvalidRequest',
+    `The upload was created using a ${wanted.algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${without.partNumber} in the request.`,
+  );
+}
+
+/** Whether the object is what the request says. Throws `BadDigest` and `InvalidRequest`. */
+export function checkWholeObject(
+  { checksum: given, size }: CompleteMultipartUpload,
+  object: { readonly size: number; readonly checksum: Checksum | undefined },
+): void {
+  if (size !== undefined && size !== object.size) {
+    throw new S3Error(
+      'InvalidRequest',
+      `The provided x-amz-mp-object-size header value ${size} does not match what was computed: ${object.size}.`,
+    );
+  }
+  if (given === undefined) return;
+  const { checksum } = object;
+  // Clients give a checksum of checksums with the number of parts, and without it.
+  const accepted = checksum === undefined ? [] : [checksum.value, checksum.value.replace(/-\d+$/, '')];
+  if (given.algorithm === checksum?.algorithm && accepted.includes(given.value)) return;
+  throw new S3Error(
+    'BadDigest',
+    `The ${given.algorithm} that you specified, ${given.value.slice(0, 100)}, did not match what the server computed.`,
+  );
 }
 
 /** The checksum of the object from those of its parts; undefined where the upload has none. */

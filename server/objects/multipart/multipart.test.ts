@@ -39,6 +39,16 @@ function upload(uploadId: string) {
   return { bucket: 'bucket', key: 'key', uploadId };
 }
 
+/** Has `act` done right before the next look at the parts. */
+function beforeParts({ records }: TestLayer, act: () => Promise<unknown>): void {
+  const scan = records.scan.bind(records);
+  records.scan = async function* (range) {
+    records.scan = scan;
+    await act();
+    yield* scan(range);
+  };
+}
+
 describe('a multipart upload', () => {
   for (const encryption of [undefined, { scheme: 'SSE-S3' }, { scheme: 'SSE-KMS' }] as const) {
     it(`becomes an object whose every range reads right, ${encryption?.scheme ?? 'plain'}`, async () => {
@@ -105,6 +115,71 @@ describe('a multipart upload', () => {
     const first = await layer.completeMultipartUpload({ ...upload(uploadId), parts, conditions });
     const again = await layer.completeMultipartUpload({ ...upload(uploadId), parts, conditions });
     expect(again).toEqual(first);
+  });
+
+  it('answers completions at once the same, each under its condition', async () => {
+    const { layer, uploadId } = await prepared();
+    const parts = [await send(layer, part(uploadId, 1, 'x'))];
+    const conditions = { ifNoneMatch: ['*'] };
+    const all = Array.from({ length: 8 }, () =>
+      layer.completeMultipartUpload({ ...upload(uploadId), parts, conditions }),
+    );
+    const [first, ...others] = await Promise.all(all);
+    for (const other of others) expect(other).toEqual(first);
+    expect(String(await body(layer, 'bucket', 'key'))).toBe('x');
+  });
+
+  it('answers a completion that finds the parts taken by another one as that one', async () => {
+    const test = await prepared();
+    const { layer, uploadId } = test;
+    const request = { ...upload(uploadId), parts: [await send(layer, part(uploadId, 1, 'x'))] };
+    beforeParts(test, () => layer.completeMultipartUpload(request));
+    await expect(layer.completeMultipartUpload(request)).resolves.toMatchObject({ size: 1 });
+  });
+
+  it('is unknown to a completion that an abort overtakes', async () => {
+    const test = await prepared();
+    const { layer, uploadId, records, blobs } = test;
+    const request = { ...upload(uploadId), parts: [await send(layer, part(uploadId, 1, 'x'))] };
+    beforeParts(test, async () => {
+      await layer.abortMultipartUpload('bucket', 'key', uploadId);
+      await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+    });
+    await expect(layer.completeMultipartUpload(request)).rejects.toMatchObject({ code: 'NoSuchUpload' });
+  });
+
+  it('does not take a part that was uploaded again meanwhile for the one that is listed', async () => {
+    const test = await prepared();
+    const { layer, uploadId } = test;
+    const request = { ...upload(uploadId), parts: [await send(layer, part(uploadId, 1, 'x'))] };
+    beforeParts(test, () => layer.putPart(part(uploadId, 1, 'y')));
+    await expect(layer.completeMultipartUpload(request)).rejects.toMatchObject({ code: 'InvalidPart' });
+  });
+
+  it('ends in one way where a completion, a part and an abort come at once', async () => {
+    const { layer, uploadId } = await prepared();
+    const parts = [await send(layer, part(uploadId, 1, 'x'))];
+    const [completed, sent] = await Promise.allSettled([
+      layer.completeMultipartUpload({ ...upload(uploadId), parts }),
+      layer.putPart(part(uploadId, 1, 'y')),
+      layer.abortMultipartUpload('bucket', 'key', uploadId),
+    ]);
+    const object = await body(layer, 'bucket', 'key').then(String, () => undefined);
+    const codes = [completed, sent].map((one) => one.status === 'rejected' && (one.reason as { code: string }).code);
+    expect(object).toBe(completed.status === 'fulfilled' ? 'x' : undefined);
+    expect([false, 'NoSuchUpload', 'InvalidPart']).toContain(codes[0]);
+    expect([false, 'NoSuchUpload']).toContain(codes[1]);
+  });
+
+  it('is unknown to a repeated completion that lists other parts', async () => {
+    const { layer, uploadId } = await prepared();
+    const first = await send(layer, part(uploadId, 1, randomBody(5 * MIB)));
+    const second = await send(layer, part(uploadId, 2, 'x'));
+    await layer.completeMultipartUpload({ ...upload(uploadId), parts: [first, second] });
+    for (const parts of [[first], [first, { ...second, partNumber: 3 }], [{ ...first, etag: second.etag }, second]]) {
+      const again = layer.completeMultipartUpload({ ...upload(uploadId), parts });
+      await expect(again).rejects.toMatchObject({ code: 'NoSuchUpload' });
+    }
   });
 
   it('is unknown after it was aborted, to parts as to completion', async () => {
@@ -249,7 +324,11 @@ describe('the checksum of a multipart upload', () => {
     const parts = [];
     for (const [index, bytes] of pieces.entries()) {
       const { etag, checksum: made } = await layer.putPart(part(uploadId, index + 1, bytes));
-      parts.push({ partNumber: index + 1, etag, ...(made && { checksum: made.value }) });
+      parts.push({
+        partNumber: index + 1,
+        etag,
+        ...(made && { checksum: { algorithm: made.algorithm, value: made.value } }),
+      });
     }
     return { layer, info: await layer.completeMultipartUpload({ ...upload(uploadId), parts }) };
   }

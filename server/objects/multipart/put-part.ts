@@ -72,7 +72,10 @@ export async function putPart(
 /** The same from bytes of an object that is there. */
 export async function copyPart(
   environment: Environment,
-  request: Omit<PutPart, 'body' | 'size' | 'digests'> & { readonly source: CopySource; readonly range?: ByteRange },
+  request: Omit<PutPart, 'body' | 'size' | 'digests'> & {
+    readonly source: CopySource;
+    readonly range?: ByteRange | undefined;
+  },
 ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
   const { source, range: asked, ...part } = request;
   const { info, open } = await openSource(environment, source);

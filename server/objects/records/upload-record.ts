@@ -3,6 +3,7 @@ import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
 import type { Checksum, CreateMultipartUpload, ObjectHeaders } from '../object-layer.ts';
+import { getBucket } from './bucket-record.ts';
 import type { Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord } from './record-format.ts';
 import { recordKeys } from './record-keys.ts';
@@ -36,19 +37,23 @@ export interface StoredPart {
   readonly revision: Revision;
 }
 
+/** Undefined for what is no id: what the client sends as one becomes part of the record's key, and nothing else may. */
+export function uploadRecordKey(bucket: string, key: string, uploadId: string): Key | undefined {
+  return /^[0-9a-f]{32}$/.test(uploadId) ? recordKeys.upload(bucket, key, uploadId) : undefined;
+}
+
 export async function findUpload(
   records: RecordStore,
   bucket: string,
   key: string,
   uploadId: string,
 ): Promise<StoredUpload | undefined> {
-  // What the client sends as an id becomes part of a record's key: nothing else may.
-  if (!/^[0-9a-f]{32}$/.test(uploadId)) return undefined;
-  const entry = await records.get(recordKeys.upload(bucket, key, uploadId));
+  const recordKey = uploadRecordKey(bucket, key, uploadId);
+  const entry = recordKey && (await records.get(recordKey));
   return entry && { record: decodeUpload(entry.value, uploadId), revision: entry.revision };
 }
 
-/** Throws `NoSuchUpload`. */
+/** Throws `NoSuchUpload`, and `NoSuchBucket` where there is no bucket either. */
 export async function getUpload(
   records: RecordStore,
   bucket: string,
@@ -56,8 +61,9 @@ export async function getUpload(
   uploadId: string,
 ): Promise<StoredUpload> {
   const found = await findUpload(records, bucket, key, uploadId);
-  if (found === undefined) throw noSuchUpload(uploadId);
-  return found;
+  if (found !== undefined) return found;
+  await getBucket(records, bucket);
+  throw noSuchUpload(uploadId);
 }
 
 export function noSuchUpload(uploadId: string): S3Error {

@@ -1,16 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { maxCompleteDocument, parseCompleteMultipartUpload } from '../../../protocol/s3/complete-multipart-request.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../access/answer.ts';
 import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';
 import { customerKeyOf } from '../customer-key.ts';
-import { checksumElement, documentMd5 } from '../digest-headers.ts';
+import { checksumElement, documentMd5, givenChecksum } from '../digest-headers.ts';
 import { encryptionHeaders } from '../encryption-headers.ts';
 import { answerError } from '../error-answer.ts';
 import { header } from '../header.ts';
 import { uploadIdOf } from '../multipart-parameters.ts';
-import type { Operation, S3Call } from '../operation.ts';
+import type { Operation, S3Call, Stated } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { slowAnswer } from '../slow-answer.ts';
 import { checkRepeatedEncryption, uploadContext } from '../upload-context.ts';
@@ -29,13 +31,14 @@ export const completeMultipartUpload: Operation = {
       parts: parseCompleteMultipartUpload(
         await readDocument(call, maxCompleteDocument, 'MalformedXML', documentMd5(call.request.headers)),
       ),
+      ...wholeObject(call.request.headers),
       conditions: writeConditions(call.request.headers),
     };
     return slowAnswer(complete(call, request), (error) => answerError(error, call.request));
   },
 };
 
-async function complete(call: S3Call, request: CompleteMultipartUpload): Promise<Answer> {
+async function complete(call: S3Call, request: Stated<CompleteMultipartUpload>): Promise<Answer> {
   const info = await call.objects.completeMultipartUpload(request);
   const { checksum } = info;
   const scheme = call.request.secure ? 'https' : 'http';
@@ -50,4 +53,29 @@ async function complete(call: S3Call, request: CompleteMultipartUpload): Promise
     ]),
     encryptionHeaders(info.encryption, customerKeyOf(call)),
   );
+}
+
+/** What the client takes the whole object to be. */
+function wholeObject(
+  headers: IncomingHttpHeaders,
+): Pick<Stated<CompleteMultipartUpload>, 'checksum' | 'checksumType' | 'size'> {
+  const size = header(headers, 'x-amz-mp-object-size');
+  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) {
+    throw new S3Error(
+      'InvalidRequest',
+      'Value for x-amz-mp-object-size header is invalid: it must be a number of bytes.',
+    );
+  }
+  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
+  if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {
+    throw new S3Error(
+      'InvalidRequest',
+      'Value for x-amz-checksum-type header is invalid: use FULL_OBJECT or COMPOSITE.',
+    );
+  }
+  return {
+    checksum: givenChecksum(headers, true),
+    checksumType: type,
+    size: size === undefined ? undefined : Number(size),
+  };
 }

@@ -5,12 +5,12 @@ import type { CopyObject } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';
 import { copySource } from '../copy-source.ts';
-import { checksumElement } from '../digest-headers.ts';
+import { checksumAlgorithmOf, checksumElement } from '../digest-headers.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { answerError } from '../error-answer.ts';
 import { header } from '../header.ts';
 import { storedHeaders } from '../object-headers.ts';
-import type { Operation, S3Call } from '../operation.ts';
+import type { Operation, S3Call, Stated } from '../operation.ts';
 import { slowAnswer } from '../slow-answer.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
@@ -24,9 +24,11 @@ export const copyObject: Operation = {
     const replace = replacesMetadata(header(headers, 'x-amz-metadata-directive'));
     const encryption = requestedEncryption(call);
     const stored = storedHeaders(headers);
+    const checksumAlgorithm = checksumAlgorithmOf(headers);
     const keepsEncryption = encryption === undefined && source.customerKey === undefined;
     const storageClass = header(headers, 'x-amz-storage-class');
-    if (source.bucket === call.bucket && source.key === call.key && !replace && keepsEncryption && !storageClass) {
+    const changesNothing = !replace && keepsEncryption && storageClass === undefined && checksumAlgorithm === undefined;
+    if (source.bucket === call.bucket && source.key === call.key && changesNothing) {
       throw new S3Error(
         'InvalidRequest',
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -38,21 +40,23 @@ export const copyObject: Operation = {
         bucket: call.bucket,
         key: call.key,
         conditions: writeConditions(headers),
-        ...(replace ? { headers: stored } : {}),
-        ...(storageClass === undefined ? {} : { storageClass }),
-        ...(encryption === undefined ? {} : { encryption }),
+        headers: replace ? stored : undefined,
+        storageClass,
+        encryption,
+        checksumAlgorithm,
       }),
       (error) => answerError(error, call.request),
     );
   },
 };
 
-async function copy(call: S3Call, request: CopyObject): Promise<Answer> {
+async function copy(call: S3Call, request: Stated<CopyObject>): Promise<Answer> {
   const info = await call.objects.copyObject(request);
   const document = xmlDocument('CopyObjectResult', [
     element('LastModified', info.lastModified),
     element('ETag', quoted(info.etag)),
     info.checksum === undefined ? undefined : element(checksumElement(info.checksum.algorithm), info.checksum.value),
+    info.checksum === undefined ? undefined : element('ChecksumType', info.checksum.type),
   ]);
   return xmlAnswer(document, encryptionHeaders(info.encryption, givenKey(request.encryption)));
 }

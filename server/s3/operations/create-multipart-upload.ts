@@ -22,8 +22,8 @@ export const createMultipartUpload: Operation = {
       bucket: call.bucket,
       key: call.key,
       headers: storedHeaders(call.request.headers),
-      ...(encryption === undefined ? {} : { encryption }),
-      ...(checksum === undefined ? {} : { checksum }),
+      encryption,
+      checksum,
     });
     return xmlAnswer(
       xmlDocument('InitiateMultipartUploadResult', [

@@ -21,7 +21,7 @@ const attributes: Readonly<Record<string, (info: ObjectInfo) => Xml | undefined>
           element('ChecksumType', checksum.type),
         ]),
   ObjectParts: ({ parts }) =>
-    parts === undefined ? undefined : element('ObjectParts', [element('TotalPartsCount', parts)]),
+    parts === undefined ? undefined : element('ObjectParts', [element('PartsCount', parts)]),
   StorageClass: (info) => element('StorageClass', info.storageClass ?? 'STANDARD'),
   ObjectSize: (info) => element('ObjectSize', info.size),
 };

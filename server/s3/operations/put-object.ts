@@ -22,7 +22,7 @@ export const putObject: Operation = {
       size: uploadSize(call, maxObject),
       digests: expectedDigests(headers, call.auth.trailing),
       headers: storedHeaders(headers),
-      ...(encryption === undefined ? {} : { encryption }),
+      encryption,
       conditions: writeConditions(headers),
       body: call.auth.body,
     });

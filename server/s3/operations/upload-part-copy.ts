@@ -32,8 +32,8 @@ export const uploadPartCopy: Operation = {
       uploadId: uploadIdOf(call),
       partNumber: partNumberOf(call),
       source,
-      ...(customerKey && { customerKey }),
-      ...(range === undefined ? {} : { range }),
+      customerKey,
+      range,
     };
     return slowAnswer(copyPart(call, request), (error) => answerError(error, call.request));
   },

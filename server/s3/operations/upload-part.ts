@@ -24,7 +24,7 @@ export const uploadPart: Operation = {
       size: uploadSize(call, maxPart),
       digests: expectedDigests(call.request.headers, call.auth.trailing),
       body: call.auth.body,
-      ...(customerKey && { customerKey }),
+      customerKey,
     });
     return emptyAnswer(200, {
       etag: quoted(part.etag),
