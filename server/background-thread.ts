@@ -11,6 +11,7 @@ import type { OtherServer } from './admin/services.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { openAuditFeed } from './open-audit-feed.ts';
+import { createSourceFinder } from './access/source-address.ts';
 import { RequestEvents } from './access/request-events.ts';
 import { deploymentOf } from './deployment-of.ts';
 import { keepChecking } from './keep-checking.ts';
@@ -205,6 +206,7 @@ async function openConsole(
     assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
     records: services.sealed,
     events: known.events,
+    findSource: createSourceFinder(settings.proxies),
     administration: {
       access: services.access,
       identities: services.access.identities,

@@ -14,6 +14,7 @@ import { createAdminHandler } from './admin/create-admin-handler.ts';
 import { RequestEvents } from './access/request-events.ts';
 import { readTally } from './access/person-check-tally.ts';
 import { Freezer } from './http/freezer.ts';
+import { createSourceFinder } from './access/source-address.ts';
 import { createDispatch } from './http/dispatch.ts';
 import type { Rooms } from './http/dispatch.ts';
 import type { Readiness } from './http/health.ts';
@@ -102,6 +103,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     handle: tracing?.handler(dispatch, events) ?? dispatch,
     secure: options.tls !== undefined,
     clientCertificates: certificates !== undefined,
+    findSource: createSourceFinder(options.settings.proxies),
     nextRequestId,
     bodies: new BodyMemory(options.bodies),
     log,

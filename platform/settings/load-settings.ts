@@ -1,3 +1,4 @@
+import { parseRange } from '../../protocol/policy/ip-range.ts';
 import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
@@ -65,6 +66,7 @@ export function loadSettings({
       redirectHosts: server.list('BROWSER_REDIRECT_HOSTS'),
       sessionMs: server.number('CONSOLE_SESSION_DURATION') ?? oneDay / 2,
     },
+    proxies: readProxies(reader),
     ...(threads === undefined ? {} : { threads }),
     audit: readAuditSettings(reader, suffixesOf('per-target', variables.keys())),
     metricsAuthorization: metricsAuthorization(server.text('PROMETHEUS_AUTH_TYPE')),
@@ -175,6 +177,19 @@ function readTls(reader: SettingReader): { certFile: string; keyFile: string } |
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   reader.problems.push('SVC_TLS_CERT_FILE and SVC_TLS_KEY_FILE belong together: set both, or neither');
   return undefined;
+}
+
+function readProxies(reader: SettingReader): ServerSettings['proxies'] {
+  const server = group(reader, 'SVC_');
+  const trusted = server.list('TRUSTED_PROXIES');
+  for (const range of trusted) {
+    if (parseRange(range) !== undefined) continue;
+    reader.problems.push(
+      `SVC_TRUSTED_PROXIES: ${JSON.stringify(range)} is no address and no range; write 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32`,
+    );
+  }
+  const header = server.text('TRUSTED_PROXY_HEADER') === 'forwarded' ? 'forwarded' : 'x-forwarded-for';
+  return { trusted, header };
 }
 
 function readStores(reader: SettingReader): StoreSettings {

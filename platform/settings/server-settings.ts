@@ -24,6 +24,8 @@ export interface ServerSettings {
     readonly redirectHosts: readonly string[];
     readonly sessionMs: number;
   };
+  /** Proxies whose word about the client is taken: addresses and ranges. */
+  readonly proxies: { readonly trusted: readonly string[]; readonly header: 'x-forwarded-for' | 'forwarded' };
   readonly threads?: number;
   readonly audit: AuditSettings;
   /** Whether Prometheus needs a token. */

@@ -86,6 +86,18 @@ export const settings = [
     'HOST or HOST:PORT, comma-separated, to which redirect_uri_dynamic may send browsers back; *.DOMAIN is every name below it. Without it: whatever the identity provider has registered.',
     { aliases: [] },
   ),
+  server(
+    'SVC_TRUSTED_PROXIES',
+    { kind: 'list' },
+    'Addresses and ranges (10.0.0.0/8) of the proxies before S3 and the console, comma-separated: what they say of the client is taken, for aws:SourceIp, sign-in limits, log and audit.',
+    { aliases: [] },
+  ),
+  server(
+    'SVC_TRUSTED_PROXY_HEADER',
+    { kind: 'choice', of: ['x-forwarded-for', 'forwarded'] },
+    'The header in which they name the client. They must set it or append to it, whatever a client sends.',
+    { default: 'x-forwarded-for', aliases: [] },
+  ),
   server('SVC_THREADS', { kind: 'integer', min: 1, max: 256 }, 'HTTP threads; as many as cores without it.'),
   server('SVC_LOG_LEVEL', { kind: 'choice', of: ['debug', 'info', 'warn', 'error'] }, 'How much is logged.', {
     default: 'info',

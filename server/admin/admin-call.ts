@@ -1,10 +1,12 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
+import { connectionContext } from '../access/connection-context.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
 import { readWholeBody } from '../access/read-whole-body.ts';
 import { AdminError } from './admin-error.ts';
 import { limitedTurns } from '../../platform/limited-turns.ts';
+import { nowOf } from './now.ts';
 import type { AdminCall } from './route.ts';
 import type { AdminServices } from './services.ts';
 
@@ -72,11 +74,15 @@ export async function authorizeCall(
   asked: { readonly action: string; readonly resource: string; readonly own?: boolean },
 ): Promise<void> {
   const { action, resource, own } = asked;
+  const userAgent = request.headers['user-agent'];
   const decision = await services.access.authorize({
     principal,
     action,
     resource,
-    context: { 'aws:SourceIp': [request.remoteAddress], 'aws:SecureTransport': [String(request.secure)] },
+    context: {
+      ...connectionContext(request, nowOf(services)),
+      ...(userAgent === undefined ? {} : { 'aws:UserAgent': [userAgent] }),
+    },
     ...(own === true ? { allowedUnlessDenied: true } : {}),
   });
   request.watch?.decided({ action, resource }, decision);

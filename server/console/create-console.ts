@@ -23,6 +23,7 @@ import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
 import { sessionRoom, SignInSessions } from './api/sign-in-sessions.ts';
 import { singleSignOnRoutes } from './api/single-sign-on-routes.ts';
+import { findSources } from './api/source.ts';
 import { statusRoutes } from './api/status-routes.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { requireSignIn } from './api/visitor.ts';
@@ -48,7 +49,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
     durationMs: settings.sessionDurationMs,
     renew: renewing(services),
   });
-  const gate = new Gate(access, log);
+  const gate = new Gate(services);
 
   const sweep = sweeping(services.records, [sessionRoom, pendingRoom], services.clock, (error) => {
     log.error({ err: error }, 'expired sessions of the console could not be removed');
@@ -58,7 +59,8 @@ export function createConsole(services: ConsoleServices): RequestListener {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(securityHeaders);
+  app.use(findSources(services.findSource));
+  app.use(securityHeaders(settings));
   if (services.events !== undefined) app.use(watchVisits(services.events));
   app.use(singleSignOnRoutes(services, sessions, sweep));
 
@@ -70,7 +72,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   api.use(refuseCrossSite(settings.browserUrl));
   api.use(signInRoutes(services, sessions, gate, sweep));
   api.use(directorySignInRoutes(services, sessions, gate, sweep));
-  api.use(requireSignIn(sessions));
+  api.use(requireSignIn(sessions, settings));
   api.use(sessionRoutes(services, sessions, gate));
   api.use(bucketRoutes(services, gate));
   api.use(objectRoutes(objects, gate));

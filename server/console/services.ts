@@ -3,6 +3,7 @@ import type { AdminServices } from '../admin/services.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
 import type { PolicySource } from '../access/policy-source.ts';
 import type { Access } from '../access/principal.ts';
+import type { FindSource } from '../access/source-address.ts';
 import type { RequestEvents } from '../access/request-events.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -26,6 +27,8 @@ export interface ConsoleServices {
   readonly settings: ConsoleSettings;
   /** Told of calls that are over; absent where nobody listens. */
   readonly events?: RequestEvents;
+  /** Where requests come from; the peer of the connection without it. */
+  readonly findSource?: FindSource;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
 }

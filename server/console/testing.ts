@@ -8,6 +8,7 @@ import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { rightsOfPerson } from '../access/ldap/rights-of-person.ts';
 import { createOpenIdProviders } from '../access/openid-providers.ts';
 import { policiesOf } from '../access/policy-source.ts';
+import { createSourceFinder, type ProxySettings } from '../access/source-address.ts';
 import type { RequestEvents } from '../access/request-events.ts';
 import type { Identities } from '../identities/identities.ts';
 import { openIdentities } from '../identities/open-identities.ts';
@@ -43,6 +44,8 @@ export interface TestConsoleOptions {
   readonly stores?: TestLayer;
   readonly rootSecret?: string;
   readonly events?: RequestEvents;
+  /** Proxies whose word about the client is taken. */
+  readonly proxies?: ProxySettings;
 }
 
 /** A console over the memory engines that listens on a port of its own, for tests. Time passes by `advance`. */
@@ -138,6 +141,7 @@ export class TestConsole {
           ],
         },
         settings: { ownUrl, sessionDurationMs: 12 * 3_600_000, region: 'us-east-1', ...options.settings },
+        findSource: createSourceFinder(options.proxies),
         clock,
         log: silent,
         ...(options.events && { events: options.events }),

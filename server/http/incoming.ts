@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { FindSource } from '../access/source-address.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import type { MessageBody } from './message-body.ts';
@@ -13,6 +14,7 @@ export function toIncomingRequest(
     readonly measure: IncomingRequest['measure'];
     readonly watch: IncomingRequest['watch'];
     readonly clientCertificates: boolean;
+    readonly findSource: FindSource;
   },
 ): IncomingRequest {
   const target = originForm(message.url ?? '/');
@@ -25,7 +27,7 @@ export function toIncomingRequest(
     headers: message.headers,
     body: options.body,
     secure: options.secure,
-    remoteAddress: plainAddress(message.socket.remoteAddress ?? ''),
+    remoteAddress: options.findSource(message.socket.remoteAddress, message.headers).address,
     measure: options.measure,
     watch: options.watch,
     clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
@@ -38,9 +40,4 @@ function originForm(target: string): string {
   const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
   const rest = match?.[1] ?? '';
   return rest.startsWith('/') ? rest : `/${rest}`;
-}
-
-/** IPv4 clients of an IPv6 socket, as policies name them. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }

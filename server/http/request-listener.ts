@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { createSourceFinder, type FindSource } from '../access/source-address.ts';
 import type { FinishedRequest, RequestEvents } from '../access/request-events.ts';
 import type { RequestMeasure } from '../metrics/request-measure.ts';
 import { asS3Error } from '../s3/as-s3-error.ts';
@@ -21,6 +22,8 @@ export interface RequestListenerOptions {
   readonly secure: boolean;
   /** Whether clients are asked for certificates. */
   readonly clientCertificates?: boolean;
+  /** Where requests come from; the peer of the connection without it. */
+  readonly findSource?: FindSource;
   readonly nextRequestId: () => string;
   /** Where bodies that are held in memory are counted. */
   readonly bodies?: BodyMemory;
@@ -35,7 +38,7 @@ export type HttpListener = (message: IncomingMessage, response: ServerResponse, 
 
 /** From a message of `node:http` to the rooms and back. Whatever fails in between is answered, and logged if it is a defect. */
 export function createRequestListener(options: RequestListenerOptions): HttpListener {
-  const { log, secure, clientCertificates = false, events } = options;
+  const { log, secure, clientCertificates = false, events, findSource = createSourceFinder() } = options;
   const debug = log.isLevelEnabled('debug');
 
   return (message, response, awaitsContinue) => {
@@ -50,6 +53,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       measure,
       watch,
       clientCertificates,
+      findSource,
     });
     if (debug) logAccess(request, response);
     void serve(message, response, request, { measure, watch, body });

@@ -1,3 +1,4 @@
+import { connectionContext } from '../access/connection-context.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { customerKeyHeaders } from './customer-key.ts';
 import { keyIdHeader, keyIdValues } from './encryption-headers.ts';
@@ -22,12 +23,7 @@ export function requestContext(
   query: Query,
   now: Date,
 ): Readonly<Record<string, readonly string[]>> {
-  const context: Record<string, readonly string[]> = {
-    'aws:SourceIp': [request.remoteAddress],
-    'aws:SecureTransport': [String(request.secure)],
-    'aws:CurrentTime': [now.toISOString()],
-    'aws:EpochTime': [String(Math.floor(now.getTime() / 1_000))],
-  };
+  const context = connectionContext(request, now);
   const signed = signedBy(request, query);
   if (signed !== undefined) {
     context['s3:authType'] = [signed];

@@ -3,7 +3,9 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Decision, Principal } from '../../access/principal.ts';
 import { subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
+import { connectionContext } from '../../access/connection-context.ts';
 import { isEncrypted } from './secure.ts';
+import { sourceOf } from './source.ts';
 import { watchOf } from './watch-visits.ts';
 import { visitorOf } from './visitor.ts';
 
@@ -11,10 +13,12 @@ import { visitorOf } from './visitor.ts';
 export class Gate {
   readonly #access: ConsoleServices['access'];
   readonly #log: ConsoleLog;
+  readonly #clock: ConsoleServices['clock'];
 
-  constructor(access: ConsoleServices['access'], log: ConsoleLog) {
+  constructor({ access, log, clock }: Pick<ConsoleServices, 'access' | 'log' | 'clock'>) {
     this.#access = access;
     this.#log = log;
+    this.#clock = clock;
   }
 
   /** Whether it is allowed; nothing is logged, so that asking for the state of a button is no incident. */
@@ -61,7 +65,11 @@ export class Gate {
 
   #decide({ request, response }: Visit, { context, ...asked }: Asked): Promise<Decision> {
     const { principal } = visitorOf(response).credentials;
-    return this.#access.authorize({ principal, ...asked, context: { ...contextOf(request), ...context } });
+    return this.#access.authorize({
+      principal,
+      ...asked,
+      context: { ...contextOf(request, this.#clock()), ...context },
+    });
   }
 }
 
@@ -99,13 +107,10 @@ function refusal(names: readonly string[], action: string, resource: string): st
   return `${policies} ${action}${place}. Whoever manages access here can change that.`;
 }
 
-function contextOf(request: Request): Record<string, readonly string[]> {
+function contextOf(request: Request, now: Date): Record<string, readonly string[]> {
   const context: Record<string, readonly string[]> = {
-    'aws:SecureTransport': [String(isEncrypted(request))],
+    ...connectionContext({ remoteAddress: sourceOf(request).address, secure: isEncrypted(request) }, now),
   };
-  if (request.socket.remoteAddress !== undefined) {
-    context['aws:SourceIp'] = [request.socket.remoteAddress.replace(/^::ffff:/, '')];
-  }
   const userAgent = request.get('user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
   return context;

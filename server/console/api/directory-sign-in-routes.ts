@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { LdapProblem } from '../../access/ldap/ldap-problem.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ConsoleServices } from '../services.ts';
-import { Attempts } from './attempts.ts';
 import type { Gate } from './authorize.ts';
 import { beginSession } from './begin-session.ts';
 import { ConsoleError } from './console-error.ts';
-import { guesses, refuseGuessing } from './guesses.ts';
+import { SignInLimits } from './guesses.ts';
+import { sourceOf } from './source.ts';
 import { describeSession } from './session-routes.ts';
 import { signInDuration } from './sign-in-duration.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
@@ -30,27 +30,27 @@ export function directorySignInRoutes(
   sweep: () => void,
 ): Router {
   const router = Router();
-  const attempts = new Attempts(guesses);
+  const limits = new SignInLimits();
 
   router.post('/sign-in-by-directory', json({ limit: '32kb' }), async (request: Request, response: Response) => {
     const watch = watchOf(response);
     watch?.isFor('ConsoleSignInByDirectory');
     const { name, password } = form.parse(request.body);
     const now = services.clock().getTime();
-    const remoteAddress = request.socket.remoteAddress ?? '';
+    const source = sourceOf(request);
     // Names are alike to the directory in any case.
-    const who = `${remoteAddress} ${name.toLowerCase()}`;
-    refuseGuessing(attempts, response, { who, now, by: 'name' });
+    const attempt = { source, account: name.toLowerCase(), now };
+    limits.refuse(response, attempt, 'name');
     try {
       const durationSeconds = signInDuration(services.settings);
       const credentials = await services.assumeRoleWithLdapIdentity({ name, password, durationSeconds, watch });
-      attempts.forget(who);
+      limits.succeeded(attempt);
       sweep();
       await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'directory' } });
     } catch (error) {
       if (!(error instanceof StsError)) throw error;
-      services.log.warn({ err: error, remoteAddress }, 'a sign-in by the directory was refused');
-      if (isGuess(error)) attempts.count(who, now);
+      services.log.warn({ err: error, remoteAddress: source.address }, 'a sign-in by the directory was refused');
+      if (isGuess(error)) limits.failed(attempt);
       throw refusal(error);
     }
     response.json(await describeSession(services, { request, response }, gate));

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { parseCookies, serializeCookie } from './cookies.ts';
+import { readCookie, serializeCookie } from './cookies.ts';
 
 const noticeCookie = 'coffer_notice';
 const longest = 1500;
@@ -11,15 +11,15 @@ const lifetimeSeconds = 120;
  */
 export function setNotice(response: Response, message: string, secure: boolean): void {
   const value = Buffer.from(message.slice(0, longest)).toString('base64url');
-  response.append('set-cookie', serializeCookie(noticeCookie, value, { maxAge: lifetimeSeconds, path: '/', secure }));
+  response.append('set-cookie', serializeCookie(noticeCookie, value, { maxAge: lifetimeSeconds, secure }));
 }
 
 export function clearNotice(response: Response, secure: boolean): void {
-  response.append('set-cookie', serializeCookie(noticeCookie, '', { maxAge: 0, path: '/', secure }));
+  response.append('set-cookie', serializeCookie(noticeCookie, '', { maxAge: 0, secure }));
 }
 
-export function readNotice(request: Request): string | undefined {
-  const value = parseCookies(request.headers.cookie).get(noticeCookie);
+export function readNotice(request: Request, secure: boolean): string | undefined {
+  const value = readCookie(request.headers.cookie, noticeCookie, secure);
   return value === undefined || value === ''
     ? undefined
     : Buffer.from(value, 'base64url').toString('utf8').slice(0, longest);

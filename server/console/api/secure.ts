@@ -1,9 +1,10 @@
 import type { Request } from 'express';
 import type { ConsoleSettings } from '../services.ts';
+import { sourceOf } from './source.ts';
 
-/** Whether the browser reaches the console over TLS, ended here or at the proxy whose address is set: then cookies say so. */
+/** Whether the browser reaches the console over TLS, ended here, at the proxy whose address is set, or at a trusted one: then cookies say so. */
 export function isSecure(request: Request, settings: Pick<ConsoleSettings, 'browserUrl'>): boolean {
-  return isEncrypted(request) || settings.browserUrl?.startsWith('https:') === true;
+  return isEncrypted(request) || sourceOf(request).encrypted || settings.browserUrl?.startsWith('https:') === true;
 }
 
 export function isEncrypted(request: Request): boolean {

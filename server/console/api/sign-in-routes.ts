@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { SignInOptions } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { Attempts } from './attempts.ts';
 import type { Gate } from './authorize.ts';
 import { beginSession } from './begin-session.ts';
 import { ConsoleError } from './console-error.ts';
-import { guesses, refuseGuessing } from './guesses.ts';
+import { SignInLimits } from './guesses.ts';
 import { readNotice } from './notice.ts';
 import { secretEqual } from './secret-equal.ts';
+import { isSecure } from './secure.ts';
+import { sourceOf } from './source.ts';
 import { describeSession } from './session-routes.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { watchOf } from './watch-visits.ts';
@@ -29,10 +30,10 @@ export function signInRoutes(
   sweep: () => void,
 ): Router {
   const router = Router();
-  const attempts = new Attempts(guesses);
+  const limits = new SignInLimits();
 
   router.get('/sign-in-options', async (request, response) => {
-    const notice = readNotice(request);
+    const notice = readNotice(request, isSecure(request, services.settings));
     response.json({
       providers: services.providers.list.filter(isSignedInAt).map(({ id, displayName, status }) => ({
         id,
@@ -49,18 +50,19 @@ export function signInRoutes(
     watchOf(response)?.isFor('ConsoleSignIn');
     const form = keysForm.parse(request.body);
     const now = services.clock().getTime();
-    const who = `${request.socket.remoteAddress ?? ''} ${form.accessKey}`;
-    refuseGuessing(attempts, response, { who, now, by: 'access key' });
+    const source = sourceOf(request);
+    const attempt = { source, account: form.accessKey, now };
+    limits.refuse(response, attempt, 'access key');
     const credentials = await services.access.credentials(form.accessKey);
     // Compared in every case, so that time does not tell which access keys exist.
     const secretRight = secretEqual(form.secretKey, credentials?.secretKey ?? '');
     const tokenRight = secretEqual(form.sessionToken ?? '', credentials?.sessionToken ?? '');
     if (credentials === undefined || !secretRight || !tokenRight) {
-      attempts.count(who, now);
-      services.log.warn({ remoteAddress: request.socket.remoteAddress }, 'a sign-in by keys was refused');
+      limits.failed(attempt);
+      services.log.warn({ remoteAddress: source.address }, 'a sign-in by keys was refused');
       throw new ConsoleError('SignInRefused', refusal(form.sessionToken));
     }
-    attempts.forget(who);
+    limits.succeeded(attempt);
     sweep();
     await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'keys' } });
     response.json(await describeSession(services, { request, response }, gate));

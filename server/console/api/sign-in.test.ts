@@ -14,6 +14,12 @@ async function open(options: TestConsoleOptions = {}) {
   return { console, browser: new TestBrowser(console.url) };
 }
 
+/** The header by which a browser keeps to TLS. */
+const strict = async (options: Parameters<typeof open>[0], headers: Record<string, string> = {}) =>
+  (await (await open(options)).browser.send('GET', '/api/sign-in-options', { headers })).headers.get(
+    'strict-transport-security',
+  );
+
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
 const hour = 3_600_000;
 
@@ -34,7 +40,49 @@ describe('signing in by keys', () => {
   it('marks the cookie for TLS only where browsers reach the console over TLS', async () => {
     const { browser } = await open({ settings: { browserUrl: 'https://console.example' } });
     const [cookie] = (await browser.signIn()).headers.getSetCookie();
-    expect(cookie).toContain('; Secure');
+    expect(cookie).toMatch(/^__Host-coffer_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/);
+    expect((await browser.send('GET', '/api/session')).status).toBe(200);
+  });
+
+  it('takes no other cookie for that of TLS, which a page of another host could set', async () => {
+    const { browser, console } = await open({ settings: { browserUrl: 'https://console.example' } });
+    await browser.signIn();
+    const other = new TestBrowser(console.url);
+    other.setCookie('coffer_session', browser.cookie('__Host-coffer_session') ?? '');
+    expect((await other.send('GET', '/api/session')).status).toBe(401);
+  });
+
+  it('takes neither of two cookies of one name', async () => {
+    const { browser } = await open();
+    await browser.signIn();
+    const own = `coffer_session=${browser.cookie('coffer_session')}`;
+    const status = async (cookie: string) =>
+      (await browser.send('GET', '/api/session', { headers: { cookie } })).status;
+    expect(await status(own)).toBe(200);
+    expect(await status(`${own}; coffer_session=of-another`)).toBe(401);
+    expect(await status(`coffer_session=of-another; ${own}`)).toBe(401);
+    expect(await status(`${own}; ${own}`)).toBe(200);
+  });
+
+  it('makes browsers that come over TLS keep to it', async () => {
+    const proxies = { trusted: ['127.0.0.1'], header: 'x-forwarded-for' } as const;
+    const viaTls = { 'x-forwarded-proto': 'https' };
+    expect(await strict({})).toBeNull();
+    expect(await strict({}, viaTls)).toBeNull();
+    expect(await strict({ proxies }, viaTls)).toBe('max-age=31536000');
+    expect(await strict({ settings: { browserUrl: 'https://console.example' } })).toBe('max-age=31536000');
+  });
+
+  it('makes who guesses wait by the address that a trusted proxy names, and nobody else behind it', async () => {
+    const { browser } = await open({ proxies: { trusted: ['127.0.0.0/8'], header: 'x-forwarded-for' } });
+    const signIn = (address: string, secretKey: string) =>
+      browser.send('POST', '/api/sign-in', {
+        json: { accessKey: 'root', secretKey },
+        headers: { 'x-forwarded-for': `198.51.100.200, ${address}` },
+      });
+    for (let guess = 0; guess < 10; guess += 1) await signIn('203.0.113.1', `guess-${guess}`);
+    expect((await signIn('203.0.113.1', rootKeys.secretKey)).status).toBe(429);
+    expect((await signIn('203.0.113.2', rootKeys.secretKey)).status).toBe(200);
   });
 
   it.each([

@@ -8,7 +8,7 @@ import { Attempts } from './attempts.ts';
 import { secondsUntil } from './begin-session.ts';
 import { buyCredentials } from './buy-credentials.ts';
 import { ConsoleError, explain } from './console-error.ts';
-import { parseCookies, serializeCookie } from './cookies.ts';
+import { readCookie, serializeCookie } from './cookies.ts';
 import { clearNotice, setNotice } from './notice.ts';
 import { pendingLifetimeMs, PendingSignIns } from './pending-sign-ins.ts';
 import type { PendingProblem, PendingSignIn } from './pending-sign-ins.ts';
@@ -17,6 +17,7 @@ import { safeReturnPath } from './return-path.ts';
 import { isEncrypted, isSecure } from './secure.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
+import { sourceOf } from './source.ts';
 import { setSessionCookie } from './visitor.ts';
 import { watchOf } from './watch-visits.ts';
 
@@ -29,7 +30,8 @@ const beginnings = { most: 60, windowMs: 60_000 };
 export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
   const router = Router();
   const pending = new PendingSignIns(services.records, services.clock);
-  const attempts = new Attempts(beginnings);
+  const beginningsOfOne = new Attempts(beginnings);
+  const beginningsOfMany = new Attempts({ ...beginnings, most: 10 * beginnings.most });
 
   async function begin(request: Request, response: Response): Promise<void> {
     const provider = providerOf(services, request.params['provider']);
@@ -40,7 +42,9 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       return;
     }
     const now = services.clock().getTime();
-    const from = request.socket.remoteAddress ?? '';
+    const { address: from, shared } = sourceOf(request);
+    // An unknown proxy shares its address among many people.
+    const attempts = shared ? beginningsOfMany : beginningsOfOne;
     if (attempts.waitSeconds(from, now) > 0) {
       throw new ConsoleError('TooManyAttempts', 'Too many sign-ins begun from your address. Try again in a minute.');
     }
@@ -58,7 +62,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     });
     const secure = isSecure(request, services.settings);
     const maxAge = pendingLifetimeMs / 1000;
-    response.append('set-cookie', serializeCookie(browserCookie, browserSecret, { maxAge, path: '/', secure }));
+    response.append('set-cookie', serializeCookie(browserCookie, browserSecret, { maxAge, secure }));
     clearNotice(response, secure);
     response.redirect((await authorizationUrl(provider, { ...flow, redirectUri: redirect, state })).href);
   }
@@ -68,12 +72,15 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     watch?.isFor('ConsoleSignInByProvider');
     const sent = request.query['state'];
     const state = typeof sent === 'string' ? sent.slice(0, 200) : '';
-    const taken = await pending.take(state, parseCookies(request.headers.cookie).get(browserCookie));
+    const taken = await pending.take(
+      state,
+      readCookie(request.headers.cookie, browserCookie, isSecure(request, services.settings)),
+    );
     if (typeof taken === 'string') throw new ConsoleError('SignInRefused', problems[taken]);
     const { secret, maxAge, principal } = await signIn(request, taken, { state, watch });
     watch?.isFrom(principal);
     const secure = isSecure(request, services.settings);
-    response.append('set-cookie', serializeCookie(browserCookie, '', { maxAge: 0, path: '/', secure }));
+    response.append('set-cookie', serializeCookie(browserCookie, '', { maxAge: 0, secure }));
     setSessionCookie(response, secret, maxAge, secure);
     clearNotice(response, secure);
     response.redirect(taken.returnPath);

@@ -1,29 +1,31 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ConsoleError } from './console-error.ts';
-import { parseCookies, serializeCookie } from './cookies.ts';
+import type { ConsoleSettings } from '../services.ts';
+import { readCookie, serializeCookie } from './cookies.ts';
+import { isSecure } from './secure.ts';
 import { watchOf } from './watch-visits.ts';
 import type { SignInSession, SignInSessions } from './sign-in-sessions.ts';
 
 const sessionCookie = 'coffer_session';
 
 /** What the request carries of a session; undefined when the browser never signed in. */
-export function sessionSecret(request: Request): string | undefined {
-  const value = parseCookies(request.headers.cookie).get(sessionCookie);
+export function sessionSecret(request: Request, settings: Pick<ConsoleSettings, 'browserUrl'>): string | undefined {
+  const value = readCookie(request.headers.cookie, sessionCookie, isSecure(request, settings));
   return value === undefined || value.length > 200 ? undefined : value;
 }
 
 export function setSessionCookie(response: Response, secret: string, maxAgeSeconds: number, secure: boolean): void {
-  response.append('set-cookie', serializeCookie(sessionCookie, secret, { maxAge: maxAgeSeconds, path: '/', secure }));
+  response.append('set-cookie', serializeCookie(sessionCookie, secret, { maxAge: maxAgeSeconds, secure }));
 }
 
 export function clearSessionCookie(response: Response, secure: boolean): void {
-  response.append('set-cookie', serializeCookie(sessionCookie, '', { maxAge: 0, path: '/', secure }));
+  response.append('set-cookie', serializeCookie(sessionCookie, '', { maxAge: 0, secure }));
 }
 
 /** Lets only people through who are signed in, and keeps their session for `visitorOf`. */
-export function requireSignIn(sessions: SignInSessions): RequestHandler {
+export function requireSignIn(sessions: SignInSessions, settings: Pick<ConsoleSettings, 'browserUrl'>): RequestHandler {
   return async (request, response, next) => {
-    const secret = sessionSecret(request);
+    const secret = sessionSecret(request, settings);
     const session = secret === undefined ? undefined : await sessions.find(secret);
     if (session === undefined) {
       const message = secret === undefined ? 'Sign in first.' : 'Your session has ended. Sign in again.';

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { RequestEvents, RequestWatch } from '../../access/request-events.ts';
 import { WatchedRequest } from '../../access/watched-request.ts';
 import { isEncrypted } from './secure.ts';
+import { sourceOf } from './source.ts';
 
 /** Tells who listens of each call of the API, and of each return from an identity provider. The web application's files are none. */
 export function watchVisits(events: RequestEvents): RequestHandler {
@@ -29,7 +30,7 @@ function watch(events: RequestEvents, request: Request, response: Response): voi
     rawPath,
     rawQuery,
     headers: request.headers,
-    remoteAddress: (request.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    remoteAddress: sourceOf(request).address,
     secure: isEncrypted(request),
   };
   response.once('close', () => {

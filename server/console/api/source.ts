@@ -1,0 +1,18 @@
+import type { Request, RequestHandler } from 'express';
+import { createSourceFinder, type FindSource, type Source } from '../../access/source-address.ts';
+
+const direct = createSourceFinder();
+const found = new WeakMap<object, Source>();
+
+/** Finds where each request comes from, before anything asks. */
+export function findSources(find: FindSource = direct): RequestHandler {
+  return (request, _response, next) => {
+    found.set(request, find(request.socket.remoteAddress, request.headers));
+    next();
+  };
+}
+
+/** Where the request comes from: its client, behind the proxies that the settings trust. */
+export function sourceOf(request: Request): Source {
+  return found.get(request) ?? direct(request.socket.remoteAddress, request.headers);
+}
