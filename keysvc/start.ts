@@ -75,7 +75,10 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       metrics,
       timeoutOf: ({ path, endless }) =>
         endless ? undefined : (config.timeouts.get(path) ?? keyServiceLimits.timeoutMs),
-      isOpen: ({ access, maySkipAuth, path }) => access === 'none' || (maySkipAuth && config.skipAuth.has(path)),
+      // Where clients are verified and no call is opened, not even the version is told without a certificate.
+      isOpen: ({ access, maySkipAuth, path }) =>
+        (access === 'none' && !(config.verifyClients && config.skipAuth.size === 0)) ||
+        (maySkipAuth && config.skipAuth.has(path)),
       leaving: () => running.leaving,
       startedAt,
       version: packageJson.version,
@@ -85,7 +88,6 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
     log,
     logErrors: () => logErrors,
     verifyClients: config.verifyClients,
-    opensCalls: config.skipAuth.size > 0,
     proxies: config.proxies,
     requestTimeoutMs: keyServiceLimits.timeoutMs,
   });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Identity } from '../../protocol/key-service/identity.ts';
-import { clientIdentity, identityOfLeaf } from './client-identity.ts';
+import { clientIdentity, identityOfLeaf, untrusted } from './client-identity.ts';
 import type { ClientIdentity } from './client-identity.ts';
 import { distrustOf, readForwardedCertificates } from './forwarded-certificate.ts';
 
@@ -61,8 +61,7 @@ function behindProxy(request: IncomingMessage, options: CallersOptions): ClientI
   if (found.kind === 'unknown' || !options.verify) return found;
   const distrust = distrustOf(found.leaf, sent, options.authorities(), options.now());
   if (distrust === undefined) return found;
-  const reason = `the client certificate that the TLS proxy forwards is not trusted: ${distrust}`;
-  return { kind: 'unknown', refusal: 'notPermitted', reason };
+  return untrusted(found.leaf, `the client certificate that the TLS proxy forwards is not trusted: ${distrust}`);
 }
 
 /** The last address is the one that the trusted proxy itself saw; those before it anyone may have written. */

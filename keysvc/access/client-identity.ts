@@ -11,6 +11,18 @@ export interface UnknownClient {
   readonly kind: 'unknown';
   readonly refusal: Refusal;
   readonly reason: string;
+  /** The certificate that was refused; absent where none came, or several. */
+  readonly certificate?: RefusedCertificate;
+}
+
+/** A certificate whose key the client holds, and which the server does not trust. */
+export interface RefusedCertificate {
+  readonly subject: string;
+  readonly identity: Identity;
+  /** RFC 3339. */
+  readonly validUntil: string;
+  /** `has expired (it was valid until …)`: also for the client, whose own certificate it is. */
+  readonly why: string;
 }
 
 /** More certificates than any chain has: the rest is not looked at. */
@@ -24,11 +36,44 @@ export function clientIdentity(socket: TLSSocket, options: { readonly verify: bo
   const found = identityOfLeaf(sentCertificates(socket));
   if (found.kind === 'unknown') return found;
   if (options.verify && !socket.authorized) {
-    // Where some calls need no certificate, the handshake lets anyone in and the check is made here.
-    const reason = `the client certificate is not trusted: ${String(socket.authorizationError)}`;
-    return { kind: 'unknown', refusal: 'notPermitted', reason };
+    // The handshake lets everyone in: Node can end it, but neither by an alert nor by anything that says why.
+    const { authorizationError } = socket as { readonly authorizationError?: unknown };
+    return untrusted(found.leaf, explainDistrust(String(authorizationError), found.leaf));
   }
   return { kind: 'known', identity: found.identity };
+}
+
+/** Why OpenSSL does not trust a certificate, by the name of its error. */
+function explainDistrust(code: string, leaf: X509Certificate): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return leaf.validToDate.getTime() > Date.now()
+        ? 'an authority of the client certificate has expired'
+        : `the client certificate has expired: it was valid until ${leaf.validToDate.toISOString()}`;
+    case 'CERT_NOT_YET_VALID':
+      return `the client certificate is not valid before ${leaf.validFromDate.toISOString()}`;
+    case 'INVALID_PURPOSE':
+      return 'the client certificate is not for clients: its extended key usage lacks client authentication';
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+      return 'no trusted authority issued the client certificate';
+    default:
+      return `the client certificate is not trusted: ${code}`;
+  }
+}
+
+/** The refusal of a certificate, with all that its holder and the administrators need to mend it. */
+export function untrusted(leaf: X509Certificate, why: string): UnknownClient {
+  const certificate = {
+    subject: leaf.subject.replaceAll('\n', ', '),
+    identity: identityOfCertificate(leaf),
+    validUntil: leaf.validToDate.toISOString(),
+    why,
+  };
+  return { kind: 'unknown', refusal: 'notPermitted', reason: why, certificate };
 }
 
 /** The one certificate among several that is no authority's, and whom it stands for. */

@@ -26,13 +26,20 @@ export interface ListenerOptions {
 export function createRequestListener(options: ListenerOptions): RequestListener {
   const { service, log } = options;
 
-  async function answer(request: IncomingMessage, target: RequestTarget, { client }: Caller): Promise<Answer> {
+  async function answer(request: IncomingMessage, target: RequestTarget, { client, ip }: Caller): Promise<Answer> {
     const { route } = target;
     const open = service.isOpen(route);
     const identity = client.kind === 'known' ? client.identity : undefined;
     if (!open && client.kind === 'unknown') {
-      log.debug({ path: route.path, reason: client.reason }, 'call without identity refused');
-      throw refuse(client.refusal);
+      const { certificate, reason } = client;
+      if (certificate === undefined) {
+        log.debug({ path: route.path, reason }, 'call without identity refused');
+        throw refuse(client.refusal);
+      }
+      const { subject, identity, validUntil, why } = certificate;
+      log.warn({ ip, subject, identity, validUntil, path: route.path }, `client certificate refused: ${why}`);
+      service.errors.record(`client certificate of ${subject} (identity ${identity}) refused: ${why}`);
+      throw new Refused(403, `not authorized: ${why}`, { headers: { connection: 'close' } });
     }
     const argument = checkedArgument(target);
     if (!open && route.access === 'policy') authorize(identity, route, argument);
@@ -88,7 +95,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       request: {
         ...(ip === undefined ? {} : { ip }),
         path: path ?? '',
-        ...(client.kind === 'known' ? { identity: client.identity } : {}),
+        ...identityIn(client),
       },
       response: { code: status, time: Math.round(milliseconds * 1_000_000) },
     });
@@ -100,6 +107,12 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       response.destroy();
     });
   };
+}
+
+/** The handshake proves who holds a certificate, also where it is refused. */
+function identityIn(client: Caller['client']): { identity?: Identity } {
+  if (client.kind === 'known') return { identity: client.identity };
+  return client.certificate === undefined ? {} : { identity: client.certificate.identity };
 }
 
 function withCause(error: unknown): string {

@@ -7,6 +7,7 @@ import type { CertificateAndKey } from '../../platform/certificates/certificate-
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
 import { makeCa } from '../../platform/certificates/make-ca.ts';
 import { createLogger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { parseConfig } from '../config/config-file.ts';
 import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
 import { startKeyService } from '../start.ts';
@@ -41,7 +42,7 @@ export function issueBy(ca: CertificateAndKey, commonName: string): Promise<Cert
 /** Starts one whose configuration is `settings` besides address, certificate and key store. */
 export async function startTestKeyService(
   settings: (ca: CertificateAndKey) => Promise<string>,
-  options: { readonly tls?: string } = {},
+  options: { readonly tls?: string; readonly log?: Logger } = {},
 ): Promise<TestKeyService> {
   const folder = await mkdtemp(join(tmpdir(), 'keysvc-test-'));
   const ca = await makeCa({ commonName: 'test ca', validForMs: hour });
@@ -61,7 +62,7 @@ keystore: { fs: { path: unused } }
 `;
   const store = new MemoryKeyStore();
   const service = await startKeyService(parseConfig(text, {}), {
-    log: createLogger({ name: 'test', level: 'silent' }),
+    log: options.log ?? createLogger({ name: 'test', level: 'silent' }),
     writeAudit: () => undefined,
     openStore: () => Promise.resolve(store),
   });

@@ -164,7 +164,11 @@ describe('a client of the key service', () => {
   it('is not let in at all where no trusted authority issued its certificate', async () => {
     const otherCa = await makeCa({ commonName: 'other ca', validForMs: 3_600_000 });
     const foreign = await open('foreign', await issue(otherCa, 'foreign', app.keyPem));
-    await expect(foreign.status()).rejects.toMatchObject({ code: 'unavailable', status: undefined });
+    await expect(foreign.status()).rejects.toMatchObject({
+      code: 'not-permitted',
+      status: 403,
+      message: expect.stringContaining('no trusted authority issued the client certificate') as string,
+    });
   });
 
   it('does not talk to a server that another authority issued', async () => {
@@ -261,7 +265,7 @@ describe('renewal in place', () => {
     const nextCa = await makeCa({ commonName: 'next ca', validForMs: 3_600_000 });
     await writeFile(file('ca.crt'), nextCa.certPem);
     await expect.poll(() => keysvc.lines.filter((line) => line['ca'] === true), { timeout: 15_000 }).not.toEqual([]);
-    await expect(old.status()).rejects.toMatchObject({ status: undefined });
+    await expect(old.status()).rejects.toMatchObject({ status: 403 });
     await writeFile(file('ca.crt'), ca.certPem);
     await expect.poll(() => keysvc.lines.filter((line) => line['ca'] === true).length, { timeout: 15_000 }).toBe(2);
     await expect

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
+import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
+import { makeCa } from '../../platform/certificates/make-ca.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
+import type { AuditEvent } from '../audit/audit-log.ts';
+import { messageOf } from './key-server-testing.ts';
+import { ask, issueBy, startTestKeyService } from './testing.ts';
+import type { TestKeyService } from './testing.ts';
+
+const hour = 3_600_000;
+let keys: TestKeyService;
+let root: CertificateAndKey;
+let lines: Record<string, unknown>[] = [];
+let events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+  keys = await startTestKeyService(
+    async (ca) => {
+      root = await issueBy(ca, 'root');
+      return `root: ${identityOfCertificate(root.certPem)}`;
+    },
+    { tls: 'auth: on', log: createLogger({ name: 'test', stream }) },
+  );
+  keys.service.audit.on('event', (event) => events.push(event));
+});
+beforeEach(() => {
+  lines = [];
+  events = [];
+});
+afterAll(() => keys.stop());
+
+const refusals: readonly [string, RegExp, () => Promise<CertificateAndKey>][] = [
+  [
+    'that has expired',
+    /^not authorized: the client certificate has expired: it was valid until 20/,
+    () =>
+      issueCertificate({ commonName: 'app', issuer: keys.ca, validForMs: hour, now: new Date(Date.now() - 2 * hour) }),
+  ],
+  [
+    'that is for servers',
+    /is not for clients: its extended key usage lacks client authentication/,
+    () => issueCertificate({ commonName: 'app', issuer: keys.ca, validForMs: hour, usages: ['server'] }),
+  ],
+  [
+    'of another authority',
+    /no trusted authority issued the client certificate/,
+    async () =>
+      issueCertificate({
+        commonName: 'app',
+        issuer: await makeCa({ commonName: 'other', validForMs: hour }),
+        validForMs: hour,
+      }),
+  ],
+  [
+    'that signed itself',
+    /no trusted authority issued the client certificate/,
+    () => issueCertificate({ commonName: 'app', validForMs: hour }),
+  ],
+];
+
+describe('with auth on', () => {
+  it.each(refusals)('a certificate %s is told to its client, the log and the audit', async (_, message, issue) => {
+    const who = await issue();
+    const identity = identityOfCertificate(who.certPem);
+    const refused = await ask(keys.service, 'GET', '/v1/status', { who });
+    expect(refused.status).toBe(403);
+    expect(refused.headers.connection).toBe('close');
+    expect(messageOf(refused)).toMatch(message);
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        ip: '127.0.0.1',
+        subject: 'CN=app',
+        identity,
+        validUntil: expect.stringMatching(/^20.*Z$/) as string,
+        msg: expect.stringMatching(/^client certificate refused: /) as string,
+      },
+    ]);
+    expect(events).toMatchObject([{ request: { path: '/v1/status', identity }, response: { code: 403 } }]);
+  });
+
+  it('no call is answered without a certificate, not even that for the version', async () => {
+    const refused = await ask(keys.service, 'GET', '/version');
+    expect([refused.status, messageOf(refused)]).toEqual([
+      400,
+      'insecure connection: no client certificate is present',
+    ]);
+    expect(events).toHaveLength(1);
+    expect((await ask(keys.service, 'GET', '/version', { who: root })).status).toBe(200);
+  });
+});
