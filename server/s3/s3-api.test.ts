@@ -177,6 +177,25 @@ describe('ListBuckets', () => {
     expect([shown.includes('mine'), shown.includes('yours')]).toEqual([true, false]);
   });
 
+  it('shows them by pages, and of one region', async () => {
+    const { objects, handle } = api(() => true);
+    for (const name of ['aaa', 'bbb', 'ccc']) await objects.createBucket(name, { location: 'us-east-1' });
+    const page = async (query: string) => {
+      const shown = text(await handle(request('GET', `/?${query}`)));
+      const names = [...shown.matchAll(/<Name>(.*?)<\/Name>/g)].map(([, name]) => name).join(' ');
+      return { names, token: /<ContinuationToken>(.*)<\/ContinuationToken>/.exec(shown)?.[1] };
+    };
+    const first = await page('max-buckets=2');
+    expect(first.names).toBe('aaa bbb');
+    expect(await page(`max-buckets=2&continuation-token=${first.token}`)).toEqual({ names: 'ccc' });
+    expect(await page('max-buckets=3')).toEqual({ names: 'aaa bbb ccc' });
+    expect((await page('bucket-region=us-east-1')).names).toBe('aaa bbb ccc');
+    expect((await page('bucket-region=eu-central-1')).names).toBe('');
+    for (const query of ['max-buckets=-1', 'max-buckets=0', 'max-buckets=10001', 'continuation-token=%00']) {
+      expect(await codeOf(handle(request('GET', `/?${query}`)))).toBe('InvalidArgument');
+    }
+  });
+
   it('refuses who may list none', async () => {
     expect(await codeOf(listed(() => false))).toBe('AccessDenied');
   });

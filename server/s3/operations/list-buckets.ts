@@ -2,6 +2,11 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
+import { integerParameter } from '../query.ts';
+import { makeToken, readToken } from './list-objects-v2.ts';
+
+/** As AWS. Without `max-buckets` all are listed at once. */
+const mostBuckets = 10_000;
 
 /**
  * Callers without s3:ListAllMyBuckets see the buckets that they may list, so that a console or client of a narrow policy shows them.
@@ -14,10 +19,21 @@ export const listBuckets: Operation = {
   async handle(call) {
     const seesAll = await call.allows('s3:ListAllMyBuckets', '');
     const prefix = call.query.get('prefix') ?? '';
+    const region = call.query.get('bucket-region') ?? '';
+    const token = call.query.get('continuation-token') ?? '';
+    const after = token === '' ? '' : readToken(token);
+    const limit = integerParameter(call.query, 'max-buckets', { min: 1, max: mostBuckets, absent: Infinity });
     const visible = [];
+    let next: string | undefined;
     for (const bucket of await call.objects.listBuckets()) {
-      if (!bucket.name.startsWith(prefix)) continue;
-      if (seesAll || (await mayEnter(bucket.name))) visible.push(bucket);
+      if (bucket.name <= after || !bucket.name.startsWith(prefix)) continue;
+      if (region !== '' && region !== (bucket.location === '' ? call.region : bucket.location)) continue;
+      if (!seesAll && !(await mayEnter(bucket.name))) continue;
+      if (visible.length === limit) {
+        next = visible.at(-1)?.name;
+        break;
+      }
+      visible.push(bucket);
     }
     if (!seesAll && visible.length === 0) await call.require('s3:ListAllMyBuckets', '');
     return xmlAnswer(
@@ -29,6 +45,7 @@ export const listBuckets: Operation = {
             element('Bucket', [element('Name', name), element('CreationDate', created)]),
           ),
         ),
+        next === undefined ? undefined : element('ContinuationToken', makeToken(next)),
         prefix === '' ? undefined : element('Prefix', prefix),
       ]),
     );
