@@ -270,6 +270,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       region: settings.region,
       clock: () => new Date(),
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
+      servedNames: servedNames(settings),
     }),
     sts: createStsHandler({ actions: stsActions(services, settings), log }),
     admin: createAdminHandler({
@@ -304,4 +305,9 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       keyLifecycle: createKeyLifecycle(services.records),
     }),
   };
+}
+
+/** Under which clients reach S3: what the settings say, since a server behind an ingress cannot know. */
+function servedNames({ domains, serverUrl }: ThreadOptions['settings']): readonly string[] {
+  return serverUrl === undefined ? domains : [...domains, new URL(serverUrl).host];
 }

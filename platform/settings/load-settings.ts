@@ -60,6 +60,7 @@ export function loadSettings({
     consoleAddress: server.text('CONSOLE_ADDRESS') ?? '',
     ...server.optional('dataFolder', 'VOLUMES'),
     ...server.optional('serverUrl', 'SERVER_URL'),
+    domains: server.list('DOMAIN'),
     browser: {
       enabled: server.onOff('BROWSER'),
       ...browserRedirect,

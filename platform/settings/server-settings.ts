@@ -17,6 +17,8 @@ export interface ServerSettings {
   readonly consoleAddress: string;
   readonly dataFolder?: string;
   readonly serverUrl?: string;
+  /** Names under which clients reach the S3 API; what is below them is a bucket of virtual-host style. */
+  readonly domains: readonly string[];
   readonly browser: {
     readonly enabled: boolean;
     readonly redirectUrl?: string;

@@ -74,6 +74,12 @@ export const settings = [
     { kind: 'url' },
     'Address under which clients reach the S3 API, for what the console shows.',
   ),
+  server(
+    'SVC_DOMAIN',
+    { kind: 'list' },
+    'Names under which clients reach the S3 API, separated by commas. A request to a name below one of them is for a bucket of virtual-host style, which is not supported yet: it is refused instead of being taken for path style.',
+    { aliases: ['MINIO_DOMAIN'] },
+  ),
   server('SVC_BROWSER', onOff, 'Whether the console is served.', { default: 'on' }),
   server(
     'SVC_BROWSER_REDIRECT_URL',

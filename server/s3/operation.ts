@@ -36,6 +36,8 @@ export interface S3Call {
   readonly key: string;
   readonly objects: StatedObjects;
   readonly region: string;
+  /** Names under which clients reach this server, where they are known. */
+  readonly servedNames: readonly string[];
   /** Whether keys of clients are taken from this request: they must not travel in the clear. */
   readonly mayCarryKeys: boolean;
   /** Whether the caller may do this on `bucket` or `bucket/key`. */

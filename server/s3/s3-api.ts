@@ -7,6 +7,7 @@ import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-r
 import type { Access, AccessRequest, Decision, Principal } from '../access/principal.ts';
 import type { RequestWatch } from '../access/request-events.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import { createAddressStyleCheck } from './address-style.ts';
 import { checkRequest } from './check-request.ts';
 import { findOperation } from './find-operation.ts';
 import type { Operation, PolicyContext, S3Call, StatedObjects } from './operation.ts';
@@ -24,11 +25,16 @@ export interface S3Services {
   readonly clock: () => Date;
   /** Whether keys of clients (SSE-C) are taken over plain HTTP too; false by default. */
   readonly customerKeysWithoutTls?: boolean;
+  /** Names under which clients reach this server, where they are known. */
+  readonly servedNames?: readonly string[];
 }
 
 /** The S3 API over the object layer: route, authenticate, authorize, do. */
 export function createS3Api(services: S3Services): RequestHandler {
+  const otherStyle = createAddressStyleCheck(services.servedNames ?? []);
   return async (request) => {
+    const problem = otherStyle(request.headers.host);
+    if (problem !== undefined) throw new S3Error('NotImplemented', problem);
     const query = parseQuery(request.rawQuery);
     const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
     const headers = headersWithPresigned(request.headers, query);
@@ -124,6 +130,10 @@ class Call implements S3Call {
 
   get region(): string {
     return this.#services.region;
+  }
+
+  get servedNames(): readonly string[] {
+    return this.#services.servedNames ?? [];
   }
 
   get mayCarryKeys(): boolean {

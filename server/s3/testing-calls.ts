@@ -27,7 +27,7 @@ export interface CallOptions {
 
 /** The S3 API over an object layer in memory, with the bucket `bucket`, asked by somebody who may do what `authorize` says. */
 export async function testCalls(
-  options: Partial<Pick<S3Services, 'customerKeysWithoutTls'>> & {
+  options: Partial<Pick<S3Services, 'customerKeysWithoutTls' | 'servedNames'>> & {
     readonly authorize?: (request: AccessRequest) => boolean;
     readonly layer?: Parameters<typeof testLayer>[0];
   } = {},
@@ -51,6 +51,7 @@ export async function testCalls(
           reason: 'the test says so',
         }),
     },
+    ...(options.servedNames && { servedNames: options.servedNames }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
   await test.layer.createBucket('bucket', { location: '' });

@@ -1,5 +1,6 @@
 import { parseCreateBucketConfiguration } from '../../../protocol/s3/create-bucket-configuration.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { possibleBucketOf } from '../address-style.ts';
 import { emptyAnswer } from '../answers.ts';
 import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
@@ -13,6 +14,7 @@ export const createBucket: Operation = {
   action: undefined,
   async handle(call) {
     const location = await authorizedLocation(call);
+    await refuseBucketInHost(call);
     if (location !== '' && location !== call.region) {
       throw new S3Error(
         'IllegalLocationConstraintException',
@@ -38,4 +40,26 @@ async function authorizedLocation(call: S3Call): Promise<string> {
   // Where none is named it will be where this store is.
   await allowed({ 's3:locationconstraint': [location === '' ? call.region : location] });
   return location;
+}
+
+/** `PUT /key` to `bucket.host` puts an object for clients of virtual-host style, and would make a bucket of that name here. */
+async function refuseBucketInHost({ request, servedNames, objects, bucket }: S3Call): Promise<void> {
+  const { host } = request.headers;
+  const named = possibleBucketOf(host, servedNames);
+  if (named === undefined || named === bucket || !(await isBucket(objects, named))) return;
+  throw new S3Error(
+    'InvalidRequest',
+    `The host "${host}" begins with the name of the bucket "${named}", and virtual-host style addresses are not supported. ` +
+      `Use path style; if this is the server's own name, set SVC_DOMAIN to it.`,
+  );
+}
+
+async function isBucket(objects: S3Call['objects'], name: string): Promise<boolean> {
+  try {
+    await objects.headBucket(name);
+    return true;
+  } catch (error) {
+    if (error instanceof S3Error && error.status < 500) return false;
+    throw error;
+  }
 }
