@@ -10,6 +10,7 @@ import { createDispatch } from './dispatch.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';
 
+const nextRequestId = () => '0123456789ABCDEF';
 let url = '';
 let server: ReturnType<typeof createS3Server>;
 
@@ -33,7 +34,6 @@ beforeAll(async () => {
     rooms: () => ({ s3, sts: createStsHandler({ actions: [], log }), admin: s3 }),
     metrics: s3,
   });
-  const nextRequestId = () => '0123456789ABCDEF';
   server = createS3Server({
     listener: createRequestListener({ handle: dispatch, secure: false, nextRequestId, log }),
     nextRequestId,
