@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
 import { createLogger, logLevels, type LogLevel } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
+import { imagesLike, podSecurityLevels, type PodBounds } from './pod-bounds.ts';
 import { certificateTimes } from './certificates/certificate-times.ts';
 
 interface CommandOptions {
@@ -14,6 +15,9 @@ interface CommandOptions {
   readonly metricsAddress?: ListenAddress;
   readonly maxConcurrentRollouts: number;
   readonly image: string;
+  readonly podSecurity: PodBounds['podSecurity'];
+  readonly allowedServiceAccount?: readonly string[];
+  readonly allowedImage?: readonly string[];
   readonly logLevel: LogLevel;
 }
 
@@ -69,6 +73,28 @@ export function kubernetesCommand(environment: Readonly<Record<string, string | 
         .default(`coffer:${manifest.version}`),
     )
     .addOption(
+      new Option('--pod-security <level>', 'Pod Security Standard that the security contexts of resources must keep')
+        .env('COFFER_OPERATOR_POD_SECURITY')
+        .choices(podSecurityLevels)
+        .default('restricted'),
+    )
+    .addOption(
+      new Option(
+        '--allowed-service-account <pattern>',
+        'service account that pods may have, once for each; none without it',
+      )
+        .env('COFFER_OPERATOR_ALLOWED_SERVICE_ACCOUNTS')
+        .argParser(collectNames),
+    )
+    .addOption(
+      new Option(
+        '--allowed-image <pattern>',
+        'image that resources may name, once for each; any tag or digest of the repository of --image without it',
+      )
+        .env('COFFER_OPERATOR_ALLOWED_IMAGES')
+        .argParser(collectNames),
+    )
+    .addOption(
       new Option('--log-level <level>', 'least important lines to write')
         .env('COFFER_OPERATOR_LOG_LEVEL')
         .choices(logLevels)
@@ -95,6 +121,11 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
     addresses: { health: options.healthAddress, metrics: options.metricsAddress },
     maxConcurrentRollouts: options.maxConcurrentRollouts,
     image: options.image,
+    bounds: {
+      podSecurity: options.podSecurity,
+      serviceAccounts: options.allowedServiceAccount ?? [],
+      images: options.allowedImage?.length ? options.allowedImage : imagesLike(options.image),
+    },
     certificateTimes: certificateTimes(environment),
     log,
     leadershipLost: (message) => {

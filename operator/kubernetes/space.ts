@@ -1,4 +1,5 @@
 import { type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
+import type { KMSConfig, Tenant } from '../api/object.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
 import { affectedBy } from '../reconcile/affected-by.ts';
 import type { DeclaredControllers } from '../reconcile/declared-controller.ts';
@@ -20,6 +21,7 @@ import { KubernetesRuntime, type RuntimeLog } from './kubernetes-runtime.ts';
 import { madeCredentials } from './made-credentials.ts';
 import { NamespaceResources } from './namespace-resources.ts';
 import { checkPodOptions } from './check-pod-options.ts';
+import { refusedPod, type PodBounds } from './pod-bounds.ts';
 import { PodProviderCheck } from './provider-check.ts';
 import { rootCredentials } from './root-credentials.ts';
 import type { AskHealth } from './store-health.ts';
@@ -38,6 +40,8 @@ export interface SpaceSurroundings {
   readonly askHealth: AskHealth | undefined;
   /** Of this program: the default of workloads, and what provider checks run. */
   readonly image: string;
+  /** Undefined where resources may ask anything of their pods. */
+  readonly bounds: PodBounds | undefined;
   readonly operatorNamespace: string | undefined;
   readonly enqueue: (namespace: string, about: ResourceReference, afterMs?: number) => void;
   readonly event: (event: OperatorEvent, object: KubeObject | undefined) => void;
@@ -183,6 +187,8 @@ export class Space {
     const { namespace } = this;
     const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#around;
     const secrets = caches.get('secrets');
+    const { bounds } = this.#around;
+    const refused = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
     const owner = (about: ResourceReference) => ownerReference(this.#resources.object(about));
     const fingerprint = fingerprintWith(await fingerprintKey({ api, secrets }, namespace));
     const runtime = new KubernetesRuntime({
@@ -206,7 +212,8 @@ export class Space {
       namespace,
       owner,
       image,
-      pod: ({ metadata }) => checkPodOptions(metadata.name, this.#resources.resources()),
+      pod: ({ metadata }) =>
+        checkPodOptions(metadata.name, this.#resources.resources(), (tenant) => refused(tenant) === undefined),
       random,
     });
     const reconciler = new Reconciler({
@@ -218,6 +225,7 @@ export class Space {
       check: (provider, clientSecret) => check.check(provider, clientSecret),
       fingerprint,
       operandImage: image,
+      refusedPod: refused,
       status: this.#status,
       event: (event) => this.#around.event(event, this.#resources.object(event.about)),
       enqueue: (about, afterMs) => this.#enqueue(about, afterMs),

@@ -16,6 +16,7 @@ import { ClusterCaches, resourceCaches } from './cluster-caches.ts';
 import { HealthServers, type HealthAddresses } from './health-server.ts';
 import { OperatorMetrics } from './metrics.ts';
 import { cacheOfKind } from './space.ts';
+import type { PodBounds } from './pod-bounds.ts';
 import { Spaces } from './spaces.ts';
 import type { AskHealth } from './store-health.ts';
 
@@ -33,6 +34,8 @@ export interface KubernetesOptions {
   readonly maxConcurrentRollouts: number;
   /** Default image of workloads, and what provider checks run. */
   readonly image: string;
+  /** What resources may ask of their pods; anything without it. */
+  readonly bounds?: PodBounds;
   readonly certificateTimes?: CertificateTimes;
   /** Instead of asking servers over the network. */
   readonly askHealth?: AskHealth | undefined;
@@ -119,6 +122,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
     askHealth: options.askHealth,
     image: options.image,
+    bounds: options.bounds,
     operatorNamespace: options.operatorNamespace,
     enqueue: (namespace, about, afterMs) => queue.add(queueKey(namespace, about), afterMs),
     event: (event, object) => tell(event, object, recorder, log),

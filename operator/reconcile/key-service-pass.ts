@@ -4,7 +4,7 @@ import { workloadName } from '../render/render-context.ts';
 import { overlappingTenants, renderKeyService } from '../render/render-key-service.ts';
 import type { Runtime } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, ResourceReference } from '../workload.ts';
-import { attempt } from './attempt-render.ts';
+import { attempt, refuseUnallowed } from './attempt-render.ts';
 import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-findings.ts';
 import { stalled, type Finding } from './conditions.ts';
 import { workloadFindings } from './findings.ts';
@@ -38,15 +38,16 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
     ...(await certificatesOfTenants(needs, users, runtime)),
   ]);
   const { secrets, configMaps } = resources;
-  const rendered = attempt(() =>
-    renderKeyService(kms, users, {
+  const rendered = attempt(() => {
+    refuseUnallowed(kms, passes.options);
+    return renderKeyService(kms, users, {
       secrets,
       configMaps,
       certificates: issued,
       fingerprint,
       ...(operandImage === undefined ? {} : { operandImage }),
-    }),
-  );
+    });
+  });
   const paused = isPaused(kms);
   const progress: Partial<RolloutProgress> =
     rendered.desired === undefined

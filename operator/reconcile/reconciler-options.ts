@@ -28,6 +28,8 @@ export interface ReconcilerOptions {
   readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
   readonly fingerprint: (value: string) => string;
+  /** Why what a resource asks of its pods is not allowed; undefined where it is. */
+  readonly refusedPod?: (resource: Tenant | KMSConfig) => string | undefined;
   /** Image of servers and key services whose resource names none. */
   readonly operandImage?: string;
   readonly status: StatusStore;

@@ -68,6 +68,17 @@ describe('another default image of the operator', () => {
   });
 });
 
+describe('what the operator does not allow', () => {
+  it('stalls the resource with the words of the setting, and leaves alone what runs', async () => {
+    await space.started(tenant(withKeys), kms());
+    const operator = space.open({ refusedPod: ({ kind }) => `${kind} is not allowed` });
+    await space.change(operator, tenant({ ...withKeys, serviceAccountName: 'admin' }), kms());
+    expect(space.conditions('Tenant/demo')).toContain('Stalled=True NotAllowed');
+    expect(space.conditions('KMSConfig/keys')).toContain('Stalled=True NotAllowed');
+    expect(space.runtime.told).toEqual([]);
+  });
+});
+
 describe('what the API server refuses', () => {
   it('leaves a new tenant stalled with the words of the server', async () => {
     space.runtime.refusing.add('demo-server');

@@ -4,7 +4,7 @@ import { RenderProblem, workloadName } from '../render/render-context.ts';
 import { renderTenant } from '../render/render-tenant.ts';
 import type { RunningWorkload } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, Workload } from '../workload.ts';
-import { attempt, type Rendered } from './attempt-render.ts';
+import { attempt, refuseUnallowed, type Rendered } from './attempt-render.ts';
 import { certificatesOf, lookAgainMs, tlsFinding, type KnownCertificate } from './certificate-findings.ts';
 import type { Finding } from './conditions.ts';
 import type { Problem } from './findings.ts';
@@ -145,6 +145,7 @@ function render(
   const ref = tenant.spec.kmsConfigRef;
   const kms = ref && resources.kmsConfigs.get(ref.name);
   return attempt(() => {
+    refuseUnallowed(tenant, options);
     if (isNew && ref !== undefined && resources.deleting.has(objectKey({ kind: 'KMSConfig', name: ref.name }))) {
       throw new RenderProblem(
         'KMSConfigDeleted',

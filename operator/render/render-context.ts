@@ -31,6 +31,7 @@ export type RenderProblemReason =
   | 'KMSConfigNotFound'
   | 'KMSConfigDeleted'
   | 'InvalidSettings'
+  | 'NotAllowed'
   | 'KeyPrefixOverlap'
   | 'CertificateMissing';
 

@@ -40,6 +40,9 @@ export function podTemplate(workload: Workload, context: ObjectContext): Readonl
   };
 }
 
+/** So that a pod is admitted where a quota counts requests. No limit: how much a program needs is known to who runs it. */
+const standardResources: Json = { requests: { cpu: '100m', memory: '256Mi' } };
+
 export function pullSecrets(names: readonly string[]): Readonly<Record<string, Json>> {
   return names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) };
 }
@@ -54,7 +57,7 @@ function container(workload: Workload, context: ObjectContext): Json {
     args: workload.arguments.map((argument) => literal(context.resolve(argument))),
     env: workload.environment.map(({ name, value }) => ({ name, value: literal(context.resolve(value)) })),
     ports: workload.ports.map(({ name, port }) => ({ name, containerPort: port, protocol: 'TCP' })),
-    ...(pod.resources === undefined ? {} : { resources: pod.resources }),
+    resources: pod.resources ?? standardResources,
     securityContext: containerSecurityContext(pod.containerSecurityContext),
     ...probes(workload.readiness, workload.liveness),
     ...drain(workload.kubernetes.drainMs),
