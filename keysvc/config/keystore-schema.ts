@@ -21,6 +21,9 @@ const files = z.strictObject({ path: z.string().min(1, 'the path is empty') });
 const azure = z.strictObject({
   keyvault: z.strictObject({
     endpoint: needed,
+    authority: text,
+    audience: text,
+    tls: optional(z.strictObject({ ca: text })),
     credentials: optional(z.strictObject({ tenant_id: needed, client_id: needed, client_secret: needed })),
     managed_identity: optional(z.strictObject({ client_id: text })),
     workload_identity: optional(z.strictObject({ tenant_id: text, client_id: text, token_file: text })),

@@ -16,6 +16,12 @@ export interface AzureKeyStoreSettings {
   readonly kind: 'azure';
   /** `https://NAME.vault.azure.net`, without a slash at the end. */
   readonly endpoint: string;
+  /** Where tokens come from, `https://HOST`; that of the vault's cloud where it is left out. */
+  readonly authority?: string;
+  /** What the tokens are for; the vault's own domain, as its challenge names it, where it is left out. */
+  readonly audience?: string;
+  /** Authorities of certificates trusted besides the system's. */
+  readonly caFile?: string;
   readonly login: AzureLogin;
 }
 

@@ -65,7 +65,15 @@ function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
     });
   }
   const login = onlyOne(logins, where, ['credentials', 'managed_identity', 'workload_identity']);
-  return { kind: 'azure', endpoint: address(keyvault.endpoint, `${where}.endpoint`, 'https'), login };
+  const { endpoint, authority, audience, tls } = keyvault;
+  return {
+    kind: 'azure',
+    endpoint: address(endpoint, `${where}.endpoint`, 'https'),
+    ...given('authority', authority && address(authority, `${where}.authority`, 'https')),
+    ...given('audience', audience && address(audience, `${where}.audience`, 'https')),
+    ...given('caFile', tls?.ca),
+    login,
+  };
 }
 
 const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';

@@ -16,6 +16,27 @@ describe('the key server refuses', () => {
     expect(refused.headers['x-content-type-options']).toBe('nosniff');
   });
 
+  it.each(['//v1/status', '/v1//status', '/v1/key/create//x', '/v1/key/create/%2Fx', '/v1/key/list//'])(
+    'a path with an empty segment: %s',
+    async (path) => {
+      const refused = await server.ask('GET', path);
+      expect([refused.status, messageOf(refused)]).toEqual([404, expect.stringContaining('has an empty segment')]);
+    },
+  );
+
+  it('a name that its key store can never hold, and tells what the store says', async () => {
+    server.store.failure = new KeyStoreError('invalid-name', 'the vault cannot hold the key "a_b"');
+    const name = await server.ask('POST', '/v1/key/create/a_b');
+    server.store.failure = new KeyStoreError('refused', 'the vault holds a deleted key "a": recover it');
+    const deleted = await server.ask('POST', '/v1/key/create/a');
+    server.store.failure = undefined;
+    expect([name.status, messageOf(name)]).toEqual([400, 'invalid argument: the vault cannot hold the key "a_b"']);
+    expect([deleted.status, messageOf(deleted)]).toEqual([
+      502,
+      'bad gateway: failed to create key: the vault holds a deleted key "a": recover it',
+    ]);
+  });
+
   it('a method that is not that of the call, and names the right one', async () => {
     const refused = await server.ask('GET', '/v1/key/create/x');
     expect([refused.status, messageOf(refused), refused.headers['accept']]).toEqual([

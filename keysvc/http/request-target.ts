@@ -13,7 +13,8 @@ export interface RequestTarget {
 /** The path of a request, without its query and escapes; undefined where it is none. */
 export function pathOf(url: string): string | undefined {
   try {
-    return decodeURIComponent(new URL(url, 'https://keysvc').pathname);
+    // A path that begins with "//" must not be taken for the name of a host.
+    return decodeURIComponent((url.startsWith('/') ? new URL(`https://keysvc${url}`) : new URL(url)).pathname);
   } catch {
     return undefined;
   }
@@ -21,6 +22,7 @@ export function pathOf(url: string): string | undefined {
 
 /** Errors with a `Refused`. */
 export function targetOf(method: string, path: string): RequestTarget {
+  if (path.includes('//')) throw new Refused(404, `not found: the path ${path.slice(0, 200)} has an empty segment`);
   const found = findRoute(path);
   if (found === undefined) throw refuse('notImplemented');
   const { route } = found;

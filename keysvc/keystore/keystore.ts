@@ -36,6 +36,8 @@ export const maxRecordBytes = 64 * 1024;
 export type KeyStoreErrorCode =
   | 'exists'
   | 'not-found'
+  /** The store can never hold a key of that name. */
+  | 'invalid-name'
   /** There is a record, but it is no key. */
   | 'corrupted'
   /** The store answers and says no: a permission is lacking, a login is not taken, the key is held back. No outage: caches end. */

@@ -9,8 +9,8 @@ export async function openKeyStore(settings: KeyStoreSettings): Promise<KeyStore
       return openFilesKeyStore(settings.path);
     }
     case 'azure': {
-      const { AzureKeyStore } = await import('./azure/azure-keystore.ts');
-      return new AzureKeyStore(settings);
+      const { openAzureKeyStore } = await import('./azure/azure-keystore.ts');
+      return openAzureKeyStore(settings);
     }
     case 'vault': {
       const { openVaultKeyStore } = await import('./vault/vault-keystore.ts');

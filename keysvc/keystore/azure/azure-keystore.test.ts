@@ -7,7 +7,7 @@ import { VirtualClock } from '../remote/virtual-clock.ts';
 import type { Remote, RemoteRequest } from '../remote/remote.ts';
 import { remoteKeyStoreConformance } from '../remote/remote.conformance.ts';
 import { AzureDouble } from './azure-double.ts';
-import { AzureKeyStore } from './azure-keystore.ts';
+import { AzureKeyStore, openAzureKeyStore } from './azure-keystore.ts';
 import { AzureVault } from './azure-vault.ts';
 import { entraLogin } from './entra-double.ts';
 
@@ -119,6 +119,42 @@ describe('Azure Key Vault', () => {
       for (let i = 0; i < 130; i++) double.put('my-key', `later ${i}`);
       expect(await store.get('my-key')).toEqual(record);
     });
+  });
+
+  it('is logged in to by the authority and the audience of the configuration, without a variable', async () => {
+    const asked = () => double.http.requests.findLast(({ url }) => url.pathname.endsWith('/token'))?.body;
+    const settings = {
+      kind: 'azure',
+      endpoint: double.http.url,
+      authority: double.http.url,
+      audience: 'https://vault.azure.net',
+      login: clientSecret,
+    } as const;
+    const options = { clock: double.clock, ca: double.ca, attemptMs: 60_000 };
+    const configured = new AzureKeyStore(settings, options, {});
+    await configured.create('my-key', record);
+    expect(asked()).toContain(encodeURIComponent('https://vault.azure.net/.default'));
+  });
+
+  it('is not logged in to by an authority that answers otherwise, whose text is told without the secret', async () => {
+    double.http.faultOf = ({ url }) =>
+      url.pathname.endsWith('/token')
+        ? { status: 404, body: { error: { message: `no tenant here (${entraLogin.clientSecret})` } } }
+        : undefined;
+    await expect(store.get('my-key')).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('status 404: no tenant here (…)') as string,
+    });
+  });
+
+  it('reads the authorities that the configuration names', async () => {
+    const settings = {
+      kind: 'azure',
+      endpoint: double.http.url,
+      caFile: '/nonexistent.crt',
+      login: clientSecret,
+    } as const;
+    await expect(openAzureKeyStore(settings)).rejects.toThrow('keystore.azure.keyvault.tls');
   });
 
   describe('keeps deleted secrets, so', () => {

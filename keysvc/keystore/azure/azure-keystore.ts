@@ -1,4 +1,5 @@
 import type { SecretProperties } from '@azure/keyvault-secrets';
+import { readAuthorities } from '../../../platform/tls/tls-files.ts';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { AzureKeyStoreSettings } from '../../config/keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
@@ -16,6 +17,17 @@ import { keyNameOf, nameTag, settledVersion, versionsOf } from './azure-versions
 const azureName = /^[0-9A-Za-z-]{1,127}$/;
 /** @see https://learn.microsoft.com/azure/key-vault/secrets/about-secrets */
 const maxValueBytes = 25_000;
+
+/** Reads the authorities that the settings name. Errors with `refused` where they cannot be read. */
+export async function openAzureKeyStore(settings: AzureKeyStoreSettings): Promise<AzureKeyStore> {
+  const { caFile } = settings;
+  if (caFile === undefined) return new AzureKeyStore(settings);
+  try {
+    return new AzureKeyStore(settings, { ca: (await readAuthorities(caFile)).toString() });
+  } catch (cause) {
+    throw new KeyStoreError('refused', `keystore.azure.keyvault.tls: ${(cause as Error).message}`, { cause });
+  }
+}
 
 /**
  * Keys as secrets of an Azure Key Vault, spoken to by Azure's own client. A key is the oldest version of its secret (`oldestOf`): the
@@ -91,16 +103,16 @@ export class AzureKeyStore implements KeyStore {
   async close(): Promise<void> {}
 
   #checkFits(name: string, record: Buffer): void {
-    const problem = azureName.test(name)
-      ? record.length > maxValueBytes
-        ? `secrets are of ${maxValueBytes} bytes at most`
-        : undefined
-      : 'names of Azure Key Vault are of letters, digits and "-" alone';
-    if (problem === undefined) return;
-    throw new KeyStoreError(
-      'refused',
-      `the key vault ${this.#vault.endpoint} cannot hold the key "${name}": ${problem}`,
-    );
+    const cannot = `the key vault ${this.#vault.endpoint} cannot hold the key "${name}"`;
+    if (!azureName.test(name)) {
+      throw new KeyStoreError(
+        'invalid-name',
+        `${cannot}: names of Azure Key Vault are of letters, digits and "-" alone`,
+      );
+    }
+    if (record.length > maxValueBytes) {
+      throw new KeyStoreError('refused', `${cannot}: secrets are of ${maxValueBytes} bytes at most`);
+    }
   }
 }
 

@@ -25,14 +25,20 @@ export function describeLogin(login: AzureLogin): string {
   }
 }
 
+export interface AzureTokenRequest {
+  readonly login: AzureLogin;
+  readonly scope: string;
+  /** Of the configuration, `https://HOST`. */
+  readonly authority?: string;
+}
+
 /** A token for a scope. Errors with `refused` where the login is wrong, saying what to mend. */
 export async function logInToAzure(
-  login: AzureLogin,
-  scope: string,
+  { login, scope, authority }: AzureTokenRequest,
   remote: Remote,
   environment: Environment,
 ): Promise<Token> {
-  const authorityHost = authorityOf(scope, environment);
+  const authorityHost = authority ?? authorityOf(scope, environment);
   const isManaged = login.kind === 'managed-identity';
   const transport = new AzureTransport(
     remote,
@@ -51,7 +57,7 @@ export async function logInToAzure(
   } catch (error) {
     if (error instanceof KeyStoreError) throw error;
     // The cause is not kept: it may quote what was sent.
-    throw loginError(transport.last, describeLogin(login));
+    throw loginError(transport.last, login);
   }
 }
 
@@ -104,15 +110,24 @@ async function workloadIdentity(
   return new ClientAssertionCredential(tenantId, clientId, () => Promise.resolve(assertion), options);
 }
 
+/** What an answer says that is none of Entra's own, without the secret that it may quote. */
+function otherText(text: string, login: AzureLogin): string {
+  const said = tryJson(text, otherAnswer)?.error.message ?? text;
+  const safe = login.kind === 'client-secret' ? said.replaceAll(login.clientSecret, '…') : said;
+  return safe.trim() === '' ? '' : `: ${quoted(safe)}`;
+}
+
+const otherAnswer = z.object({ error: z.object({ message: z.string() }) });
 const errorAnswer = z.object({ error: z.string(), error_description: z.string().optional() });
 
 /** By what was answered last: what Azure's library makes of it hides the code. */
-function loginError(last: RemoteAnswer | KeyStoreError | undefined, who: string): KeyStoreError {
+function loginError(last: RemoteAnswer | KeyStoreError | undefined, login: AzureLogin): KeyStoreError {
+  const who = describeLogin(login);
   if (last instanceof KeyStoreError) return last;
   if (last === undefined) {
     return new KeyStoreError(
       'refused',
-      `Azure does not log ${who} in: tenant_id, client_id or AZURE_AUTHORITY_HOST (https://…) is not of its form`,
+      `Azure does not log ${who} in: tenant_id, client_id, authority or AZURE_AUTHORITY_HOST (https://…) is not of its form`,
     );
   }
   if (last.status === 200) {
@@ -122,7 +137,7 @@ function loginError(last: RemoteAnswer | KeyStoreError | undefined, who: string)
     );
   }
   const said = tryJson(last.text, errorAnswer);
-  const description = said?.error_description ?? said?.error ?? `status ${last.status}`;
+  const description = said?.error_description ?? said?.error ?? `status ${last.status}${otherText(last.text, login)}`;
   const code = last.status === 429 || last.status >= 500 ? 'unavailable' : 'refused';
   return new KeyStoreError(
     code,

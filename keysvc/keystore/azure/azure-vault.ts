@@ -35,11 +35,12 @@ export class AzureVault {
     this.#settings = settings;
     this.#transport = new AzureTransport(remote, `the key vault ${settings.endpoint}`);
     let scope = '';
-    const tokens = new TokenSource(() => logInToAzure(settings.login, scope, remote, environment), remote.clock);
+    const tokens = new TokenSource(() => logInToAzure({ ...settings, scope }, remote, environment), remote.clock);
     const credential = {
       // Neither the challenge's tenant nor its authority is followed, or a false vault could have the secret sent to itself.
       getToken: async (scopes: string | readonly string[]) => {
-        scope = String(scopes);
+        // The challenge's own audience, unless the configuration names one: then no challenge is asked what the token is for.
+        scope = settings.audience === undefined ? String(scopes) : `${settings.audience}/.default`;
         // As if it ended now: the client asks before each request, and `tokens` alone decides how long one serves.
         return { token: await tokens.current(), expiresOnTimestamp: 0 };
       },
@@ -47,7 +48,7 @@ export class AzureVault {
     this.#secrets = new SecretClient(settings.endpoint, credential, {
       ...withoutRetries,
       serviceVersion,
-      disableChallengeResourceVerification: isLoopback(settings.endpoint),
+      disableChallengeResourceVerification: settings.audience !== undefined || isLoopback(settings.endpoint),
       httpClient: {
         sendRequest: async (request) => {
           const response = await this.#transport.sendRequest(request);
