@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { secretKeyRef, secretRef, url } from './fields.ts';
+import { caBundleFrom, secretKeyRef, secretRef, url } from './fields.ts';
 import { volumeFields } from './volume-fields.ts';
 
 const uuid = z
@@ -10,6 +10,13 @@ const word = z.string().min(1).max(255);
 
 const azure = z.strictObject({
   endpoint: url('Address of the key vault, https://NAME.vault.azure.net.'),
+  authorityHost: url(
+    'Where tokens come from, https://HOST, in a private cloud; that of the cloud of the vault without it.',
+  ).optional(),
+  audience: url('What the tokens are for, https://HOST; what the vault itself asks for without it.').optional(),
+  caBundleFrom: caBundleFrom
+    .optional()
+    .describe('CA certificates of the vault and of the authority, besides those of the system.'),
   clientSecret: z
     .strictObject({
       tenantId: uuid.describe('Directory (tenant) ID.'),
@@ -37,6 +44,7 @@ const vault = z.strictObject({
   version: z.enum(['v1', 'v2']).default('v1').describe('Version of the key-value engine.'),
   namespace: word.optional().describe('Namespace (Vault Enterprise).'),
   prefix: z.string().max(255).optional().describe('What the names of the secrets begin with.'),
+  caBundleFrom: caBundleFrom.optional().describe('CA certificates of the vault; those of the system without it.'),
   approle: z
     .strictObject({
       engine: word.default('approle').describe('Path of the AppRole engine.'),

@@ -21,10 +21,21 @@ export const keystores: Readonly<Record<string, Spec>> = {
   'azure-client-secret': { azure },
   'azure-managed-identity': { azure: { endpoint: azure.endpoint, managedIdentity: {} } },
   'azure-workload-identity': { azure: { endpoint: azure.endpoint, workloadIdentity: azureApplication } },
+  'azure-private-cloud': {
+    azure: {
+      ...azure,
+      authorityHost: 'https://login.example.com',
+      audience: 'https://vault.example.com',
+      caBundleFrom: { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } },
+    },
+  },
   'vault-approle': {
     vault: { endpoint: vault.endpoint, engine: 'secret', version: 'v2', namespace: 'team', prefix: 'coffer', approle },
   },
   'vault-kubernetes': { vault },
+  'vault-private-authority': {
+    vault: { ...vault, caBundleFrom: { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } } },
+  },
   'aws-credentials': {
     aws: { region: 'eu-west-1', kmsKey: 'alias/coffer', credentialsSecret: { name: 'aws' } },
   },
@@ -69,6 +80,21 @@ export const kmsConfigCases: RuleCases = {
   ],
   bad: [
     { title: 'no keystore', spec: { ...files, keystore: {} }, message: 'keystore must name exactly one of' },
+    {
+      title: 'a bundle of authorities that comes from nowhere',
+      spec: { keystore: { azure: { ...azure, caBundleFrom: {} } }, defaultKey: 'first' },
+      message: 'keystore.azure.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
+    },
+    {
+      title: 'a bundle of authorities of a vault that comes from nowhere',
+      spec: { keystore: { vault: { ...vault, caBundleFrom: {} } }, defaultKey: 'first' },
+      message: 'keystore.vault.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
+    },
+    {
+      title: 'an authority without TLS',
+      spec: { keystore: { azure: { ...azure, authorityHost: 'http://login.example.com' } }, defaultKey: 'first' },
+      message: 'keystore.azure.authorityHost and audience must begin with https://',
+    },
     {
       title: 'two keystores',
       spec: { ...files, keystore: { files: {}, azure } },

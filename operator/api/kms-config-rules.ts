@@ -1,3 +1,4 @@
+import { isOneBundle } from './fields.ts';
 import { keystoreKinds, type Keystore } from './keystore.ts';
 import type { KMSConfigSpec } from './kms-config.ts';
 import { celGiven, given, type Rules } from './rule.ts';
@@ -7,6 +8,9 @@ const kindsOf = (keystore: Keystore) => keystoreKinds.filter((kind) => keystore[
 const celAzure = celGiven(
   ...['clientSecret', 'managedIdentity', 'workloadIdentity'].map((identity) => `self.keystore.azure.${identity}`),
 );
+
+const celOneBundle = (kind: string) =>
+  `!has(${kind}) || !has(${kind}.caBundleFrom) || has(${kind}.caBundleFrom.configMapKeyRef) != has(${kind}.caBundleFrom.secretKeyRef)`;
 
 export const kmsConfigRules: Rules<KMSConfigSpec> = {
   always: [
@@ -22,6 +26,19 @@ export const kmsConfigRules: Rules<KMSConfigSpec> = {
       cel: "!has(self.keystore.azure) || self.keystore.azure.endpoint.startsWith('https://')",
       holds: ({ keystore: { azure } }) => azure === undefined || azure.endpoint.startsWith('https://'),
     },
+    {
+      field: 'spec.keystore.azure',
+      message: 'keystore.azure.authorityHost and audience must begin with https://',
+      cel: "!has(self.keystore.azure) || ((!has(self.keystore.azure.authorityHost) || self.keystore.azure.authorityHost.startsWith('https://')) && (!has(self.keystore.azure.audience) || self.keystore.azure.audience.startsWith('https://')))",
+      holds: ({ keystore: { azure } }) =>
+        [azure?.authorityHost, azure?.audience].every((address) => address?.startsWith('https://') !== false),
+    },
+    ...(['azure', 'vault'] as const).map((kind) => ({
+      field: `spec.keystore.${kind}.caBundleFrom`,
+      message: `keystore.${kind}.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef`,
+      cel: celOneBundle(`self.keystore.${kind}`),
+      holds: ({ keystore }: KMSConfigSpec) => isOneBundle(keystore[kind]?.caBundleFrom),
+    })),
     {
       field: 'spec.keystore.azure',
       message: 'keystore.azure needs exactly one of clientSecret, managedIdentity, workloadIdentity',

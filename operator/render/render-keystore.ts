@@ -1,3 +1,4 @@
+import type { CaBundleFrom } from '../api/fields.ts';
 import type { Keystore } from '../api/keystore.ts';
 import type { KMSConfig } from '../api/object.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type SecretText,
 } from '../workload.ts';
 import { RenderProblem, secretValue, type KeyRef, type RenderContext } from './render-context.ts';
-import { secretInput } from './restart-inputs.ts';
+import { caBundle, secretInput } from './restart-inputs.ts';
 
 /** What a keystore adds to the key service. */
 export interface RenderedKeystore {
@@ -35,14 +36,35 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
   };
   const { files, azure, vault, aws, gcp } = kms.spec.keystore;
   const plain = { environment: [], files: [], podLabels: {}, inputs };
+  /** The file of a keystore's own authorities, and how the configuration names it. */
+  const authorities = (
+    kind: 'azure' | 'vault',
+    from: CaBundleFrom | undefined,
+  ): { files: MountedFile[]; tls: Document } => {
+    if (from === undefined) return { files: [], tls: {} };
+    const { value, input } = caBundle(
+      from,
+      `spec.keystore.${kind}.caBundleFrom of KMSConfig ${kms.metadata.name}`,
+      context,
+    );
+    inputs.push(input);
+    return {
+      files: [{ path: 'ca.crt', content: { kind: 'text', text: value }, reloads: false }],
+      tls: { tls: { ca: text`${mounted(mount, 'ca.crt')}` } },
+    };
+  };
   if (files !== undefined) return { ...plain, document: { fs: { path: text`${mounted('keys')}` } } };
   if (azure !== undefined) {
     // The label by which the webhook of Azure gives pods a token of their service account.
     const podLabels: RenderedKeystore['podLabels'] =
       azure.workloadIdentity === undefined ? {} : { 'azure.workload.identity/use': 'true' };
-    return { ...plain, podLabels, document: { azure: { keyvault: azureVault(azure, read) } } };
+    const { files, tls } = authorities('azure', azure.caBundleFrom);
+    return { ...plain, files, podLabels, document: { azure: { keyvault: { ...azureVault(azure, read), ...tls } } } };
   }
-  if (vault !== undefined) return { ...plain, document: { vault: hashicorpVault(vault, read) } };
+  if (vault !== undefined) {
+    const { files, tls } = authorities('vault', vault.caBundleFrom);
+    return { ...plain, files, document: { vault: { ...hashicorpVault(vault, read), ...tls } } };
+  }
   if (aws !== undefined) {
     const token = hasKey(context, aws.credentialsSecret?.name, 'token');
     return { ...plain, document: { aws: { secretsmanager: awsSecretsManager(aws, token, read) } } };
@@ -64,9 +86,11 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
 }
 
 function azureVault(azure: NonNullable<Keystore['azure']>, read: Reader): Document {
-  const { endpoint, clientSecret, managedIdentity, workloadIdentity } = azure;
+  const { endpoint, authorityHost, audience, clientSecret, managedIdentity, workloadIdentity } = azure;
   return {
     endpoint,
+    ...given('authority', authorityHost),
+    ...given('audience', audience),
     ...(clientSecret === undefined
       ? {}
       : {
