@@ -1,13 +1,21 @@
 import type { IncomingRequest } from './incoming-request.ts';
 
+export type RequestOrigin = Pick<IncomingRequest, 'remoteAddress' | 'secure'>;
+
 /** The condition keys that every request has, whichever interface it comes by: a Deny by one of them holds for all. */
 export function connectionContext(
-  { remoteAddress, secure }: Pick<IncomingRequest, 'remoteAddress' | 'secure'>,
+  { remoteAddress, secure }: RequestOrigin,
   now: Date,
 ): Record<string, readonly string[]> {
   return {
     'aws:SourceIp': [remoteAddress],
     'aws:SecureTransport': [String(secure)],
+    ...timeContext(now),
+  };
+}
+
+export function timeContext(now: Date): Record<string, readonly string[]> {
+  return {
     'aws:CurrentTime': [now.toISOString()],
     'aws:EpochTime': [String(Math.floor(now.getTime() / 1_000))],
   };

@@ -1,4 +1,5 @@
 import { decodeJwt, jwtVerify } from 'jose';
+import { connectionContext, type RequestOrigin } from '../access/connection-context.ts';
 import type { Access } from '../access/principal.ts';
 
 /** What the token's maker puts there. */
@@ -17,6 +18,7 @@ export async function scrapeProblem(
   header: string | undefined,
   access: Access,
   now: Date,
+  from: RequestOrigin,
 ): Promise<string | undefined> {
   const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
   if (token === undefined) return `The metrics are read with a bearer token, and the request has none. ${howTo}`;
@@ -27,7 +29,8 @@ export async function scrapeProblem(
     return `The bearer token is not signed by credentials of this server, or has expired: were the root credentials changed? ${howTo}`;
   }
   const { principal } = credentials;
-  const decision = await access.authorize({ principal, action: 'admin:Prometheus', resource: '', context: {} });
+  const context = connectionContext(from, now);
+  const decision = await access.authorize({ principal, action: 'admin:Prometheus', resource: '', context });
   return decision.kind === 'allow' ? undefined : `The policies of ${subject} do not allow admin:Prometheus.`;
 }
 

@@ -34,7 +34,7 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
       );
     }
     if (authorization === 'jwt') {
-      const problem = await scrapeProblem(request.headers.authorization, access, clock());
+      const problem = await scrapeProblem(request.headers.authorization, access, clock(), request);
       if (problem !== undefined) return plain(403, `${problem}\n`);
     }
     const group = path.exec(request.rawPath)?.[1] as MetricGroup;

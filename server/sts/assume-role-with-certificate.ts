@@ -45,6 +45,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
       const granted = await grantCredentials(services, {
         action: 'AssumeRoleWithCertificate',
         watch: request.watch,
+        from: request,
         subject: {
           kind: 'federated',
           source: 'certificate',

@@ -9,11 +9,17 @@ import { StsError } from './sts-error.ts';
 export function assumeRoleWithClientGrants(assume: AssumeRoleWithWebIdentity): StsAction {
   return {
     name: 'AssumeRoleWithClientGrants',
-    async serve(parameters, { watch }) {
+    async serve(parameters, request) {
       const token = parameters.required('Token');
       const session = sessionRequest(parameters);
       try {
-        const role = await assume({ token, watch, ...session, action: 'AssumeRoleWithClientGrants' });
+        const role = await assume({
+          token,
+          watch: request.watch,
+          from: request,
+          ...session,
+          action: 'AssumeRoleWithClientGrants',
+        });
         const granted = role.credentials;
         const result = [
           assumedRoleUser(role.roleArn, granted),

@@ -28,7 +28,8 @@ const defaultDuration = 3_600;
 export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAction {
   return {
     name: 'AssumeRoleWithCustomToken',
-    async serve(parameters, { watch }) {
+    async serve(parameters, request) {
+      const { watch } = request;
       const { plugin } = services;
       const [token, roleArn] = [parameters.required('Token'), parameters.required('RoleArn')];
       const session = sessionRequest(parameters);
@@ -55,6 +56,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       const granted = await grantCredentials(services, {
         action: 'AssumeRoleWithCustomToken',
         watch,
+        from: request,
         subject: {
           kind: 'federated',
           ...asked,

@@ -7,6 +7,7 @@ import type { RequestWatch } from '../access/request-events.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { FederatedSubject } from '../identities/subject.ts';
+import type { RequestOrigin } from '../access/connection-context.ts';
 import { expirationIn } from './credential-lifetime.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import { checkSession, type SessionRequest } from './session-request.ts';
@@ -17,6 +18,7 @@ export interface LdapIdentityRequest extends SessionRequest {
   readonly password: string;
   /** Of the request that asks. */
   readonly watch?: RequestWatch | undefined;
+  readonly from?: RequestOrigin | undefined;
 }
 
 /** Errors with `StsError`; its cause is the `LdapProblem` where the directory did not let the person in. */
@@ -41,7 +43,7 @@ const codes: Readonly<Record<LdapProblemCode, StsErrorCode>> = {
 
 /** Credentials for whoever has a name and a password at the directory, and something attached to their DN or one of their groups. */
 export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices): AssumeRoleWithLdapIdentity {
-  return async ({ name, password, watch, ...session }) => {
+  return async ({ name, password, watch, from, ...session }) => {
     const { directory } = services;
     checkSession(session);
     if (directory === undefined) {
@@ -58,6 +60,7 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
       return await grantCredentials(services, {
         action: 'AssumeRoleWithLDAPIdentity',
         watch,
+        from,
         subject,
         parentName: subject.parent,
         session,

@@ -1,3 +1,4 @@
+import type { RequestOrigin } from '../access/connection-context.ts';
 import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
@@ -27,6 +28,7 @@ export interface WebIdentityRequest extends SessionRequest {
   readonly accessToken?: string;
   /** Of the request that asks. */
   readonly watch?: RequestWatch | undefined;
+  readonly from?: RequestOrigin | undefined;
 }
 
 export interface AssumedRole {
@@ -77,6 +79,7 @@ export function createAssumeRoleWithWebIdentity(services: WebIdentityServices): 
       const credentials = await grantCredentials(access, {
         action: request.action ?? 'AssumeRoleWithWebIdentity',
         watch,
+        from: request.from,
         parentName: subject.parent,
         subject,
         ...(provider.roleArn === undefined ? {} : { roleArn: provider.roleArn }),

@@ -63,6 +63,16 @@ describe('AssumeRole', () => {
     expect(await may(accessKey, 's3:GetObject')).toBe('unknown');
   });
 
+  it.each([
+    ['the address', { IpAddress: { 'aws:SourceIp': '127.0.0.0/8' } }],
+    ['the time', { DateGreaterThan: { 'aws:CurrentTime': '2020-01-01T00:00:00Z' } }],
+    ['the connection', { Bool: { 'aws:SecureTransport': 'true' } }],
+  ])('is refused by a Deny that asks for %s of the request', async (_, Condition) => {
+    await access.identities.putPolicy('no-sts', policy('Deny', 'sts:AssumeRole', { Condition }));
+    await access.identities.attach({ kind: 'user', name: 'ann' }, ['no-sts']);
+    expect((await assume()).status).toBe(403);
+  });
+
   it('narrows by the session policy', async () => {
     const { accessKey } = await assume({ Policy: policy('Allow', 's3:ListBucket') });
     expect(await may(accessKey, 's3:ListBucket', 'reports')).toBe('deny');

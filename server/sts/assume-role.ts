@@ -37,6 +37,7 @@ export function assumeRole(services: AssumeRoleServices): StsAction {
         action: 'AssumeRole',
         caller,
         watch: request.watch,
+        from: request,
         subject,
         parentName: parentName(subject, caller.accessKey),
         session,

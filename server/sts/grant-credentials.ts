@@ -1,3 +1,4 @@
+import { connectionContext, type RequestOrigin, timeContext } from '../access/connection-context.ts';
 import type { Access, Principal } from '../access/principal.ts';
 import type { RequestWatch } from '../access/request-events.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
@@ -27,6 +28,8 @@ export interface Grant {
   readonly caller?: Principal;
   /** Of the request that asks. */
   readonly watch?: RequestWatch | undefined;
+  /** Where it comes from; absent where no request asks, as for a session of the console that is renewed. */
+  readonly from?: RequestOrigin | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export async function grantCredentials(services: GrantServices, grant: Grant): P
   const decision = await services.authorize({
     principal: grant.caller ?? { kind: 'temporary', accessKey: '', subject, expiration },
     ...asked,
-    context: { 'sts:DurationSeconds': [String(seconds)] },
+    context: { ...originContext(grant), 'sts:DurationSeconds': [String(seconds)] },
     allowedUnlessDenied: true,
   });
   watch?.decided(asked, decision);
@@ -62,4 +65,8 @@ export async function grantCredentials(services: GrantServices, grant: Grant): P
   const role = grant.roleArn === undefined ? {} : { roleArn: grant.roleArn };
   watch?.granted({ principal: made.principal, policies, ...role });
   return made;
+}
+
+function originContext({ from, now }: Pick<Grant, 'from' | 'now'>): Readonly<Record<string, readonly string[]>> {
+  return from === undefined ? timeContext(now) : connectionContext(from, now);
 }

@@ -7,9 +7,15 @@ import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
 export function ldapIdentityAction(assume: AssumeRoleWithLdapIdentity): StsAction {
   return {
     name: 'AssumeRoleWithLDAPIdentity',
-    async serve(parameters, { watch }) {
+    async serve(parameters, request) {
       const [name, password] = [parameters.required('LDAPUsername'), parameters.required('LDAPPassword')];
-      const granted = await assume({ name, password, watch, ...sessionRequest(parameters) });
+      const granted = await assume({
+        name,
+        password,
+        watch: request.watch,
+        from: request,
+        ...sessionRequest(parameters),
+      });
       return { result: [assumedRoleUser('', granted), credentialsElement(granted)], granted };
     },
   };

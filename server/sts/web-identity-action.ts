@@ -8,12 +8,13 @@ import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
 export function webIdentityAction(assume: AssumeRoleWithWebIdentity): StsAction {
   return {
     name: 'AssumeRoleWithWebIdentity',
-    async serve(parameters, { watch }) {
+    async serve(parameters, request) {
       const roleArn = parameters.optional('RoleArn');
       const accessToken = parameters.optional('WebIdentityAccessToken');
       const role = await assume({
         token: parameters.required('WebIdentityToken'),
-        watch,
+        watch: request.watch,
+        from: request,
         ...sessionRequest(parameters),
         ...(roleArn === undefined ? {} : { roleArn }),
         ...(accessToken === undefined ? {} : { accessToken }),

@@ -4,8 +4,8 @@ import type { Decision, Principal } from '../../access/principal.ts';
 import { subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { connectionContext } from '../../access/connection-context.ts';
-import { isEncrypted } from './secure.ts';
-import { sourceOf } from './source.ts';
+
+import { originOf } from './source.ts';
 import { watchOf } from './watch-visits.ts';
 import { visitorOf } from './visitor.ts';
 
@@ -109,7 +109,7 @@ function refusal(names: readonly string[], action: string, resource: string): st
 
 function contextOf(request: Request, now: Date): Record<string, readonly string[]> {
   const context: Record<string, readonly string[]> = {
-    ...connectionContext({ remoteAddress: sourceOf(request).address, secure: isEncrypted(request) }, now),
+    ...connectionContext(originOf(request), now),
   };
   const userAgent = request.get('user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];

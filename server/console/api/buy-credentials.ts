@@ -1,3 +1,4 @@
+import type { RequestOrigin } from '../../access/connection-context.ts';
 import type { StoredCredentials } from '../../access/principal.ts';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
 import type { RequestWatch } from '../../access/request-events.ts';
@@ -18,13 +19,13 @@ export async function buyCredentials(
   services: Pick<ConsoleServices, 'assumeRoleWithWebIdentity' | 'settings'>,
   provider: OpenIdProvider,
   tokens: Tokens,
-  watch?: RequestWatch,
+  asked: { readonly watch?: RequestWatch | undefined; readonly from?: RequestOrigin } = {},
 ): Promise<BoughtCredentials> {
   const { credentials } = await services.assumeRoleWithWebIdentity({
     token: tokens.webIdentity,
     accessToken: tokens.accessToken,
     providerId: provider.id,
-    watch,
+    ...asked,
     durationSeconds: signInDuration(services.settings),
   });
   return { credentials, ...(tokens.refreshToken === undefined ? {} : { refreshToken: tokens.refreshToken }) };

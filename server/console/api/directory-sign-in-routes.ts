@@ -8,7 +8,7 @@ import type { Gate } from './authorize.ts';
 import { beginSession } from './begin-session.ts';
 import { ConsoleError } from './console-error.ts';
 import { SignInLimits } from './guesses.ts';
-import { sourceOf } from './source.ts';
+import { originOf, sourceOf } from './source.ts';
 import { describeSession } from './session-routes.ts';
 import { signInDuration } from './sign-in-duration.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
@@ -43,7 +43,13 @@ export function directorySignInRoutes(
     limits.refuse(response, attempt, 'name');
     try {
       const durationSeconds = signInDuration(services.settings);
-      const credentials = await services.assumeRoleWithLdapIdentity({ name, password, durationSeconds, watch });
+      const credentials = await services.assumeRoleWithLdapIdentity({
+        name,
+        password,
+        durationSeconds,
+        watch,
+        from: originOf(request),
+      });
       limits.succeeded(attempt);
       sweep();
       await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'directory' } });

@@ -16,9 +16,9 @@ import type { ConsoleServices } from '../services.ts';
 import type { Gate } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { mayAttach } from './may-attach.ts';
+import { isEncrypted } from './source.ts';
 import { queryText } from './query-text.ts';
 import { redirectUri, usedUrl } from './redirect-uri.ts';
-import { isEncrypted } from './secure.ts';
 
 const values = z.record(z.string().max(64), z.string().max(16_384));
 const name = z.string().trim().min(1).max(64);

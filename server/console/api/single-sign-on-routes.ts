@@ -14,10 +14,10 @@ import { pendingLifetimeMs, PendingSignIns } from './pending-sign-ins.ts';
 import type { PendingProblem, PendingSignIn } from './pending-sign-ins.ts';
 import { redirectUri, usedUrl } from './redirect-uri.ts';
 import { safeReturnPath } from './return-path.ts';
-import { isEncrypted, isSecure } from './secure.ts';
+import { isSecure } from './secure.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { authorizationUrl, newCodeFlow, redeemCode } from './single-sign-on.ts';
-import { sourceOf } from './source.ts';
+import { isEncrypted, originOf, sourceOf } from './source.ts';
 import { setSessionCookie } from './visitor.ts';
 import { watchOf } from './watch-visits.ts';
 
@@ -94,7 +94,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     const provider = providerOf(services, taken.providerId);
     const query = request.originalUrl.split('?').slice(1).join('?');
     const tokens = await redeemCode(provider, { ...taken, state, query });
-    const bought = await buyCredentials(services, provider, tokens, watch);
+    const bought = await buyCredentials(services, provider, tokens, { watch, from: originOf(request) });
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
     const { secret, session } = await sessions.begin(bought, signedInBy);
     services.log.info({ provider: provider.id, accessKey: bought.credentials.accessKey }, 'signed in to the console');

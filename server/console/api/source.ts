@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express';
+import type { RequestOrigin } from '../../access/connection-context.ts';
 import { createSourceFinder, type FindSource, type Source } from '../../access/source-address.ts';
 
 const direct = createSourceFinder();
@@ -15,4 +16,14 @@ export function findSources(find: FindSource = direct): RequestHandler {
 /** Where the request comes from: its client, behind the proxies that the settings trust. */
 export function sourceOf(request: Request): Source {
   return found.get(request) ?? direct(request.socket.remoteAddress, request.headers);
+}
+
+/** The same as the rooms that decide know it. */
+export function originOf(request: Request): RequestOrigin {
+  return { remoteAddress: sourceOf(request).address, secure: isEncrypted(request) };
+}
+
+/** Whether the connection itself is encrypted, ended here. */
+export function isEncrypted(request: Request): boolean {
+  return 'encrypted' in request.socket && request.socket.encrypted === true;
 }
