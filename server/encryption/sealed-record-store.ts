@@ -17,6 +17,11 @@ export interface SealedRecordStore {
   start(options?: { readonly turnOn: boolean }): Promise<void>;
   /** Whether values are sealed; false before `start`. */
   readonly sealing: boolean;
+  /**
+   * The data key that seals the values, from which other keys are derived; undefined while sealing is off. Looked for again then: another
+   * server or thread may have turned it on.
+   */
+  backendKey(): Buffer | Promise<Buffer | undefined>;
 
   get(key: Key): Promise<SealedEntry | undefined>;
   /** Whether and when a record changed, without opening it; undefined where there is none. */

@@ -51,6 +51,10 @@ class SealedRecords implements SealedRecordStore {
     return this.#backend?.key !== undefined;
   }
 
+  backendKey(): Buffer | Promise<Buffer | undefined> {
+    return this.#backend?.key ?? this.#openBackend().then(() => this.#backend?.key);
+  }
+
   async start({ turnOn } = { turnOn: true }): Promise<void> {
     const opened = await openBackendKey(this.#records, this.#keys, this.#random, turnOn);
     if (opened.key === undefined) {

@@ -1,0 +1,207 @@
+import { type Cipheriv, createCipheriv, timingSafeEqual } from 'node:crypto';
+
+/** Where a digest belongs. It opens nowhere else. */
+export interface DigestPlace {
+  /** 32 ASCII characters: of the object or upload, never used again. */
+  readonly id: string;
+  /** Which digest of it: 0 to 255. */
+  readonly field: number;
+  /** 0 where it is not of a part. */
+  readonly part: number;
+}
+
+const BLOCK = 16;
+const ID_SIZE = 2 * BLOCK;
+/** Bytes by which a sealed digest is longer than the digest. */
+export const SEAL_SIZE = BLOCK;
+/** Bytes of the longest digest: its length has one byte, and counters of the key stream do not reach it. */
+const MAX_DIGEST = 240;
+
+/**
+ * Seals digests under one key: 16 bytes of tag, then as many of ciphertext as the digest has.
+ *
+ * It is SIV: the tag is a CBC-MAC of id, place, length and digest, and the key stream is counted from the tag. So no nonce has to be
+ * kept or can be used twice, and a digest that was changed or moved does not open. Unlike GCM, it needs only blocks of AES under two
+ * keys that stay: all digests of a page are opened by six calls of OpenSSL in 0.1 ms, where a cipher object for each takes 8 ms.
+ *
+ * The length is authenticated before the digest, without which a CBC-MAC of messages of several lengths could be forged.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc5297 for the construction
+ */
+export class DigestSeal {
+  readonly #mac: Cipheriv;
+  readonly #stream: Cipheriv;
+
+  /** @param key 32 bytes, for this alone */
+  constructor(key: Buffer) {
+    const counters = Buffer.alloc(4 * BLOCK);
+    for (let block = 0; block < 4; block += 1) counters[block * BLOCK] = block;
+    const keys = blocksUnder(key).update(counters);
+    this.#mac = blocksUnder(keys.subarray(0, 32));
+    this.#stream = blocksUnder(keys.subarray(32));
+  }
+
+  seal(place: DigestPlace, digest: Buffer): Buffer {
+    checkLength(digest.length);
+    if (!isId(place.id)) throw new RangeError(`${JSON.stringify(place.id)} is no id of an object`);
+    const sealed = Buffer.allocUnsafe(SEAL_SIZE + digest.length);
+    sealed.set(this.#tag(place, digest));
+    sealed.set(digest, SEAL_SIZE);
+    this.#xorStream(sealed);
+    return sealed;
+  }
+
+  /** Undefined where it was changed, or belongs elsewhere. */
+  open(place: DigestPlace, sealed: Buffer): Buffer | undefined {
+    if (sealed.length <= SEAL_SIZE || sealed.length > SEAL_SIZE + MAX_DIGEST || !isId(place.id)) return undefined;
+    const opened = Buffer.from(sealed);
+    this.#xorStream(opened);
+    const digest = opened.subarray(SEAL_SIZE);
+    return timingSafeEqual(this.#tag(place, digest), opened.subarray(0, SEAL_SIZE)) ? digest : undefined;
+  }
+
+  /** Opens all of a page where they are; which of them are authentic. The others mean nothing. */
+  openPage(page: DigestPage): boolean[] {
+    this.#applyStream(page);
+    const tags = this.#tags(page);
+    if (timingSafeEqual(tags, page.tags)) return Array.from({ length: page.count }, () => true);
+    return Array.from({ length: page.count }, (_, at) => {
+      const range = [at * BLOCK, (at + 1) * BLOCK] as const;
+      return timingSafeEqual(tags.subarray(...range), page.tags.subarray(...range));
+    });
+  }
+
+  #tag({ id, field, part }: DigestPlace, digest: Buffer): Buffer {
+    const block = Buffer.alloc(BLOCK);
+    block.write(id, 0, BLOCK, 'latin1');
+    let state = this.#mac.update(block);
+    block.write(id.slice(BLOCK), 0, BLOCK, 'latin1');
+    state = this.#mac.update(xorBytes(state, block, 0));
+    describe(block.fill(0), 0, { field, part, length: digest.length });
+    state = this.#mac.update(xorBytes(state, block, 0));
+    for (let at = 0; at < digest.length; at += BLOCK) state = this.#mac.update(xorBytes(state, digest, at));
+    return state;
+  }
+
+  /** Of what follows the tag. */
+  #xorStream(sealed: Buffer): void {
+    const counter = Buffer.from(sealed.subarray(0, SEAL_SIZE));
+    const last = counter[BLOCK - 1] ?? 0;
+    for (let at = SEAL_SIZE; at < sealed.length; at += BLOCK) {
+      counter[BLOCK - 1] = last ^ (at / BLOCK - 1);
+      const stream = this.#stream.update(counter);
+      const length = Math.min(BLOCK, sealed.length - at);
+      for (let byte = 0; byte < length; byte += 1) sealed[at + byte] = (sealed[at + byte] ?? 0) ^ (stream[byte] ?? 0);
+    }
+  }
+
+  #tags(page: DigestPage): Buffer {
+    let state = Buffer.alloc(page.count * BLOCK);
+    for (const blocks of [...page.places, ...page.digests]) {
+      xor(state, blocks);
+      state = this.#mac.update(state);
+    }
+    return state;
+  }
+
+  #applyStream({ tags, digests, digestLength, count }: DigestPage): void {
+    for (const [block, digest] of digests.entries()) {
+      const counted = Buffer.alloc(tags.length);
+      tags.copy(counted);
+      const last = BLOCK - 1;
+      if (block > 0) for (let at = last; at < counted.length; at += BLOCK) counted[at] = (counted[at] ?? 0) ^ block;
+      xor(digest, this.#stream.update(counted));
+      const length = Math.min(BLOCK, digestLength - block * BLOCK);
+      // Behind the end of a digest are zeros, not key stream.
+      if (length < BLOCK) for (let at = 0; at < count; at += 1) digest.fill(0, at * BLOCK + length, (at + 1) * BLOCK);
+    }
+  }
+}
+
+/** Digests of one length, and where they belong, side by side: the first blocks of all of them, then the second blocks, and so on. */
+export class DigestPage {
+  readonly count: number;
+  readonly digestLength: number;
+  /** Id, id, and the rest of the place. */
+  readonly places: readonly [Buffer, Buffer, Buffer];
+  readonly digests: readonly Buffer[];
+  readonly tags: Buffer;
+
+  constructor(count: number, digestLength: number, within?: DigestPage) {
+    checkLength(digestLength);
+    const plane = (known: Buffer | undefined) => known?.subarray(0, count * BLOCK) ?? Buffer.alloc(count * BLOCK);
+    this.count = count;
+    this.digestLength = digestLength;
+    this.places = [plane(within?.places[0]), plane(within?.places[1]), plane(within?.places[2])];
+    this.digests = Array.from({ length: Math.ceil(digestLength / BLOCK) }, (_, block) => plane(within?.digests[block]));
+    this.tags = plane(within?.tags);
+  }
+
+  /** The first of them, in the same memory. */
+  first(count: number): DigestPage {
+    return new DigestPage(count, this.digestLength, this);
+  }
+
+  /** The place of a digest whose id lies in a record, and which is not of a part. */
+  placeAt(at: number, source: Buffer, idStart: number, field: number): void {
+    const start = at * BLOCK;
+    copyBytes(this.places[0], start, source, idStart, BLOCK);
+    copyBytes(this.places[1], start, source, idStart + BLOCK, BLOCK);
+    describe(this.places[2], start, { field, part: 0, length: this.digestLength });
+  }
+
+  /** Tag and ciphertext, which lie in a record. */
+  takeSealed(at: number, source: Buffer, sealedStart: number): void {
+    const start = at * BLOCK;
+    copyBytes(this.tags, start, source, sealedStart, SEAL_SIZE);
+    const digestStart = sealedStart + SEAL_SIZE;
+    for (const [block, digest] of this.digests.entries()) {
+      const offset = block * BLOCK;
+      copyBytes(digest, start, source, digestStart + offset, Math.min(BLOCK, this.digestLength - offset));
+    }
+  }
+}
+
+/** Single blocks under a key that stays: the mode keeps no state between calls, so that one object serves all. */
+function blocksUnder(key: Buffer): Cipheriv {
+  return createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
+}
+
+function isId(id: string): boolean {
+  return id.length === ID_SIZE;
+}
+
+function checkLength(length: number): void {
+  if (length < 1 || length > MAX_DIGEST) throw new RangeError(`a digest of ${length} bytes is not sealed`);
+}
+
+/** The block that tells which digest it is, and its length. */
+function describe(
+  into: Buffer,
+  start: number,
+  { field, part, length }: { readonly field: number; readonly part: number; readonly length: number },
+): void {
+  into[start] = field;
+  into[start + 1] = length;
+  into[start + 2] = part >> 8;
+  into[start + 3] = part & 0xff;
+}
+
+/** A loop: for so few bytes the call of `Buffer.copy` costs more. */
+function copyBytes(into: Buffer, start: number, from: Buffer, fromStart: number, length: number): void {
+  for (let at = 0; at < length; at += 1) into[start + at] = from[fromStart + at] ?? 0;
+}
+
+/** One block, which may be cut short. */
+function xorBytes(block: Buffer, from: Buffer, start: number): Buffer {
+  const length = Math.min(BLOCK, from.length - start);
+  for (let at = 0; at < length; at += 1) block[at] = (block[at] ?? 0) ^ (from[start + at] ?? 0);
+  return block;
+}
+
+/** Both have whole blocks, and begin at whole words. */
+function xor(into: Buffer, from: Buffer): void {
+  const words = new Uint32Array(into.buffer, into.byteOffset, into.length / 4);
+  const others = new Uint32Array(from.buffer, from.byteOffset, from.length / 4);
+  for (let at = 0; at < words.length; at += 1) words[at] = (words[at] ?? 0) ^ (others[at] ?? 0);
+}
