@@ -12,6 +12,7 @@ import type { OpenIdProviders } from './access/openid-providers.ts';
 import { policiesOf } from './access/policy-source.ts';
 import type { PolicySource } from './access/policy-source.ts';
 import { keyServiceKeys } from './encryption/key-service-keys.ts';
+import { digestKeys } from './encryption/digest-keys.ts';
 import type { KeySource } from './encryption/key-source.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
 import { secretKeySource } from './encryption/secret-key-source.ts';
@@ -104,6 +105,7 @@ export async function openServices(
       records,
       blobs,
       keys,
+      digests: digestKeys(() => sealed.backendKey()),
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
       ...(more.seats === undefined ? {} : { seats: more.seats }),

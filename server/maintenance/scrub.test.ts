@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { quarantined } from '../objects/quarantine.ts';
-import { encodeRecord } from '../objects/records/record-format.ts';
+import { encodeObject } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
 import { put, type TestLayer } from '../objects/testing.ts';
 import { pace } from './pace.ts';
@@ -43,7 +43,7 @@ describe('scrubRound', () => {
     const { mac: _, ...rest } = record.body;
     const ciphertext = await readBlob(test, rest.blob);
     const body = { ...rest, stored: crc32(ciphertext) };
-    await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
+    await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeObject({ ...record, body }));
     const keys = new Proxy(test.keys, { get: () => () => Promise.reject(new Error('asked')) });
     await scrub(test, { keys });
     expect(await marks(test)).toEqual([]);
@@ -57,7 +57,7 @@ describe('scrubRound', () => {
     const record = await recordOf(test, 'large-sealed');
     if (record.body.kind !== 'blob' || !('salt' in record.body)) throw new Error('not encrypted');
     const { mac: _, ...body } = record.body;
-    await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
+    await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeObject({ ...record, body }));
     await replaceBlob(test, body.blob, flipped(await readBlob(test, body.blob), 70_000));
     await scrub(test);
     expect(await marks(test)).toEqual(['large-sealed']);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { encodeObject } from '../objects/records/object-record.ts';
 import { encodeRecord } from '../objects/records/record-format.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
 import { chunks, put, randomBody, testLayer, type TestLayer } from '../objects/testing.ts';
@@ -99,7 +100,7 @@ describe('verifyStores', () => {
       const record = await recordOf(test, 'large-sealed');
       if (record.body.kind !== 'blob' || !('salt' in record.body)) throw new Error('not encrypted');
       const { mac: _, ...body } = record.body;
-      await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeRecord({ ...record, body }));
+      await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeObject({ ...record, body }));
       const blob = body.blob;
       await replaceBlob(test, blob, flipped(await readBlob(test, blob), 70_000));
       expect(await findings(test)).toEqual([]);

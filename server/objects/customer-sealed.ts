@@ -5,7 +5,7 @@ import { DamagedCiphertext } from '../encryption/packages.ts';
 import type { CustomerSealedKeys, SealedKeys } from './records/object-record.ts';
 
 /**
- * Whether a request gives a client's key just where the object needs one, and the right one.
+ * Whether a request gives a client's key just where the object needs one, and the right one: then the object's own key.
  *
  * @throws S3Error `InvalidRequest`, `AccessDenied`, as AWS refuses
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerSideEncryptionCustomerKeys.html
@@ -14,11 +14,12 @@ export function checkCustomerKey(
   sealed: SealedKeys | undefined,
   place: ObjectPlace,
   given: CustomerKey | undefined,
-): void {
-  if (sealed?.scheme === 'SSE-C') openCustomerSealed(sealed, place, given);
-  else if (given !== undefined) {
+): Buffer | undefined {
+  if (sealed?.scheme === 'SSE-C') return openCustomerSealed(sealed, place, given);
+  if (given !== undefined) {
     throw new S3Error('InvalidRequest', 'The encryption parameters are not applicable to this object.');
   }
+  return undefined;
 }
 
 /** The key of an object that was put with a client's key. Throws as `checkCustomerKey`. */

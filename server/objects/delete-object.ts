@@ -1,5 +1,6 @@
 import { commitChange } from './commit-change.ts';
 import { checkDeleteConditions } from './conditions.ts';
+import { comparable } from './digests.ts';
 import type { Environment } from './environment.ts';
 import { findObject } from './find-object.ts';
 import type { DeleteConditions } from './object-layer.ts';
@@ -19,7 +20,7 @@ export function deleteObject(
   return commitChange(environment, async () => {
     const current = await findObject(environment, bucket, key);
     if (current === undefined) await getBucket(environment.records, bucket);
-    checkDeleteConditions(conditions, current?.record);
+    checkDeleteConditions(conditions, await comparable(environment, bucket, current?.record, conditions));
     if (current !== undefined) {
       return { batch: await supersedeObject(environment, bucket, key, current, undefined), result: undefined };
     }

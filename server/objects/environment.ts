@@ -1,3 +1,4 @@
+import type { DigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -12,6 +13,7 @@ export interface Environment {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly keys: KeySource;
+  readonly digests: DigestKeys;
   readonly clock: () => number;
   readonly random: (size: number) => Buffer;
   readonly inlineLimit: number;

@@ -7,7 +7,7 @@ import { decodeObject } from './records/object-record.ts';
 import { encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 import { createObjectLayer } from './objects.ts';
-import { body, put, randomBody, readAll, testLayer } from './testing.ts';
+import { body, put, randomBody, readAll, testDigests, testLayer } from './testing.ts';
 
 async function prepared(options: Parameters<typeof testLayer>[0] = {}) {
   const test = testLayer({ inlineLimit: 1000, ...options });
@@ -106,7 +106,7 @@ describe('getObject', () => {
     const { layer, records, blobs, keyService } = await prepared();
     await layer.putObject(put('bucket', 'key', 'hello', { encryption: { scheme: 'SSE-S3' } }));
     const keys = keyServiceKeys(keyService, { defaultKey: 'default-key' });
-    const restarted = createObjectLayer({ records, blobs, keys });
+    const restarted = createObjectLayer({ records, blobs, keys, digests: testDigests });
     keyService.failing = 'unavailable';
     await expect(restarted.getObject('bucket', 'key')).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     await expect(restarted.headObject('bucket', 'key')).resolves.toMatchObject({ size: 5 });
@@ -190,7 +190,7 @@ describe('a damaged body', () => {
 describe('a record of a newer server', () => {
   it('is refused by what it is', async () => {
     const { layer, records } = await prepared();
-    await records.commit({ id: '00', put: [{ key: recordKeys.object('bucket', 'key'), value: Buffer.from([3, 1]) }] });
+    await records.commit({ id: '00', put: [{ key: recordKeys.object('bucket', 'key'), value: Buffer.from([4, 1]) }] });
     await expect(layer.headObject('bucket', 'key')).rejects.toThrow('start the newer server');
   });
 });

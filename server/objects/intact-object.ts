@@ -83,10 +83,9 @@ function refuseDamaged({ bucket, key, damage }: ObjectInfo): void {
 }
 
 async function mark(environment: Environment, info: ObjectInfo, error: Error): Promise<void> {
-  const { records, clock, random } = environment;
-  const read = { etag: info.etag, modified: info.lastModified.getTime() };
+  const { clock } = environment;
   try {
-    await quarantineRead(records, info, read, { found: clock(), what: error.message }, random);
+    await quarantineRead(environment, info, { found: clock(), what: error.message });
   } catch {
     // The read failed and says why; the next one, or the scrub, finds the damage again.
   }

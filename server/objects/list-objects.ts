@@ -8,10 +8,12 @@ import {
   key as recordKey,
 } from '../store/keys.ts';
 import { scanPages } from '../store/scan-pages.ts';
+import { bucketSeal } from './digests.ts';
 import type { Environment } from './environment.ts';
 import type { ListedObject, ListObjects, ObjectListing } from './object-layer.ts';
 import { getBucket } from './records/bucket-record.ts';
 import { decodeListed } from './records/object-record.ts';
+import { SealedEtags } from './records/sealed-etags.ts';
 
 /** Keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
 export async function listObjects(environment: Environment, request: ListObjects): Promise<ObjectListing> {
@@ -22,21 +24,27 @@ export async function listObjects(environment: Environment, request: ListObjects
   const range = scanRange(request);
   if (limit <= 0 || range === undefined) return { objects, commonPrefixes };
   const keyStart = recordKey('o', bucket).length;
+  const sealed = new SealedEtags();
   let last = '';
+  let next: string | undefined;
   // One more than asked for tells whether there is more.
-  for await (const items of scanPages(environment.records, { ...range, limit: limit + 1 })) {
+  pages: for await (const items of scanPages(environment.records, { ...range, limit: limit + 1 })) {
     for (const item of items) {
-      if (objects.length + commonPrefixes.length === limit) return { objects, commonPrefixes, next: last };
+      if (objects.length + commonPrefixes.length === limit) {
+        next = last;
+        break pages;
+      }
       if (item.kind === 'group') {
         last = String(decodePrefix(item.prefix)[2]);
         commonPrefixes.push(last);
       } else {
         last = textAt(item.key, keyStart);
-        objects.push(decodeListed(item.value, bucket, last));
+        objects.push(decodeListed(item.value, bucket, last, sealed));
       }
     }
   }
-  return { objects, commonPrefixes };
+  if (sealed.count > 0) sealed.open(await bucketSeal(environment, bucket), environment.clock());
+  return { objects, commonPrefixes, ...(next !== undefined && { next }) };
 }
 
 /** Undefined when nothing can be after `after` that begins with the prefix. */

@@ -324,12 +324,16 @@ export interface CompleteMultipartUpload {
   /** Bytes of the whole object, where the client gives them. */
   readonly size?: number | undefined;
   readonly conditions?: WriteConditions | undefined;
+  /** That of the upload, where it was begun with one: needed where the parts have checksums. */
+  readonly customerKey?: CustomerKey | undefined;
 }
 
 export interface ListParts {
   readonly bucket: string;
   readonly key: string;
   readonly uploadId: string;
+  /** That of the upload: without it, checksums of its parts are left out. */
+  readonly customerKey?: CustomerKey;
   readonly after: number;
   readonly limit: number;
 }

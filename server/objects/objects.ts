@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type DigestKeys, noDigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -33,6 +34,8 @@ export interface ObjectLayerOptions {
   readonly blobs: BlobStore;
   /** `noKeySource` where no key service is configured. */
   readonly keys: KeySource;
+  /** None by default: then nothing is encrypted under the key service, and no sealed digest can be shown. */
+  readonly digests?: DigestKeys;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly clock?: () => number;
   /** Cryptographically random bytes; `randomBytes` by default. */
@@ -56,6 +59,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     records: options.records,
     blobs: options.blobs,
     keys: options.keys,
+    digests: options.digests ?? noDigestKeys,
     clock,
     random: options.random ?? pooledRandom(randomBytes),
     inlineLimit: options.inlineLimit ?? INLINE_LIMIT,

@@ -4,6 +4,7 @@ import { checkObjectKey } from './check-object-key.ts';
 import { commitChange } from './commit-change.ts';
 import { checkWriteConditions } from './conditions.ts';
 import { decideEncryption, hasPlainEtag } from './decide-encryption.ts';
+import { comparable, sealDigests } from './digests.ts';
 import type { Environment } from './environment.ts';
 import { guardKey } from './key-guard.ts';
 import { newId } from './new-id.ts';
@@ -15,6 +16,7 @@ import { discardBlob, receiveBody, type ReceivedBody } from './receive-body.ts';
 import { encodeBody } from './records/body-record.ts';
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from './records/object-record.ts';
 import { recordKeys } from './records/record-keys.ts';
+import type { Digests } from './records/stored-digests.ts';
 import { supersedeObject } from './supersede-object.ts';
 
 /** Body, durable; one commit; answer. A crash between leaves a blob that the sweeper finds, and nothing that can be seen. */
@@ -25,7 +27,8 @@ export async function putObject(environment: Environment, request: PutObject): P
   if (checked !== undefined) await checked;
   const place = await readPlace(environment, bucket, key);
   // Asked again by the commit; asked here to refuse before the body comes.
-  checkWriteConditions(request.conditions, place.current?.record);
+  const found = comparable(environment, bucket, place.current?.record, request.conditions);
+  checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
   const id = newId(environment.clock(), environment.random);
   const chosen = decideEncryption({
     requested: request.encryption,
@@ -42,25 +45,28 @@ export async function putObject(environment: Environment, request: PutObject): P
     objectKey: made?.objectKey,
     inlineLimit: environment.inlineLimit,
   });
-  const record: ObjectRecord = {
-    id,
-    modified: environment.clock(),
-    size: request.size,
-    etag: etagOf(environment, received, chosen?.scheme),
-    headers: request.headers,
-    body: bodyOf(received),
-    ...(made && { sealed: made.sealed }),
-    ...(received.digests.checksum && { checksum: received.digests.checksum }),
-  };
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
+  const digests = digestsOf(environment, received, chosen?.scheme);
+  let record: ObjectRecord;
   try {
+    const kept = made ? await sealDigests(environment, { bucket, id, part: 0 }, digests, made) : digests;
+    record = {
+      id,
+      modified: environment.clock(),
+      size: request.size,
+      etag: kept.etag,
+      headers: request.headers,
+      body: bodyOf(received),
+      ...(made && { sealed: made.sealed }),
+      ...(kept.checksum && { checksum: kept.checksum }),
+    };
     // While a large body came, what is there has likely changed: read again. A small one came with its request.
     await commitObject(environment, request, record, received, blob === undefined ? place : undefined);
   } catch (error) {
     if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
     throw error;
   }
-  return objectInfo(bucket, key, record);
+  return objectInfo(bucket, key, record, digests);
 }
 
 function commitObject(
@@ -83,7 +89,8 @@ function commitObject(
     const found = known ?? (await readPlace(environment, bucket, key));
     // Of use once: who meets a conflict must look again.
     known = undefined;
-    checkWriteConditions(conditions, found.current?.record);
+    const current = comparable(environment, bucket, found.current?.record, conditions);
+    checkWriteConditions(conditions, current instanceof Promise ? await current : current);
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = await guardKey(environment, record.sealed, attempt);
     const superseded = await supersedeObject(environment, bucket, key, found.current, record.body.kind);
@@ -95,14 +102,14 @@ function commitObject(
   });
 }
 
-/** Clients take any 32 hexadecimal digits where it is not the MD5. */
-export function etagOf(
+/** Clients take any 32 hexadecimal digits as an ETag where it is not the MD5. */
+export function digestsOf(
   environment: Environment,
-  received: ReceivedBody,
+  { digests: { md5, checksum } }: ReceivedBody,
   scheme: ObjectEncryption['scheme'] | undefined,
-): string {
-  const { md5 } = received.digests;
-  return (md5 !== undefined && hasPlainEtag(scheme) ? md5 : environment.random(16)).toString('hex');
+): Digests {
+  const etag = md5 !== undefined && hasPlainEtag(scheme) ? md5 : environment.random(16);
+  return { etag: etag.toString('hex'), ...(checksum && { checksum }) };
 }
 
 function bodyOf(received: ReceivedBody): Body {

@@ -1,7 +1,10 @@
 import { commitOnce } from '../store/commit-once.ts';
 import { after as afterKey, decodeKey, within } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
-import { decodeObject, encodeObject, type ObjectRecord } from './records/object-record.ts';
+import { openDigests } from './digests.ts';
+import type { Environment } from './environment.ts';
+import type { ObjectInfo } from './object-layer.ts';
+import { decodeObject, encodeObject } from './records/object-record.ts';
 import { decodeRecord, encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 
@@ -73,17 +76,17 @@ export async function release(
 
 /** The same after a read that found damage: the object that was read is known by its ETag and time. */
 export async function quarantineRead(
-  records: RecordStore,
-  { bucket, key }: Place,
-  read: { readonly etag: string; readonly modified: number },
+  environment: Pick<Environment, 'records' | 'random' | 'digests'>,
+  read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified'>,
   damage: Damage,
-  random: (size: number) => Buffer,
 ): Promise<boolean> {
-  const entry = await records.get(recordKeys.object(bucket, key));
+  const { bucket, key } = read;
+  const entry = await environment.records.get(recordKeys.object(bucket, key));
   if (entry === undefined) return false;
-  const { etag, modified }: ObjectRecord = decodeObject(entry.value, bucket, key);
-  if (etag !== read.etag || modified !== read.modified) return false;
-  return quarantine(records, { bucket, key }, entry, damage, random);
+  const record = decodeObject(entry.value, bucket, key);
+  const { etag } = await openDigests(environment, { bucket, id: record.id, part: 0 }, { etag: record.etag });
+  if (etag !== read.etag || record.modified !== read.lastModified.getTime()) return false;
+  return quarantine(environment.records, { bucket, key }, entry, damage, environment.random);
 }
 
 /** In the order of buckets and keys, after one of them. */

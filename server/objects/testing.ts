@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { digestKeys, type DigestKeys } from '../encryption/digest-keys.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import { FakeKeyService } from '../encryption/testing.ts';
@@ -6,6 +7,9 @@ import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
 import type { ObjectLayer, PutObject } from './object-layer.ts';
 import { createObjectLayer, type ObjectLayerOptions } from './objects.ts';
+
+/** The same in all tests, so that several layers over the same records understand each other. */
+export const testDigests: DigestKeys = digestKeys(() => Buffer.alloc(32, 7));
 
 /** An object layer on the memory engines, for tests. */
 export interface TestLayer {
@@ -23,7 +27,13 @@ export function testLayer(
   const keys = options.keys ?? keyServiceKeys(keyService, { defaultKey: 'default-key' });
   const records = options.records ?? new MemoryRecordStore();
   const blobs = options.blobs ?? new MemoryBlobStore();
-  return { layer: createObjectLayer({ ...options, records, blobs, keys }), records, blobs, keyService, keys };
+  return {
+    layer: createObjectLayer({ digests: testDigests, ...options, records, blobs, keys }),
+    records,
+    blobs,
+    keyService,
+    keys,
+  };
 }
 
 /** A put of these bytes, in chunks. */

@@ -3,36 +3,42 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { combineCrcs } from '../checksums/combine-crc.ts';
 import { hasherOf } from '../checksums/hasher.ts';
 import type { Checksum, CompleteMultipartUpload, CreateMultipartUpload, GivenChecksum } from '../object-layer.ts';
+import type { Digests } from '../records/stored-digests.ts';
 import type { StoredPart } from '../records/upload-record.ts';
 
 /** Bytes of every part but the last. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const SMALLEST_PART = 5 * 1024 * 1024;
 
+/** A part with its digests as clients see them. */
+export interface OpenedPart extends StoredPart {
+  readonly digests: Digests;
+}
+
 /** The uploaded parts that the client lists, in its order. Throws `InvalidPartOrder`, `InvalidPart`, `EntityTooSmall`, `MalformedXML`. */
 export function chooseParts(
   listed: CompleteMultipartUpload['parts'],
-  uploaded: ReadonlyMap<number, StoredPart>,
-): readonly StoredPart[] {
+  uploaded: ReadonlyMap<number, OpenedPart>,
+): readonly OpenedPart[] {
   if (listed.length === 0) throw new S3Error('MalformedXML', 'The list of parts is empty.');
-  const chosen: StoredPart[] = [];
+  const chosen: OpenedPart[] = [];
   let previous = 0;
   for (const { partNumber, etag, checksum } of listed) {
     if (partNumber <= previous) throw new S3Error('InvalidPartOrder');
     previous = partNumber;
     const part = uploaded.get(partNumber);
-    if (part === undefined || part.record.etag !== etag || !sameChecksum(checksum, part.record.checksum)) {
+    if (part === undefined || part.digests.etag !== etag || !sameChecksum(checksum, part.digests.checksum)) {
       throw new S3Error('InvalidPart', undefined, {
         details: { PartNumber: String(partNumber), ETag: etag.slice(0, 100) },
       });
     }
     chosen.push(part);
   }
-  for (const { number, record } of chosen.slice(0, -1)) {
+  for (const { number, record, digests } of chosen.slice(0, -1)) {
     if (record.size < SMALLEST_PART) {
       throw new S3Error('EntityTooSmall', undefined, {
         details: {
           PartNumber: String(number),
-          ETag: record.etag,
+          ETag: digests.etag,
           ProposedSize: String(record.size),
           MinSizeAllowed: String(SMALLEST_PART),
         },
@@ -108,18 +114,18 @@ export function checkWholeObject(
 /** The checksum of the object from those of its parts; undefined where the upload has none. */
 export function checksumOfParts(
   wanted: CreateMultipartUpload['checksum'],
-  parts: readonly StoredPart[],
+  parts: readonly OpenedPart[],
 ): Checksum | undefined {
   if (wanted === undefined) return undefined;
   const { algorithm, type } = wanted;
-  const digests = parts.map(({ record }) => ({
-    digest: Buffer.from(record.checksum?.value ?? '', 'base64'),
+  const sums = parts.map(({ record, digests }) => ({
+    digest: Buffer.from(digests.checksum?.value ?? '', 'base64'),
     size: record.size,
   }));
   if (type === 'FULL_OBJECT' && algorithm !== 'SHA1' && algorithm !== 'SHA256') {
-    return { algorithm, type, value: combineCrcs(algorithm, digests).toString('base64') };
+    return { algorithm, type, value: combineCrcs(algorithm, sums).toString('base64') };
   }
   const hasher = hasherOf(algorithm);
-  for (const { digest } of digests) hasher.update(digest);
+  for (const { digest } of sums) hasher.update(digest);
   return { algorithm, type: 'COMPOSITE', value: `${hasher.digest().toString('base64')}-${parts.length}` };
 }

@@ -1,27 +1,44 @@
 import { crc32 } from 'node:zlib';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket } from '../bucket-guard.ts';
 import { type Change, ChangedMeanwhile, commitChange } from '../commit-change.ts';
 import { checkWriteConditions } from '../conditions.ts';
+import { openUploadSealed } from '../customer-sealed.ts';
 import { checkBlocked } from '../decide-encryption.ts';
+import { arePlain, comparable, openDigests, sealDigests } from '../digests.ts';
 import type { Environment } from '../environment.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
 import { encodeBody } from '../records/body-record.ts';
 import { getBucket, noSuchBucket } from '../records/bucket-record.ts';
-import { encodeManifest } from '../records/manifest.ts';
-import { decodeObject, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
+import { encodeManifest, type ManifestPart } from '../records/manifest.ts';
+import {
+  decodeObject,
+  encodeObject,
+  objectInfo,
+  type ObjectRecord,
+  type SealedKeys,
+} from '../records/object-record.ts';
 import { recordKeys } from '../records/record-keys.ts';
+import type { StoredChecksum } from '../records/stored-digests.ts';
 import {
   decodeUpload,
+  digestsOfRecord,
   endUpload,
   findUpload,
   noSuchUpload,
   partsOf,
-  type StoredPart,
   type StoredUpload,
   uploadRecordKey,
 } from '../records/upload-record.ts';
 import { readManifest, supersedeObject } from '../supersede-object.ts';
-import { checkChecksumMode, checksumOfParts, checkWholeObject, chooseParts, etagOfParts } from './choose-parts.ts';
+import {
+  checkChecksumMode,
+  checksumOfParts,
+  checkWholeObject,
+  chooseParts,
+  etagOfParts,
+  type OpenedPart,
+} from './choose-parts.ts';
 
 /**
  * Writes a manifest of the parts; no byte is copied. Parts that are not listed are left to the sweeper. Repeated after its answer
@@ -42,22 +59,27 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
   if (current?.record.id === uploadId) return completedBefore(environment, request, current.record);
   if (upload === undefined) throw noSuchUpload(uploadId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
-  checkWriteConditions(request.conditions, current?.record);
+  checkWriteConditions(request.conditions, await comparable(environment, bucket, current?.record, request.conditions));
   checkChecksumMode(upload.record.checksum, request);
-  const parts = await listedParts(environment, request, upload);
+  const { sealed } = upload.record;
+  const objectKey = ownKey(request, sealed);
+  const parts = await listedParts(environment, request, upload, objectKey);
   const checksum = checksumOfParts(upload.record.checksum, parts);
   const size = parts.reduce((sum, part) => sum + part.record.size, 0);
   checkWholeObject(request, { size, checksum });
   const manifest = manifestOf(parts);
+  const etag = etagOfParts(parts.map((part) => part.digests.etag));
+  const digests = { etag, ...(checksum && { checksum }) };
+  const kept = await sealDigests(environment, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
   const record: ObjectRecord = {
     id: uploadId,
     modified: environment.clock(),
     size,
-    etag: etagOfParts(parts.map((part) => part.record.etag)),
+    etag: kept.etag,
     headers: upload.record.headers,
     body: { kind: 'parts', count: parts.length, crc: crc32(manifest) },
-    ...(upload.record.sealed && { sealed: upload.record.sealed }),
-    ...(checksum && { checksum }),
+    ...(sealed && { sealed }),
+    ...(kept.checksum && { checksum: kept.checksum }),
   };
   const recordKey = recordKeys.upload(bucket, key, uploadId);
   const guard = guardBucket(bucket, stored);
@@ -81,7 +103,7 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
       ],
       delete: [...superseded.delete, ...ended.delete, ...parts.map((part) => part.key)],
     },
-    result: objectInfo(bucket, key, record),
+    result: objectInfo(bucket, key, record, digests),
   };
 }
 
@@ -119,9 +141,11 @@ async function completedBefore(
   if (manifest === undefined) throw new ChangedMeanwhile();
   const sameNumbers =
     manifest.length === parts.length && manifest.every(({ number }, index) => number === parts[index]?.partNumber);
-  if (!sameNumbers || etagOfParts(parts.map(({ etag }) => etag)) !== record.etag) throw noSuchUpload(uploadId);
-  checkWholeObject(request, { size: record.size, checksum: record.checksum });
-  return { result: objectInfo(bucket, key, record) };
+  const objectKey = ownKey(request, record.sealed);
+  const digests = await openDigests(environment, { bucket, id: uploadId, part: 0 }, record, objectKey);
+  if (!sameNumbers || etagOfParts(parts.map(({ etag }) => etag)) !== digests.etag) throw noSuchUpload(uploadId);
+  checkWholeObject(request, { size: record.size, checksum: digests.checksum });
+  return { result: objectInfo(bucket, key, record, digests) };
 }
 
 /**
@@ -129,13 +153,23 @@ async function completedBefore(
  * its parts counts only while the upload is there.
  */
 async function listedParts(
-  { records }: Environment,
+  environment: Environment,
   { bucket, key, uploadId, parts }: CompleteMultipartUpload,
   upload: StoredUpload,
-): Promise<readonly StoredPart[]> {
-  const uploaded = new Map<number, StoredPart>();
-  for await (const part of partsOf(records, uploadId)) uploaded.set(part.number, part);
+  objectKey: Buffer | undefined,
+): Promise<readonly OpenedPart[]> {
+  const { records } = environment;
+  const uploaded = new Map<number, OpenedPart>();
+  for await (const part of partsOf(records, uploadId)) {
+    const kept = digestsOfRecord(part.record);
+    const owner = { bucket, id: uploadId, part: part.number };
+    const digests = arePlain(kept) ? kept : await openDigests(environment, owner, kept, objectKey);
+    uploaded.set(part.number, { ...part, digests });
+  }
   try {
+    if (upload.record.checksum !== undefined || parts.some(({ checksum }) => checksum !== undefined)) {
+      checkOpened(uploaded);
+    }
     return chooseParts(parts, uploaded);
   } catch (error) {
     const still = await findUpload(records, bucket, key, uploadId);
@@ -144,14 +178,41 @@ async function listedParts(
   }
 }
 
-function manifestOf(parts: readonly StoredPart[]): Buffer {
+function manifestOf(parts: readonly OpenedPart[]): Buffer {
   return encodeManifest(
     parts.map(({ number, record }) => ({
       number,
       blob: record.blob,
       size: record.size,
       protection: record.protection,
-      ...(record.checksum && { checksum: record.checksum.value }),
+      ...(record.checksum && { checksum: checksumInManifest(record.checksum) }),
     })),
   );
+}
+
+function checksumInManifest(checksum: StoredChecksum): NonNullable<ManifestPart['checksum']> {
+  return 'value' in checksum ? checksum.value : { sealed: checksum.sealed };
+}
+
+/** The object's own key, where the client's key seals it and was given. Throws `InvalidRequest` for another key. */
+function ownKey(
+  { bucket, key, uploadId, customerKey }: CompleteMultipartUpload,
+  sealed: SealedKeys | undefined,
+): Buffer | undefined {
+  return customerKey && openUploadSealed(sealed, { bucket, key, id: uploadId }, customerKey);
+}
+
+/**
+ * The checksum of the whole is made of those of the parts, which a client's key may seal: then the client gives it here too.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html, SSECustomerKey
+ */
+function checkOpened(uploaded: ReadonlyMap<number, OpenedPart>): void {
+  for (const { record, digests } of uploaded.values()) {
+    if (record.checksum === undefined || digests.checksum !== undefined) continue;
+    throw new S3Error(
+      'InvalidRequest',
+      'The upload has checksums under Server Side Encryption with Customer provided keys. The correct parameters must be provided to complete it.',
+    );
+  }
 }

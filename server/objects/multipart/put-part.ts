@@ -4,17 +4,19 @@ import { commitChange } from '../commit-change.ts';
 import { openSource, sourceRange } from '../copy-object.ts';
 import { openUploadSealed } from '../customer-sealed.ts';
 import { checkBlocked, hasPlainEtag } from '../decide-encryption.ts';
+import { sealDigests } from '../digests.ts';
 import type { Environment } from '../environment.ts';
 import { recoverObjectKey } from '../object-keys.ts';
 import type { ByteRange, CopySource, ExpectedDigests, ObjectEncryption, PartInfo, PutPart } from '../object-layer.ts';
 import { ownBlob } from '../own-blob.ts';
-import { etagOf } from '../put-object.ts';
+import { digestsOf } from '../put-object.ts';
 import { discardBlob, receiveBody } from '../receive-body.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { shownEncryption } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
-import { getUpload, type PartRecord, type UploadRecord } from '../records/upload-record.ts';
+import type { Digests } from '../records/stored-digests.ts';
+import { getUpload, type PartRecord, recordOfDigests, type UploadRecord } from '../records/upload-record.ts';
 import { queueRemoval } from '../supersede-object.ts';
 
 const MOST_PARTS = 10_000;
@@ -52,21 +54,25 @@ export async function putPart(
   });
   if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
   const { blob } = received.stored;
-  const record: PartRecord = {
-    blob,
-    size: request.size,
-    etag: etagOf(environment, received, sealed?.scheme),
-    modified: environment.clock(),
-    protection: received.protection,
-    ...(received.digests.checksum && { checksum: received.digests.checksum }),
-  };
+  const digests = digestsOf(environment, received, sealed?.scheme);
+  let record: PartRecord;
   try {
+    const owner = { bucket, id: uploadId, part: partNumber };
+    const { etag, checksum } = recordOfDigests(await sealDigests(environment, owner, digests, { sealed, objectKey }));
+    record = {
+      blob,
+      size: request.size,
+      etag,
+      modified: environment.clock(),
+      protection: received.protection,
+      ...(checksum && { checksum }),
+    };
     await commitPart(environment, request, record);
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
     throw error;
   }
-  return { ...partInfo(partNumber, record), ...(sealed && { encryption: shownEncryption(sealed) }) };
+  return { ...partInfo(partNumber, record, digests), ...(sealed && { encryption: shownEncryption(sealed) }) };
 }
 
 /** The same from bytes of an object that is there. */
@@ -83,13 +89,13 @@ export async function copyPart(
   return putPart(environment, { ...part, body: open(range), size: range.end - range.start, digests: {} });
 }
 
-export function partInfo(partNumber: number, record: PartRecord): PartInfo {
+export function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Digests): PartInfo {
   return {
     partNumber,
     size: record.size,
-    etag: record.etag,
+    etag,
     lastModified: new Date(record.modified),
-    ...(record.checksum && { checksum: record.checksum }),
+    ...(checksum && { checksum }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { BlobId } from '../../store/blob-store.ts';
 import type { Checksum } from '../object-layer.ts';
 import type { Protection } from './object-record.ts';
 import { UnreadableRecord } from './record-format.ts';
+import type { SealedChecksum } from './stored-digests.ts';
 
 /** The parts of an object in their order; each is a blob of its own. */
 export interface ManifestPart {
@@ -11,7 +12,8 @@ export interface ManifestPart {
   /** Of the plaintext. */
   readonly size: number;
   readonly protection: Protection;
-  readonly checksum?: Checksum['value'];
+  /** The text, or a sealed one in base64. Its algorithm and type are those of the upload. */
+  readonly checksum?: Checksum['value'] | Pick<SealedChecksum, 'sealed'>;
 }
 
 export function encodeManifest(parts: readonly ManifestPart[]): Buffer {

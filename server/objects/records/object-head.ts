@@ -1,5 +1,6 @@
 import type { Checksum } from '../object-layer.ts';
 import { UnreadableRecord } from './record-format.ts';
+import type { StoredEtag } from './stored-digests.ts';
 
 /**
  * The head of an object's record has all that a listing shows, in fixed places before the JSON, so that a listing of a thousand objects
@@ -9,7 +10,7 @@ import { UnreadableRecord } from './record-format.ts';
  * | ---- | ------------------------------------------------------------------------------------------- |
  * | 0    | the format, 3                                                                               |
  * | 1    | bits 0 to 3 the checksum's algorithm, 4 composite, 5 encrypted, 6 incomplete                |
- * | 2    | fields that are reserved: see `reserved`                                                    |
+ * | 2    | bit 0 whether the ETag is sealed; the others are reserved: see `reserved`                   |
  * | 3    | 6 bytes: milliseconds since 1970                                                            |
  * | 9    | 6 bytes: the size                                                                           |
  * | 15   | the length of the ETag, which follows; after it the JSON                                    |
@@ -29,6 +30,8 @@ const COMPOSITE = 0b0001_0000;
 const ENCRYPTED = 0b0010_0000;
 const INCOMPLETE = 0b0100_0000;
 const LIMIT = 2 ** 48;
+/** In the byte of fields. */
+const SEALED_ETAG = 0b0000_0001;
 
 /** By their bits in the head: never to be put in another order. 0 is none. */
 const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const satisfies Checksum['algorithm'][];
@@ -38,16 +41,15 @@ export type ListedChecksum = Pick<Checksum, 'algorithm' | 'type'>;
 export interface ObjectHead {
   readonly modified: number;
   readonly size: number;
-  readonly etag: string;
+  readonly etag: StoredEtag;
   readonly checksum: ListedChecksum | undefined;
   readonly encrypted: boolean;
   /** Whether a listing shows nothing else. */
   readonly complete: boolean;
 }
 
-/** Names of the fields in byte 2, by their bits. A record with one of them is refused until this server can read it. */
+/** Names of the other fields in byte 2, by their bits from bit 1 on. A record with one of them is refused until this server can read it. */
 const reserved = [
-  'sealed digests',
   'a version id',
   'a delete marker',
   'tags',
@@ -70,33 +72,37 @@ export function hasHead(value: Buffer): boolean {
 /** Undefined where something does not fit: such an object is all JSON. */
 export function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefined {
   const { modified, size, etag } = head;
+  if (!fits(modified) || !fits(size) || etag.length > 255) return undefined;
   // oxlint-disable-next-line no-control-regex -- ASCII is from 0 to 7F
-  if (!fits(modified) || !fits(size) || etag.length > 255 || !/^[\u0000-\u007F]*$/.test(etag)) return undefined;
+  if (typeof etag === 'string' && !/^[\u0000-\u007F]*$/.test(etag)) return undefined;
   const json = JSON.stringify(rest);
   const end = ETAG + etag.length;
   const bytes = Buffer.allocUnsafe(end + Buffer.byteLength(json));
   bytes[0] = HEAD_FORMAT;
   bytes[1] = bitsOf(head);
-  bytes[FIELDS] = 0;
+  bytes[FIELDS] = typeof etag === 'string' ? 0 : SEALED_ETAG;
   bytes.writeUIntBE(modified, TIME, 6);
   bytes.writeUIntBE(size, SIZE, 6);
   bytes[ETAG_LENGTH] = etag.length;
-  bytes.write(etag, ETAG, 'latin1');
+  if (typeof etag === 'string') bytes.write(etag, ETAG, 'latin1');
+  else etag.copy(bytes, ETAG);
   bytes.write(json, end);
   return bytes;
 }
 
-/** `end` is where the JSON begins. Throws `UnreadableRecord`; `what` names the record. */
+/** `end` is where the JSON begins; a sealed ETag lies in the record. Throws `UnreadableRecord`; `what` names the record. */
 export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly end: number } {
   const shift = shiftOf(value);
   const bits = shift === 0 ? (value[1] ?? 0) : bitsOfOldHead(value[1] ?? 0);
   const end = ETAG - shift + (value[ETAG_LENGTH - shift] ?? 0);
   if (value.length < end) throw new UnreadableRecord(`the record of ${what} is damaged: it ends inside its head`);
-  if (shift === 0 && value[FIELDS] !== 0) throw unknownField(value[FIELDS] ?? 0, what);
+  const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
+  if (fields > SEALED_ETAG) throw unknownField(fields, what);
+  const start = ETAG - shift;
   return {
     modified: value.readUIntBE(TIME - shift, 6),
     size: value.readUIntBE(SIZE - shift, 6),
-    etag: value.toString('latin1', ETAG - shift, end),
+    etag: fields === 0 ? value.toString('latin1', start, end) : value.subarray(start, end),
     checksum: checksums[bits & (ALGORITHM | COMPOSITE)],
     encrypted: (bits & ENCRYPTED) !== 0,
     complete: (bits & INCOMPLETE) === 0,
@@ -121,7 +127,7 @@ function bitsOfOldHead(bits: number): number {
 }
 
 function unknownField(fields: number, what: string): UnreadableRecord {
-  const names = new Set(reserved.filter((_, bit) => (fields & (1 << bit)) !== 0));
+  const names = new Set(reserved.filter((_, bit) => (fields & (2 << bit)) !== 0));
   return new UnreadableRecord(
     `the record of ${what} has ${[...names].join(', ')}, which this server cannot read: start the newer server that wrote it`,
   );

@@ -1,8 +1,10 @@
 import type { BlobId } from '../../store/blob-store.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
-import type { Checksum, ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
+import type { ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
 import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
 import { decodeRecord, encodeRecord, parseRecord, UnreadableRecord } from './record-format.ts';
+import type { SealedEtags } from './sealed-etags.ts';
+import type { Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
 
 /** What is kept of an object under `o`: all that HEAD and listings show, and where its body is. */
 export interface ObjectRecord {
@@ -10,11 +12,11 @@ export interface ObjectRecord {
   readonly id: string;
   readonly modified: number;
   readonly size: number;
-  readonly etag: string;
+  readonly etag: StoredEtag;
   readonly headers: ObjectHeaders;
   readonly body: Body;
   readonly sealed?: SealedKeys;
-  readonly checksum?: Checksum;
+  readonly checksum?: StoredChecksum;
   /** Found by a read or the scrub: the object is not served any more. */
   readonly damage?: { readonly found: number; readonly what: string };
 }
@@ -82,16 +84,43 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   }
   record.modified = modified;
   record.size = size;
-  record.etag = etag;
+  // Some engines give values that are there only for a moment.
+  record.etag = typeof etag === 'string' ? etag : Buffer.from(etag);
   return record;
 }
 
-/** What a listing shows of a record, which it need not decode for that. */
-export function decodeListed(value: Buffer, bucket: string, key: string): ListedObject {
-  const head = hasHead(value) ? decodeHead(value, `object ${bucket}/${key}`) : undefined;
-  if (head?.complete === true) return new Listed(key, head);
+/**
+ * What a listing shows of a record, which it need not decode for that. Where the ETag is sealed, the object is given to `sealed`, which
+ * opens those of a page together: until then it is empty.
+ */
+export function decodeListed(value: Buffer, bucket: string, key: string, sealed: SealedEtags): ListedObject {
+  if (hasHead(value)) {
+    const head = decodeHead(value, `object ${bucket}/${key}`);
+    if (head.complete) {
+      const { etag, end } = head;
+      if (typeof etag === 'string') return new Listed(key, head, etag);
+      const listed = new Listed(key, head, '');
+      if (
+        sealed.addRecord(listed, value, { idStart: idStart(value, end), etagStart: end - etag.length, etagEnd: end })
+      ) {
+        return listed;
+      }
+    }
+  }
   const record = decodeObject(value, bucket, key);
-  return new Listed(key, headOf(record), record);
+  const { id, etag } = record;
+  const listed = new Listed(key, headOf(record), typeof etag === 'string' ? etag : '', record);
+  if (typeof etag !== 'string') sealed.add(listed, id, etag);
+  return listed;
+}
+
+/** What the JSON of a record begins with: listings read the id without parsing it. */
+const ID_AHEAD = '{"id":"';
+
+/** Where the id is; undefined where another server wrote it elsewhere. */
+function idStart(value: Buffer, json: number): number | undefined {
+  const start = json + ID_AHEAD.length;
+  return value.toString('latin1', json, start) === ID_AHEAD && value[start + 32] === 0x22 ? start : undefined;
 }
 
 /** The size alone: a count of everything needs nothing else. Throws `UnreadableRecord`. */
@@ -114,18 +143,18 @@ function headOf({ modified, size, etag, checksum, sealed, headers, damage }: Obj
 class Listed implements ListedObject {
   readonly key: string;
   readonly size: number;
-  readonly etag: string;
+  etag: string;
   readonly modified: number;
   readonly encrypted: boolean;
   readonly checksum: ListedObject['checksum'];
   readonly storageClass: string | undefined;
-  readonly damage: ListedObject['damage'];
+  damage: ListedObject['damage'];
 
   /** With the record where the head is not all. */
-  constructor(key: string, head: ObjectHead, record?: ObjectRecord) {
+  constructor(key: string, head: ObjectHead, etag: string, record?: ObjectRecord) {
     this.key = key;
     this.size = head.size;
-    this.etag = head.etag;
+    this.etag = etag;
     this.modified = head.modified;
     this.encrypted = head.encrypted;
     this.checksum = head.checksum;
@@ -134,16 +163,16 @@ class Listed implements ListedObject {
   }
 }
 
-export function objectInfo(bucket: string, key: string, record: ObjectRecord): ObjectInfo {
+export function objectInfo(bucket: string, key: string, record: ObjectRecord, digests: Digests): ObjectInfo {
   return {
     ...record.headers,
     bucket,
     key,
     size: record.size,
-    etag: record.etag,
+    etag: digests.etag,
     lastModified: new Date(record.modified),
     ...(record.sealed && { encryption: shownEncryption(record.sealed) }),
-    ...(record.checksum && { checksum: record.checksum }),
+    ...(digests.checksum && { checksum: digests.checksum }),
     ...(record.damage && { damage: record.damage }),
     ...(record.body.kind === 'parts' && { parts: record.body.count }),
   };

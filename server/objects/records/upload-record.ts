@@ -2,11 +2,12 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
-import type { Checksum, CreateMultipartUpload, ObjectHeaders } from '../object-layer.ts';
+import type { CreateMultipartUpload, ObjectHeaders } from '../object-layer.ts';
 import { getBucket } from './bucket-record.ts';
 import type { Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord } from './record-format.ts';
 import { recordKeys } from './record-keys.ts';
+import type { StoredChecksum, StoredEtag } from './stored-digests.ts';
 
 /** A multipart upload under way; its id becomes that of the object. */
 export interface UploadRecord {
@@ -24,10 +25,11 @@ export interface StoredUpload {
 export interface PartRecord {
   readonly blob: BlobId;
   readonly size: number;
-  readonly etag: string;
+  /** Sealed, in base64, where it is the MD5 of encrypted bytes. */
+  readonly etag: string | { readonly sealed: string };
   readonly modified: number;
   readonly protection: Protection;
-  readonly checksum?: Checksum;
+  readonly checksum?: StoredChecksum;
 }
 
 export interface StoredPart {
@@ -40,6 +42,31 @@ export interface StoredPart {
 /** Undefined for what is no id: what the client sends as one becomes part of the record's key, and nothing else may. */
 export function uploadRecordKey(bucket: string, key: string, uploadId: string): Key | undefined {
   return /^[0-9a-f]{32}$/.test(uploadId) ? recordKeys.upload(bucket, key, uploadId) : undefined;
+}
+
+/** The digests of a part as those of an object are kept. */
+export function digestsOfRecord({ etag, checksum }: PartRecord): {
+  readonly etag: StoredEtag;
+  readonly checksum?: StoredChecksum;
+} {
+  return {
+    etag: typeof etag === 'string' ? etag : Buffer.from(etag.sealed, 'base64'),
+    ...(checksum && { checksum }),
+  };
+}
+
+/** And the other way round. */
+export function recordOfDigests({
+  etag,
+  checksum,
+}: {
+  readonly etag: StoredEtag;
+  readonly checksum?: StoredChecksum;
+}): Pick<PartRecord, 'etag' | 'checksum'> {
+  return {
+    etag: typeof etag === 'string' ? etag : { sealed: etag.toString('base64') },
+    ...(checksum && { checksum }),
+  };
 }
 
 export async function findUpload(

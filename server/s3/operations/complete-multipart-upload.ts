@@ -24,6 +24,7 @@ export const completeMultipartUpload: Operation = {
   context: uploadContext,
   async handle(call) {
     await checkRepeatedEncryption(call);
+    const customerKey = customerKeyOf(call);
     const request = {
       bucket: call.bucket,
       key: call.key,
@@ -33,6 +34,7 @@ export const completeMultipartUpload: Operation = {
       ),
       ...wholeObject(call.request.headers),
       conditions: writeConditions(call.request.headers),
+      customerKey,
     };
     return slowAnswer(complete(call, request), (error) => answerError(error, call.request));
   },
@@ -51,7 +53,7 @@ async function complete(call: S3Call, request: Stated<CompleteMultipartUpload>):
       checksum === undefined ? undefined : element(checksumElement(checksum.algorithm), checksum.value),
       checksum === undefined ? undefined : element('ChecksumType', checksum.type),
     ]),
-    encryptionHeaders(info.encryption, customerKeyOf(call)),
+    encryptionHeaders(info.encryption, request.customerKey),
   );
 }
 

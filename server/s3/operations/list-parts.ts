@@ -1,5 +1,6 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { quoted, xmlAnswer } from '../answers.ts';
+import { customerKeyOf } from '../customer-key.ts';
 import { checksumElement } from '../digest-headers.ts';
 import { keyEncoding, pageSize } from '../listing.ts';
 import { maxPartNumber, uploadIdOf } from '../multipart-parameters.ts';
@@ -19,7 +20,15 @@ export const listParts: Operation = {
     const limit = pageSize(call, 'max-parts');
     const after = integerParameter(call.query, 'part-number-marker', { min: 0, max: maxPartNumber, absent: 0 });
     const { bucket, key } = call;
-    const listing = await call.objects.listParts({ bucket, key, uploadId, after, limit });
+    const customerKey = customerKeyOf(call);
+    const listing = await call.objects.listParts({
+      bucket,
+      key,
+      uploadId,
+      after,
+      limit,
+      ...(customerKey && { customerKey }),
+    });
     const next = limit === 0 ? undefined : listing.next;
     return xmlAnswer(
       xmlDocument('ListPartsResult', [

@@ -1,0 +1,90 @@
+import { DamagedCiphertext } from '../../encryption/damaged-ciphertext.ts';
+import { DigestPage, type DigestSeal } from '../../encryption/digest-seal.ts';
+import type { ListedObject } from '../object-layer.ts';
+import { ETAG_FIELD, md5InRecord, openEtag, type SealedDigest } from './stored-digests.ts';
+
+/** Objects of a page; listings have at most a thousand. */
+const PAGE = 256;
+const MD5_SIZE = 16;
+
+/** Where the listing writes what it opened. */
+interface Target {
+  etag: string;
+  damage: ListedObject['damage'];
+}
+
+interface Page {
+  readonly digests: DigestPage;
+  readonly targets: Target[];
+}
+
+/** The sealed ETags of a listing, opened together: alone, each would cost thirty times as much. */
+export class SealedEtags {
+  count = 0;
+  /** By the bytes of their digests. */
+  readonly #pages = new Map<number, Page[]>();
+  readonly #others: { readonly target: Target; readonly id: string; readonly etag: SealedDigest }[] = [];
+
+  /** Copies what is needed out of a record. False where the ETag, or the place of the id, is of another form: then `add` takes it. */
+  addRecord(
+    target: Target,
+    record: Buffer,
+    at: { readonly idStart: number | undefined; readonly etagStart: number; readonly etagEnd: number },
+  ): boolean {
+    const length = md5InRecord(record, at.etagStart, at.etagEnd);
+    if (length === 0 || at.idStart === undefined) return false;
+    const { digests, targets } = this.#page(length);
+    digests.placeAt(targets.length, record, at.idStart, ETAG_FIELD);
+    digests.takeSealed(targets.length, record, at.etagStart + 1);
+    targets.push(target);
+    this.count += 1;
+    return true;
+  }
+
+  add(target: Target, id: string, etag: SealedDigest): void {
+    this.#others.push({ target, id, etag });
+    this.count += 1;
+  }
+
+  /** Shows an object whose ETag was changed as damaged: one such record does not hide the others. */
+  open(seal: DigestSeal, now: number): void {
+    for (const pages of this.#pages.values()) for (const page of pages) openPage(seal, page, now);
+    for (const { target, id, etag } of this.#others) {
+      try {
+        target.etag = openEtag(seal, { id, part: 0 }, etag);
+      } catch (error) {
+        if (!(error instanceof DamagedCiphertext)) throw error;
+        markDamaged(target, now);
+      }
+    }
+  }
+
+  #page(length: number): Page {
+    let pages = this.#pages.get(length);
+    if (pages === undefined) this.#pages.set(length, (pages = []));
+    let page = pages.at(-1);
+    if (page === undefined || page.targets.length === PAGE) {
+      page = { digests: new DigestPage(PAGE, length), targets: [] };
+      pages.push(page);
+    }
+    return page;
+  }
+}
+
+function openPage(seal: DigestSeal, { digests, targets }: Page, now: number): void {
+  const page = digests.first(targets.length);
+  const authentic = seal.openPage(page);
+  const hex = page.digests[0]?.toString('hex') ?? '';
+  const counts = page.digests[1];
+  for (const [at, target] of targets.entries()) {
+    if (authentic[at] !== true) markDamaged(target, now);
+    else {
+      const md5 = hex.slice(at * 2 * MD5_SIZE, (at + 1) * 2 * MD5_SIZE);
+      target.etag = counts === undefined ? md5 : `${md5}-${counts.readUInt16BE(at * MD5_SIZE)}`;
+    }
+  }
+}
+
+function markDamaged(target: Target, now: number): void {
+  target.damage ??= { found: now, what: 'its ETag is not authentic: the record was changed, or is of another object' };
+}
