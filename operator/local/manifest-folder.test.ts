@@ -64,6 +64,20 @@ describe('a folder of manifests', () => {
     await manifests.read();
     expect(names(manifests)).toEqual([]);
   });
+  it('keeps a KMSConfig that is deleted until it is released: its keys may be in use', async () => {
+    const spec = '{keystore: {files: {}}, defaultKey: first}';
+    write('k.yaml', `apiVersion: coffer.dev/v1alpha1\nkind: KMSConfig\nmetadata: {name: keys}\nspec: ${spec}\n`);
+    const manifests = await read();
+    rmSync(join(folder, 'manifests/k.yaml'));
+    await manifests.read();
+    expect([[...manifests.resources.kmsConfigs.keys()], [...manifests.resources.deleting]]).toEqual([
+      ['keys'],
+      ['KMSConfig/keys'],
+    ]);
+    manifests.release('KMSConfig/keys');
+    await manifests.read();
+    expect([...manifests.resources.kmsConfigs.keys()]).toEqual([]);
+  });
   it('tells of an object that is written twice', async () => {
     write('a.yaml', tenant('a', '{image: first}'));
     write('b.yaml', tenant('a', '{image: second}'));
