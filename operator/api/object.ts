@@ -1,3 +1,4 @@
+import type { SecretUse } from './secret-use.ts';
 import { z } from 'zod';
 import type { AccessKeySpec } from './access-key.ts';
 import type { BucketSpec } from './bucket.ts';
@@ -58,6 +59,10 @@ export interface Condition {
 /** core/v1 Secret, with its values decoded. */
 export interface Secret {
   readonly name: string;
+  /** What its owner lets it be used for; undefined where whoever writes resources writes Secrets too (the local runtime). */
+  readonly uses?: ReadonlySet<SecretUse>;
+  /** That a resource names it, and it is not there. */
+  readonly missing?: true;
   readonly data: Readonly<Record<string, string>>;
 }
 

@@ -11,6 +11,7 @@ export function madeCredentials(resource: User | AccessKey, options: MadeCredent
     {
       name: credentialsSecretName(resource),
       about: { kind: resource.kind, name: resource.metadata.name },
+      use: 'access-key',
       goesWithIt: resource.spec.deletionPolicy === 'Delete',
       make: () => newCredentials(resource),
     },

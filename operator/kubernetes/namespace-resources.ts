@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CofferObject, Secret } from '../api/object.ts';
+import { usesOf } from '../api/secret-use.ts';
 import { validate } from '../api/validate.ts';
 import type { Cache, KubeObject } from '../kube/kube-api.ts';
 import { objectKey } from '../reconcile/object-key.ts';
@@ -147,6 +148,7 @@ function decoded(object: KubeObject): Secret {
   let data: Readonly<Record<string, string>> | undefined;
   const secret: Secret = {
     name: object.metadata.name,
+    uses: usesOf({ labels: object.metadata.labels, type: object['type'] as string | undefined }),
     get data() {
       data ??= Object.fromEntries(
         Object.entries(dataOf(object)).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),

@@ -114,12 +114,12 @@ function contentsOf(
   const { caBundleFrom, ...spec } = provider.spec;
   const field = (name: string) => `${name} of IdentityProvider ${provider.metadata.name}`;
   try {
-    const clientSecret = secretValue(secrets, spec.clientSecretRef, field('spec.clientSecretRef'));
+    const clientSecret = secretValue(secrets, spec.clientSecretRef, field('spec.clientSecretRef'), 'identity-provider');
     const { configMapKeyRef, secretKeyRef } = caBundleFrom ?? {};
     const caBundle =
       configMapKeyRef !== undefined
         ? configMapValue(configMaps, configMapKeyRef, field('spec.caBundleFrom'))
-        : secretKeyRef && secretValue(secrets, secretKeyRef, field('spec.caBundleFrom'));
+        : secretKeyRef && secretValue(secrets, secretKeyRef, field('spec.caBundleFrom'), 'ca-bundle');
     const complete = { ...provider, spec: caBundle === undefined ? spec : { ...spec, caBundle } };
     return { clientSecret, complete };
   } catch (error) {

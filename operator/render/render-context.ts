@@ -1,5 +1,6 @@
 import type { IssuedCertificate, ResourceReference } from '../workload.ts';
 import type { Secret } from '../api/object.ts';
+import { allowUse, type SecretUse } from '../api/secret-use.ts';
 
 /** What rendering needs beside the resource itself. */
 export interface RenderContext {
@@ -25,6 +26,7 @@ export class RenderProblem extends Error {
 
 export type RenderProblemReason =
   | 'SecretNotFound'
+  | 'SecretNotAllowed'
   | 'SecretKeyMissing'
   | 'ConfigMapNotFound'
   | 'ConfigMapKeyMissing'
@@ -40,11 +42,23 @@ export interface KeyRef {
   readonly key: string;
 }
 
-/** The value of a Secret's key. Errors with a `RenderProblem` that names the field which refers to it. */
-export function secretValue(secrets: ReadonlyMap<string, Secret>, ref: KeyRef, field: string): string {
+/**
+ * The value of a Secret's key. Errors with a `RenderProblem` that names the field which refers to it.
+ *
+ * @param use what the field uses it for; `own` of a Secret that the operator made and named itself
+ */
+export function secretValue(
+  secrets: ReadonlyMap<string, Secret>,
+  ref: KeyRef,
+  field: string,
+  use: SecretUse | 'own',
+): string {
   const secret = secrets.get(ref.name);
-  if (secret === undefined) {
+  if (secret === undefined || secret.missing === true) {
     throw new RenderProblem('SecretNotFound', `${field} names the Secret ${ref.name}, which does not exist`);
+  }
+  if (use !== 'own' && secret.uses?.has(use) === false) {
+    throw new RenderProblem('SecretNotAllowed', `${field} names the Secret ${ref.name}; ${allowUse(ref.name, use)}`);
   }
   const value = secret.data[ref.key];
   if (value === undefined || value === '') throw keyMissing('Secret', secret.data, ref, field);

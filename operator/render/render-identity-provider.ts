@@ -30,7 +30,7 @@ export function renderIdentityProvider(
   const secretPath = `${metadata.name}-client-secret`;
   const caPath = `${metadata.name}-ca.crt`;
   const of = { kind: 'IdentityProvider', name: metadata.name } as const;
-  const secret = secretValue(context.secrets, kept, `spec.clientSecretRef of IdentityProvider ${of.name}`);
+  const secret = secretValue(context.secrets, kept, `spec.clientSecretRef of IdentityProvider ${of.name}`, 'own');
 
   const values: readonly (readonly [string, string | undefined])[] = [
     // Left out at its default: a server before this field knows it too, but nothing need change for it.

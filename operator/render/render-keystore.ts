@@ -31,7 +31,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
   const inputs: RestartInput[] = [];
   const read: Reader = (ref, field) => {
     const where = `spec.keystore.${field} of KMSConfig ${kms.metadata.name}`;
-    inputs.push(secretInput(ref, secretValue(context.secrets, ref, where), context));
+    inputs.push(secretInput(ref, secretValue(context.secrets, ref, where, 'keystore'), context));
     return { kind: 'secret', secret: ref.name, key: ref.key };
   };
   const { files, azure, vault, aws, gcp } = kms.spec.keystore;

@@ -151,6 +151,7 @@ function rootCredentials(
   context: RenderContext,
 ): RenderedPart {
   const field = `spec.rootCredentialsSecret of Tenant ${tenant.metadata.name}`;
+  const use = tenant.spec.rootCredentialsSecret === undefined ? 'own' : 'root-credentials';
   const rows = [
     ['SVC_ROOT_USER', 'rootUser'],
     ['SVC_ROOT_PASSWORD', 'rootPassword'],
@@ -177,7 +178,7 @@ function rootCredentials(
     ],
     inputs: rows.map(([, key]) => {
       const ref = { name: secret, key };
-      return secretInput(ref, secretValue(context.secrets, ref, field), context);
+      return secretInput(ref, secretValue(context.secrets, ref, field, use), context);
     }),
   };
 }

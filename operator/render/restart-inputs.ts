@@ -55,7 +55,7 @@ export function caBundle(
     return { value, input: configMapInput(configMapKeyRef, value, context) };
   }
   if (secretKeyRef === undefined) throw new Error(`${field} names neither a ConfigMap nor a Secret`);
-  const value = secretValue(context.secrets, secretKeyRef, field);
+  const value = secretValue(context.secrets, secretKeyRef, field, 'ca-bundle');
   return { value, input: secretInput(secretKeyRef, value, context) };
 }
 

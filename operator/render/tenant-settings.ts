@@ -38,7 +38,9 @@ export function renderSettings(
     const secret = valueFrom?.secretKeyRef;
     const configMap = valueFrom?.configMapKeyRef;
     if (secret !== undefined) {
-      inputs.push(secretInput(secret, secretValue(context.secrets, secret, `${field} of Tenant ${of.name}`), context));
+      inputs.push(
+        secretInput(secret, secretValue(context.secrets, secret, `${field} of Tenant ${of.name}`, 'setting'), context),
+      );
       environment.push(secretFileVariable(name, text`${mounted(mount, name)}`));
       files.push({ path: name, content: { kind: 'secret', secret: secret.name, key: secret.key }, reloads: false });
     } else if (configMap !== undefined) {

@@ -1,3 +1,4 @@
+import type { SecretUse } from '../api/secret-use.ts';
 import type { CaBundleFrom } from '../api/fields.ts';
 import type { Tenant } from '../api/object.ts';
 import {
@@ -30,8 +31,8 @@ export function renderStorage(tenant: Tenant, context: RenderContext): RenderedS
   const environment: EnvironmentVariable[] = [];
   const files: MountedFile[] = [];
   const inputs: RestartInput[] = [];
-  const secretSetting = (setting: string, ref: KeyRef, field: string): void => {
-    inputs.push(secretInput(ref, secretValue(context.secrets, ref, `${field} of Tenant ${of.name}`), context));
+  const secretSetting = (setting: string, ref: KeyRef, field: string, use: SecretUse): void => {
+    inputs.push(secretInput(ref, secretValue(context.secrets, ref, `${field} of Tenant ${of.name}`, use), context));
     environment.push(secretFileVariable(setting, text`${mounted('store', setting)}`));
     files.push({
       path: setting,
@@ -51,7 +52,7 @@ export function renderStorage(tenant: Tenant, context: RenderContext): RenderedS
   if (records !== undefined) {
     inputs.push(fieldInput('TenantChanged', 'spec.storage.records', of, records, context));
     const field = 'spec.storage.records.postgres';
-    secretSetting('SVC_STORE_RECORDS', records.postgres.urlSecretRef, `${field}.urlSecretRef`);
+    secretSetting('SVC_STORE_RECORDS', records.postgres.urlSecretRef, `${field}.urlSecretRef`, 'database');
     authorities('SVC_STORE_RECORDS_CA_FILE', records.postgres.caBundleFrom, field);
   }
   if (blobs !== undefined) inputs.push(fieldInput('TenantChanged', 'spec.storage.blobs', of, blobs, context));
@@ -67,8 +68,8 @@ export function renderStorage(tenant: Tenant, context: RenderContext): RenderedS
     );
     const field = 'spec.storage.blobs.s3.credentialsSecret';
     const { name } = credentialsSecret;
-    secretSetting('SVC_STORE_BLOBS_S3_ACCESS_KEY', { name, key: 'accessKey' }, field);
-    secretSetting('SVC_STORE_BLOBS_S3_SECRET_KEY', { name, key: 'secretKey' }, field);
+    secretSetting('SVC_STORE_BLOBS_S3_ACCESS_KEY', { name, key: 'accessKey' }, field, 'object-storage');
+    secretSetting('SVC_STORE_BLOBS_S3_SECRET_KEY', { name, key: 'secretKey' }, field, 'object-storage');
     authorities('SVC_STORE_BLOBS_S3_CA_FILE', caBundleFrom, 'spec.storage.blobs.s3');
   }
   const claimName = blobs?.sharedVolume?.claimName;

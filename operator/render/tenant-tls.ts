@@ -23,7 +23,7 @@ export function renderTls(tenant: Tenant, context: RenderContext): RenderedPart 
 
 function ownFiles(secret: string, tenant: string, context: RenderContext): readonly MountedFile[] {
   return (['tls.crt', 'tls.key'] as const).map((key) => {
-    secretValue(context.secrets, { name: secret, key }, `spec.tls.secretName of Tenant ${tenant}`);
+    secretValue(context.secrets, { name: secret, key }, `spec.tls.secretName of Tenant ${tenant}`, 'tls');
     return { path: key, content: { kind: 'secret', secret, key }, reloads: true };
   });
 }
