@@ -18,6 +18,7 @@ interface CommandOptions {
   readonly podSecurity: PodBounds['podSecurity'];
   readonly allowedServiceAccount?: readonly string[];
   readonly allowedImage?: readonly string[];
+  readonly allowedProviderHost?: readonly string[];
   readonly logLevel: LogLevel;
 }
 
@@ -95,6 +96,14 @@ export function kubernetesCommand(environment: Readonly<Record<string, string | 
         .argParser(collectNames),
     )
     .addOption(
+      new Option(
+        '--allowed-provider-host <pattern>',
+        'host that identity providers may be at, as idp.example.com or *.example.com, once for each; any without it',
+      )
+        .env('COFFER_OPERATOR_ALLOWED_PROVIDER_HOSTS')
+        .argParser(collectNames),
+    )
+    .addOption(
       new Option('--log-level <level>', 'least important lines to write')
         .env('COFFER_OPERATOR_LOG_LEVEL')
         .choices(logLevels)
@@ -126,6 +135,7 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
       serviceAccounts: options.allowedServiceAccount ?? [],
       images: options.allowedImage?.length ? options.allowedImage : imagesLike(options.image),
     },
+    providerHosts: options.allowedProviderHost,
     certificateTimes: certificateTimes(environment),
     log,
     leadershipLost: (message) => {

@@ -42,6 +42,8 @@ export interface SpaceSurroundings {
   readonly image: string;
   /** Undefined where resources may ask anything of their pods. */
   readonly bounds: PodBounds | undefined;
+  /** Hosts that identity providers may be at; none: any. */
+  readonly providerHosts: readonly string[];
   readonly operatorNamespace: string | undefined;
   readonly enqueue: (namespace: string, about: ResourceReference, afterMs?: number) => void;
   readonly event: (event: OperatorEvent, object: KubeObject | undefined) => void;
@@ -223,6 +225,7 @@ export class Space {
       accepted: new AcceptedProviders(new AcceptedStore({ api, secrets, namespace, owner })),
       rootCredentials: (tenant, known) => rootCredentials(tenant, known, { api, secrets, namespace, owner }),
       check: (provider, clientSecret) => check.check(provider, clientSecret),
+      providerHosts: this.#around.providerHosts,
       fingerprint,
       operandImage: image,
       refusedPod: refused,

@@ -36,6 +36,8 @@ export interface KubernetesOptions {
   readonly image: string;
   /** What resources may ask of their pods; anything without it. */
   readonly bounds?: PodBounds;
+  /** Hosts that identity providers may be at, as `idp.example.com` or `*.example.com`; any without it. */
+  readonly providerHosts?: readonly string[] | undefined;
   readonly certificateTimes?: CertificateTimes;
   /** Instead of asking servers over the network. */
   readonly askHealth?: AskHealth | undefined;
@@ -123,6 +125,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     askHealth: options.askHealth,
     image: options.image,
     bounds: options.bounds,
+    providerHosts: options.providerHosts ?? [],
     operatorNamespace: options.operatorNamespace,
     enqueue: (namespace, about, afterMs) => queue.add(queueKey(namespace, about), afterMs),
     event: (event, object) => tell(event, object, recorder, log),

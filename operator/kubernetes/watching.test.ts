@@ -40,4 +40,11 @@ describe('isContentChange', () => {
   ])('sees the change of %s', (_, before, after, changed) => {
     expect(isContentChange(before && secret({}, before), after && secret({ now: 'other' }, after))).toBe(changed);
   });
+
+  it('sees that a Secret may be used for something', () => {
+    const data = { data: { a: 'x' } };
+    const allowed = secret({ 'coffer.dev/use-keystore': 'true' }, data);
+    expect(isContentChange(secret({}, data), allowed)).toBe(true);
+    expect(isContentChange(allowed, allowed)).toBe(false);
+  });
 });

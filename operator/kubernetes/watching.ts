@@ -1,3 +1,4 @@
+import { usesOf } from '../api/secret-use.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../kube/kube-api.ts';
 import { resourceKinds, type ResourceReference } from '../workload.ts';
@@ -30,7 +31,12 @@ export function ownersToTell(
   return [...owners.values()];
 }
 
-/** Whether the values of a Secret or ConfigMap changed; labels and the like are nobody's concern. */
+/** Whether the values of a Secret or ConfigMap changed, or what a Secret may be used for; other labels count for nothing. */
 export function isContentChange(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
-  return !isDeepStrictEqual(before?.['data'], after?.['data']);
+  return !isDeepStrictEqual([before?.['data'], usesIn(before)], [after?.['data'], usesIn(after)]);
+}
+
+function usesIn(object: KubeObject | undefined): ReadonlySet<string> | undefined {
+  if (object?.kind !== 'Secret') return undefined;
+  return usesOf({ labels: object.metadata.labels, type: object['type'] as string | undefined });
 }

@@ -33,7 +33,10 @@ export async function rootCredentials(
   const named = tenant.spec.rootCredentialsSecret?.name;
   if (named !== undefined) {
     // A missing one is reported by the renderer, with the field that names it.
-    return { secret: secrets.get(named) ?? { name: named, data: {}, missing: true }, passwordAt: `the Secret ${named}` };
+    return {
+      secret: secrets.get(named) ?? { name: named, data: {}, missing: true },
+      passwordAt: `the Secret ${named}`,
+    };
   }
   const folder = ['secrets', `${name}-root-credentials`] as const;
   const madeUser = user?.value ?? (await state.madeOnce(() => 'admin', ...folder, 'rootUser'));

@@ -32,7 +32,7 @@ export class Providers {
   async known(provider: IdentityProvider, resources: Resources): Promise<KnownProvider> {
     const { accepted, fingerprint } = this.#options;
     const { name } = provider.metadata;
-    const contents = contentsOf(provider, resources);
+    const contents = hostProblem(provider, this.#options.providerHosts) ?? contentsOf(provider, resources);
     if ('reason' in contents) return { provider, digest: '', current: false, state: { kind: 'broken', ...contents } };
     const { clientSecret, complete } = contents;
     const digest = fingerprint(canonical([complete.spec, clientSecret]));
@@ -101,6 +101,22 @@ export class Providers {
   close(): void {
     this.#checks.close();
   }
+}
+
+/** Why no secret may be sent to this provider; undefined where it may. */
+function hostProblem({ spec }: IdentityProvider, allowed: readonly string[] = []): Problem | undefined {
+  if (allowed.length === 0) return undefined;
+  const refused = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
+    .map((address) => (URL.canParse(address) ? new URL(address).hostname : address))
+    .find(
+      (host) =>
+        !allowed.some((pattern) => (pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern)),
+    );
+  if (refused === undefined) return undefined;
+  return {
+    reason: 'HostNotAllowed',
+    message: `the operator asks no provider at ${refused}: the hosts it may ask (--allowed-provider-host) are ${allowed.join(', ')}`,
+  };
 }
 
 /**

@@ -27,6 +27,8 @@ export interface ReconcilerOptions {
   /** The Secret with the root credentials of a tenant, made where there is none; an empty one where the one it names is missing. */
   readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
+  /** Hosts that providers may be at, as `idp.example.com` or `*.example.com`; without it any. A check sends a client secret there. */
+  readonly providerHosts?: readonly string[];
   readonly fingerprint: (value: string) => string;
   /** Why what a resource asks of its pods is not allowed; undefined where it is. */
   readonly refusedPod?: (resource: Tenant | KMSConfig) => string | undefined;

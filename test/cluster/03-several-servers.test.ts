@@ -37,7 +37,10 @@ beforeAll(async () => {
   await team.createNamespace();
   const resources = { requests: { storage: '1Gi' } };
   await kubectl.apply(
-    made('v1', 'Secret', 'database', { stringData: { url: 'postgres://coffer:secret@database/coffer' } }),
+    made('v1', 'Secret', 'database', {
+      type: 'coffer.dev/database',
+      stringData: { url: 'postgres://coffer:secret@database/coffer' },
+    }),
     made('v1', 'PersistentVolumeClaim', 'blobs', { spec: { accessModes: ['ReadWriteMany'], resources } }),
     several({ image: standIn.first }),
   );

@@ -71,7 +71,12 @@ const kinds: readonly SharedBlobs[] = [
     async prepare(team) {
       await otherS3().send(new CreateBucketCommand({ Bucket: 'blobs' }));
       const { accessKey, secretKey } = minio;
-      await kubectl.apply(team.object('v1', 'Secret', 'other-s3', { stringData: { accessKey, secretKey } }));
+      await kubectl.apply(
+        team.object('v1', 'Secret', 'other-s3', {
+          type: 'coffer.dev/object-storage',
+          stringData: { accessKey, secretKey },
+        }),
+      );
       return {
         s3: { endpoint: minio.url, bucket: 'blobs', prefix: 'demo', credentialsSecret: { name: 'other-s3' } },
       };
@@ -129,7 +134,9 @@ describe.each(kinds)('three servers on PostgreSQL with their blobs $where', (kin
     await team.createNamespace();
     const database = await postgres.createDatabase();
     password = database.password;
-    await kubectl.apply(team.object('v1', 'Secret', 'database', { stringData: { url: database.url } }));
+    await kubectl.apply(
+      team.object('v1', 'Secret', 'database', { type: 'coffer.dev/database', stringData: { url: database.url } }),
+    );
     blobs = await kind.prepare(team);
     await team.commitAll(three());
     await team.untilSettled(300_000);

@@ -59,6 +59,30 @@ describe('an identity provider', () => {
     await stage.tells(demo, 'SecretChanged');
   });
 
+  it('is sent no Secret whose owner does not allow that', async () => {
+    const other = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'vault', namespace: 'default' } };
+    stage.put({ ...other, stringData: { token: 'x' } });
+    stage.put(identityProvider('idp', { clientSecretRef: { name: 'vault', key: 'token' } }));
+    await stage.says(idp, 'Ready', 'SecretNotAllowed', 'False');
+    const made = stage.double.list('pods', 'default').map(({ metadata }) => metadata.name);
+    expect(made.filter((name) => name.startsWith('idp'))).toEqual([]);
+    stage.put({
+      ...other,
+      metadata: { ...other.metadata, labels: { 'coffer.dev/use-identity-provider': 'true' } },
+      stringData: { token: 'x' },
+    });
+    await stage.current(idp);
+  });
+
+  it('is sent nothing where the operator may not ask', async () => {
+    await stage.stopOperator();
+    await stage.startOperator({ providerHosts: ['*.example.com', 'id.example.org'] });
+    stage.put(identityProvider('idp', { configUrl: 'https://evil.example/.well-known/openid-configuration' }));
+    await stage.says(idp, 'Ready', 'HostNotAllowed', 'False');
+    stage.put(identityProvider('idp'));
+    await stage.current(idp);
+  });
+
   it('leaves the key service of the tenant as it was (complaint 10)', async () => {
     const encrypted = { kmsConfigRef: { name: 'keys' } };
     await stage.settle(identityProvider('idp'), keyService('keys'), tenantOfSeveral('demo', 2, encrypted));

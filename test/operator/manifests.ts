@@ -1,3 +1,4 @@
+import { secretUses, useLabel } from '../../operator/api/secret-use.ts';
 /** Manifests as a person would commit them, small. `spec` is laid over what is needed. */
 
 const apiVersion = 'coffer.dev/v1alpha1';
@@ -63,6 +64,8 @@ export function keyService(name: string, spec: object = {}, namespace = 'default
   };
 }
 
+/** One that may be used for everything. */
 export function secret(name: string, data: Readonly<Record<string, string>>, namespace = 'default'): Manifest {
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: data };
+  const labels = Object.fromEntries(secretUses.map((use) => [useLabel(use), 'true']));
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels }, stringData: data };
 }

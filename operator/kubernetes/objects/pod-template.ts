@@ -17,9 +17,9 @@ export function podTemplate(workload: Workload, context: ObjectContext): Readonl
       annotations: { ...pod.annotations, [inputsAnnotation]: writeInputs(workload.inputs) },
     },
     spec: {
-      // The programs never speak to the Kubernetes API, but to read the keys of service accounts. (Workload identities of clouds bring
-      // tokens of their own.)
-      automountServiceAccountToken: pod.serviceAccountToken ?? false,
+      // The programs never speak to the Kubernetes API, but to read the keys of service accounts, for which the pod mounts a token
+      // of its own. Workload identities of clouds bring theirs.
+      automountServiceAccountToken: false,
       // Addresses of every Service of the namespace as environment variables: they slow a start, and may look like settings.
       enableServiceLinks: false,
       securityContext: podSecurityContext(pod.podSecurityContext),

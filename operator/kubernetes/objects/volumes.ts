@@ -15,11 +15,28 @@ const standardSize = '10Gi';
  */
 const fileMode = 0o440;
 
+/**
+ * A token of the API server that ends within the hour and with the pod, where clients look for it. Kubernetes renews it.
+ *
+ * @see https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken
+ */
+const accountToken = {
+  name: 'account-token',
+  projected: {
+    defaultMode: fileMode,
+    sources: [
+      { serviceAccountToken: { path: 'token', expirationSeconds: 3_607 } },
+      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    ],
+  },
+};
+
 export function volumesOf(workload: Workload, secrets: FileSecretNames): readonly Json[] {
   return [
     ...workload.mounts.flatMap((mount) =>
       mount.kind === 'files' ? [projected(mount, secrets)] : claimed(mount, workload.name),
     ),
+    ...(workload.kubernetes.pod.serviceAccountToken === true ? [accountToken] : []),
     { name: 'tmp', emptyDir: {} },
   ];
 }
@@ -31,6 +48,9 @@ export function volumeMountsOf(workload: Workload): readonly Json[] {
       mountPath: mountFolder(mount),
       ...(mount.kind === 'files' ? { readOnly: true } : {}),
     })),
+    ...(workload.kubernetes.pod.serviceAccountToken === true
+      ? [{ name: accountToken.name, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true }]
+      : []),
     { name: 'tmp', mountPath: '/tmp' },
   ];
 }

@@ -40,7 +40,10 @@ export class Team {
   }
 
   clientSecret(value: string, name = 'primary-iam-client'): object {
-    return this.object('v1', 'Secret', name, { stringData: { 'client-secret': value } });
+    return this.object('v1', 'Secret', name, {
+      type: 'coffer.dev/identity-provider',
+      stringData: { 'client-secret': value },
+    });
   }
 
   identityProvider(spec: Readonly<Record<string, unknown>> = {}, name = 'primary-iam'): object {
