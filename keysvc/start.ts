@@ -17,6 +17,7 @@ import { Keyring } from './keys/keyring.ts';
 import type { KeyStore } from './keystore/keystore.ts';
 import { openKeyStore } from './keystore/open-keystore.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
+import { maySwap, readSwapFiles } from './swap.ts';
 
 export interface KeyService {
   /** Where it listens, `HOST:PORT`. */
@@ -103,11 +104,18 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       address,
       admin: config.admin ?? 'disabled',
       verifyClients: config.verifyClients,
-      // Node has no way to lock memory, whatever the system would allow.
+      // V8 aborts the process when its memory is locked: see docs/decisions/0036-memory-lock.md.
       memoryLock: 'off',
     },
     `listening on https://${address}`,
   );
+  if (maySwap(await readSwapFiles())) {
+    log.warn(
+      { memoryLock: 'off' },
+      'this machine has swap, and memory cannot be locked under Node, so keys may be written to the swap device: switch swap off, or forbid ' +
+        'it to this process (memory.swap.max=0 of its control group, MemorySwapMax=0 of its systemd unit)',
+    );
+  }
   return {
     address,
     audit,

@@ -18,7 +18,7 @@ export async function serve(
   const { config: path, mlock = false, ...overrides } = options;
   const config = await loadConfig(path, process.env, overrides);
   const log = createLogger({ name: 'keysvc' });
-  if (mlock) log.warn({ memoryLock: 'off' }, '--mlock: this program cannot lock its memory; switch swap off instead');
+  if (mlock) log.warn({ memoryLock: 'off' }, '--mlock: memory cannot be locked under Node; switch swap off instead');
   let service: KeyService | undefined;
   let watched: WatchedConfig | undefined;
   const { shutdownDelayMs } = config;
