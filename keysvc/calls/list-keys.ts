@@ -1,4 +1,4 @@
-import { matchesPattern } from '../../protocol/key-service/names.ts';
+import { matchesListing } from '../../protocol/key-service/names.ts';
 import { writeKeyList } from '../../protocol/key-service/payloads.ts';
 import type { Answer, Call } from './call.ts';
 import { refusalOf } from './key-store-refusal.ts';
@@ -8,7 +8,7 @@ export async function listKeys({ service, argument, identity, route }: Call): Pr
   const names: string[] = [];
   try {
     for await (const name of service.keyring.list()) {
-      if (!matchesPattern(argument, name)) continue;
+      if (!matchesListing(argument, name)) continue;
       if (identity === undefined || service.authorizer.allows(identity, `${route.path}/${name}`)) names.push(name);
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { matchesPattern } from '../../protocol/key-service/names.ts';
+import { matchesListing } from '../../protocol/key-service/names.ts';
 import type { NamedPolicy } from '../config/config.ts';
 import { refuse } from '../http/refused.ts';
 import { json, lines, madeBy } from './call.ts';
@@ -16,8 +16,13 @@ export async function readPolicy(call: Call): Promise<Answer> {
   return json({ name, allow, deny, ...madeBy(call.service) });
 }
 
-export async function listPolicies({ service, argument }: Call): Promise<Answer> {
-  const names = service.authorizer.policies.map(({ name }) => name).filter((name) => matchesPattern(argument, name));
+/** A name that the policy of the caller denies is not told by a wider pattern either. */
+export async function listPolicies({ service, argument, identity, route }: Call): Promise<Answer> {
+  const mayName = (name: string) =>
+    identity === undefined || service.authorizer.allows(identity, `${route.path}/${name}`);
+  const names = service.authorizer.policies
+    .map(({ name }) => name)
+    .filter((name) => matchesListing(argument, name) && mayName(name));
   return lines(names.sort().map((name) => ({ name, ...madeBy(service) })));
 }
 

@@ -14,8 +14,8 @@ export async function status({ service }: Call): Promise<Answer> {
     version: service.version,
     os: systems[process.platform] ?? process.platform,
     arch: processors[process.arch] ?? process.arch,
-    // Nanoseconds, as the 2023 clients read it.
-    uptime: (service.now() - service.startedAt) * 1_000_000,
+    // Whole seconds, as later clients read it: nanoseconds overflow there to minus 292 years. The 2023 clients show too short a time.
+    uptime: Math.floor((service.now() - service.startedAt) / 1000),
     num_cpu: cpus().length,
     num_cpu_used: availableParallelism(),
     mem_heap_used: heapUsed,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyNameProblem, matchesPattern, patternProblem } from './names.ts';
+import { keyNameProblem, matchesListing, matchesPattern, patternProblem } from './names.ts';
 
 describe('key names', () => {
   it.each(['my-key', 'A_b-9', '-', 'x'.repeat(80)])('accepts %s', (name) => {
@@ -40,5 +40,16 @@ describe('matchesPattern', () => {
 
   it('answers at once where a careless matcher would try every split', () => {
     expect(matchesPattern(`${'a*'.repeat(40)}b`, 'a'.repeat(80))).toBe(false);
+  });
+});
+
+describe('matchesListing', () => {
+  it.each([
+    ['my-', 'my-key', true],
+    ['my-key', 'my-key', true],
+    ['my-', 'your-key', false],
+    ['*-key', 'my-key-2', false],
+  ])('%s against %s is %s', (pattern, name, expected) => {
+    expect(matchesListing(pattern, name)).toBe(expected);
   });
 });

@@ -36,3 +36,8 @@ export function matchesPattern(pattern: string, name: string): boolean {
   }
   return name.length - at >= tail.length && name.endsWith(tail);
 }
+
+/** Whether a list call asks for a name: a pattern without `*` is what the names begin with, as later clients send it. */
+export function matchesListing(pattern: string, name: string): boolean {
+  return matchesPattern(pattern.includes('*') ? pattern : `${pattern}*`, name);
+}
