@@ -149,6 +149,13 @@ describe('the signature', () => {
     expect(await serve(signed)).toMatchObject({ status: 403, code: 'RequestTimeTooSkewed' });
   });
 
+  it.each(['PolicyArns.member.1.arn', 'Tags.member.1.Key', 'TransitiveTagKeys.member.1', 'ProvidedContexts.member.1'])(
+    'refuses %s, which would be a bound that nobody keeps',
+    async (name) => {
+      expect(await assume({ [name]: 'a' })).toMatchObject({ status: 501, code: 'NotImplemented' });
+    },
+  );
+
   it('needs the session token of temporary credentials, and its expiry is told', async () => {
     const { credentials } = await assume({ DurationSeconds: '900' });
     const who = form({ Action: 'GetCallerIdentity' });

@@ -18,8 +18,25 @@ export interface SessionRequest {
 const longestPolicy = 2_048;
 const longestRevokeType = 128;
 
-/** Throws for a duration that is no number; the rest is for `checkSession`. */
+/**
+ * What of STS bounds a session and is not evaluated here. Without it the credentials would have more rights than their caller asked for.
+ * All else of STS says who asks and why, and gives nothing.
+ */
+const bounds = /^(?:PolicyArns|Tags|TransitiveTagKeys|ProvidedContexts)(?:\.|$)/;
+
+function refuseBounds({ names }: StsParameters): void {
+  for (const name of names) {
+    if (!bounds.test(name)) continue;
+    throw new StsError(
+      'NotImplemented',
+      `The parameter ${name.slice(0, 64)} is not implemented; bound the session by Policy.`,
+    );
+  }
+}
+
+/** Throws for a duration that is no number, and for bounds that are not evaluated; the rest is for `checkSession`. */
 export function sessionRequest(parameters: StsParameters): SessionRequest {
+  refuseBounds(parameters);
   const durationSeconds = parseDuration(parameters.optional('DurationSeconds'));
   const policy = parameters.optional('Policy');
   const revokeType = parameters.optional('TokenRevokeType');

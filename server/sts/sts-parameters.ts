@@ -13,6 +13,7 @@ export interface StsParameters {
   optional(name: string): string | undefined;
   /** Throws MissingParameter. */
   required(name: string): string;
+  readonly names: Iterable<string>;
   /** Hex SHA-256 of the body, which the signature of a form covers. */
   readonly bodyHash: string;
 }
@@ -64,6 +65,7 @@ function parametersOf(given: URLSearchParams, bodyHash: string): StsParameters {
   };
   return {
     bodyHash,
+    names: found.keys().toArray(),
     optional,
     required(name) {
       const value = optional(name);
