@@ -5,7 +5,9 @@ import { LeaseLost } from './replicas/lease.ts';
 import type { Hold, Lease } from './replicas/lease.ts';
 import { repeated } from './replicas/repeated.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
+import { noKeySource } from './encryption/no-key-source.ts';
 import { resealRound } from './maintenance/reseal.ts';
+import { sealOldDigests } from './maintenance/seal-old-digests.ts';
 import { scrubRound } from './maintenance/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from './store/record-store.ts';
@@ -22,6 +24,7 @@ const every = {
   credentials: 600_000,
   scrub: 60_000,
   keys: 5_000,
+  digests: 60_000,
   usage: 2_000,
 } as const;
 
@@ -39,12 +42,12 @@ const clockSkew = 15 * 60_000;
  * is stopped.
  */
 export function keepTidy(
-  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'objects'>,
+  services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects'>,
   lease: Lease,
   log: Logger,
   { scrubBytesPerSecond, scanner }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'scanner'>,
 ): { stop(): Promise<void> } {
-  const { stores, blobs, access, keys, objects } = services;
+  const { stores, blobs, access, keys, digests, objects } = services;
   const stopping = new AbortController();
   const skew = stores.shared ? clockSkew : 0;
   const repeat = (intervalMs: number, what: string, work: Work) => repeatWork({ lease, log, intervalMs, what, work });
@@ -72,6 +75,20 @@ export function keepTidy(
         const records = fencedRecords(stores.records, hold);
         const signal = AbortSignal.any([hold.signal, stopping.signal]);
         await resealRound({ records, keys, objects, log, signal });
+        return { removed: 0 };
+      },
+    }),
+    // One pass over all objects that older servers wrote, and another that finds nothing.
+    repeatWork({
+      lease,
+      log,
+      intervalMs: every.digests,
+      what: 'digests',
+      failed: 'could not seal the digests that older servers left readable; the next round goes on',
+      async work(hold) {
+        const records = fencedRecords(stores.records, hold);
+        const signal = AbortSignal.any([hold.signal, stopping.signal]);
+        await sealOldDigests({ records, digests, hasKeys: keys !== noKeySource, log, signal });
         return { removed: 0 };
       },
     }),

@@ -12,7 +12,7 @@ import type { OpenIdProviders } from './access/openid-providers.ts';
 import { policiesOf } from './access/policy-source.ts';
 import type { PolicySource } from './access/policy-source.ts';
 import { keyServiceKeys } from './encryption/key-service-keys.ts';
-import { digestKeys } from './encryption/digest-keys.ts';
+import { type DigestKeys, digestKeys } from './encryption/digest-keys.ts';
 import type { KeySource } from './encryption/key-source.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
 import { secretKeySource } from './encryption/secret-key-source.ts';
@@ -42,6 +42,7 @@ export interface Services {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly keys: KeySource;
+  readonly digests: DigestKeys;
   /** Absent where no key service is configured. */
   readonly keyAdministration?: KeyAdministration;
   readonly sealed: SealedRecordStore;
@@ -75,6 +76,7 @@ export async function openServices(
   const plain = { records: stores.records, blobs: stores.blobs, keys: keyService?.keys ?? noKeySource };
   const { records, blobs, keys } = more.tracing?.stores(plain) ?? plain;
   const sealed = sealedRecords({ records, keys });
+  const digests = digestKeys(() => sealed.backendKey());
   // Of records in a folder, no other server changes any.
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
   const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
@@ -99,13 +101,14 @@ export async function openServices(
     records,
     blobs,
     keys,
+    digests,
     ...(keyService === undefined ? {} : { keyAdministration: keyService.administration }),
     sealed,
     objects: createObjectLayer({
       records,
       blobs,
       keys,
-      digests: digestKeys(() => sealed.backendKey()),
+      digests,
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
       ...(more.seats === undefined ? {} : { seats: more.seats }),
