@@ -97,7 +97,7 @@ function show(kind: string, { sent, gets, probes, peak }: Round): void {
   row(kind, said.join(', '), ms(at(gets, 0.5)), ms(at(gets, 0.99)), ms(at(probes, 1)), `${Math.round(peak / MiB)} MiB`);
 }
 
-const server = await startServer({ env: { SVC_THREADS: '2', SVC_LOG_LEVEL: 'error' } });
+const server = await startServer({ env: { SVC_THREADS: '2' } });
 try {
   await prepare(server);
   await round(server, 'valid', 3);

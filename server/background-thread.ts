@@ -1,3 +1,4 @@
+import { BodyMemory } from '../platform/body-memory.ts';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -205,6 +206,7 @@ async function openConsole(
     directory: services.directory,
     assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
     records: services.sealed,
+    bodies: new BodyMemory(options.bodies),
     events: known.events,
     findSource: createSourceFinder(settings.proxies),
     administration: {

@@ -12,6 +12,7 @@ import { directorySignInRoutes } from './api/directory-sign-in-routes.ts';
 import { sweeping } from './api/expired-records.ts';
 import { explainRoutes } from './api/explain-routes.ts';
 import { groupRoutes } from './api/group-routes.ts';
+import { holdBodies } from './api/hold-bodies.ts';
 import { objectRoutes } from './api/object-routes.ts';
 import { ownSecretRoutes } from './api/own-secret-routes.ts';
 import { pendingRoom } from './api/pending-sign-ins.ts';
@@ -70,6 +71,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
     next();
   });
   api.use(refuseCrossSite(settings.browserUrl));
+  if (services.bodies !== undefined) api.use(holdBodies(services.bodies));
   api.use(signInRoutes(services, sessions, gate, sweep));
   api.use(directorySignInRoutes(services, sessions, gate, sweep));
   api.use(requireSignIn(sessions, settings));

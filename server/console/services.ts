@@ -1,3 +1,4 @@
+import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { ConfiguredDirectory } from '../access/ldap/configured-directory.ts';
 import type { AdminServices } from '../admin/services.ts';
 import type { OpenIdProviders } from '../access/openid-providers.ts';
@@ -29,6 +30,8 @@ export interface ConsoleServices {
   readonly events?: RequestEvents;
   /** Where requests come from; the peer of the connection without it. */
   readonly findSource?: FindSource;
+  /** Where bodies that are held in memory are counted. */
+  readonly bodies?: BodyMemory;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
 }
