@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 
 /** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */
 const drainLimit = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const;
@@ -9,6 +10,25 @@ const drainLimit = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const;
  */
 const maxDraining = 16;
 let draining = 0;
+
+/**
+ * Bytes that a thread takes off the line of refused clients in one window, over all their connections. Clients on the same machine fill
+ * it as fast as memory is copied: without a bound the thread does nothing else.
+ */
+const drainWindow = { bytes: 2 * 1024 * 1024, ms: 50 } as const;
+let drained = 0;
+const paused = new Set<IncomingMessage>();
+
+function pauseUntilNextWindow(message: IncomingMessage): void {
+  message.pause();
+  paused.add(message);
+  if (paused.size > 1) return;
+  setTimeout(() => {
+    drained = 0;
+    for (const one of paused) one.resume();
+    paused.clear();
+  }, drainWindow.ms);
+}
 
 /** Bytes of a body that `node:http` may take off the line after the answer, so that the connection can be used again. */
 const smallBody = 256 * 1024;
@@ -44,7 +64,10 @@ function discard(message: IncomingMessage): Promise<void> {
   const timer = setTimeout(resolve, drainLimit.ms);
   message.on('data', (piece: Buffer) => {
     bytes += piece.length;
+    drained += piece.length;
+    bodyBytesPassed(piece.length);
     if (bytes > drainLimit.bytes) resolve();
+    else if (drained > drainWindow.bytes) pauseUntilNextWindow(message);
   });
   message.on('end', resolve);
   message.on('close', resolve);
