@@ -4,6 +4,9 @@ import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { recoverObjectKey } from '../objects/object-keys.ts';
 import type { ObjectRecord, SealedKeys } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
+import { type BlockSums, BlockSumsInProgress } from '../objects/checksums/block-sums.ts';
+import { encodeBlockSums } from '../objects/records/block-sums-record.ts';
+import { shownKey } from './shown-key.ts';
 import { decodeRecord, UnreadableRecord } from '../objects/records/record-format.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
@@ -105,11 +108,27 @@ export async function checkBlobStream(
   const findings: Finding[] = [];
   const unowned = await whyUnowned(check.records, blob, owner);
   if (unowned !== undefined) findings.push({ kind: 'unowned-blob', ...place, blob, message: `${what} ${unowned}` });
-  const damage = check.bodies
-    ? await checkBlob(check.blobs, blob, stream, check.paced)
-    : await checkBlobSize(check.blobs, blob, stream);
+  if (!check.bodies) {
+    const damage = await checkBlobSize(check.blobs, blob, stream);
+    return damage === undefined ? findings : [...findings, findingOf(damage, { ...place, blob }, what)];
+  }
+  const { protection } = stream;
+  const recorded = 'salt' in protection || 'sums' in protection ? undefined : protection;
+  const sums = recorded && new BlockSumsInProgress('block' in recorded ? recorded.block : undefined);
+  const damage = await checkBlob(check.blobs, blob, stream, check.paced, sums);
   if (damage !== undefined) findings.push(findingOf(damage, { ...place, blob }, what));
+  else if (sums !== undefined) findings.push(...(await checkBlockSums(check, blob, sums.digest())));
   return findings;
+}
+
+/** The record `c` of a blob that is whole. Without it, the next reader computes the sums. */
+async function checkBlockSums({ records, keepSums }: Check, blob: BlobId, sums: BlockSums): Promise<Finding[]> {
+  const key = recordKeys.blockSums(blob);
+  const found = await records.get(key);
+  if (found !== undefined && found.value.equals(encodeBlockSums(sums))) return [];
+  await keepSums?.(blob, sums);
+  if (found === undefined) return [];
+  return [{ kind: 'stray-record', record: shownKey(key), message: `these are not the block sums of blob ${blob}` }];
 }
 
 async function whyUnowned(records: RecordStore, blob: BlobId, id: string): Promise<string | undefined> {

@@ -1,9 +1,10 @@
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../encryption/package-layout.ts';
 import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream } from '../encryption/packages.ts';
+import type { BlockSumsInProgress } from '../objects/checksums/block-sums.ts';
 import { type Check, checkOf } from '../objects/checksums/check-of.ts';
 import type { Protection } from '../objects/records/object-record.ts';
-import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../store/blob-store.ts';
+import { BlobAltered, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 
 /** Stored bytes that are to be those of a body or a part of it. */
@@ -45,12 +46,13 @@ export function checkBytes(bytes: Buffer, stream: StoredStream): Damage | undefi
   }
 }
 
-/** A whole blob, read once. `paced` is told of each chunk before the next is asked for. */
+/** A whole blob, read once. `paced` is told of each chunk before the next is asked for, `sums` of each too. */
 export async function checkBlob(
   blobs: BlobStore,
   blob: BlobId,
   stream: StoredStream,
   paced: (bytes: number) => Promise<void> | void,
+  sums?: BlockSumsInProgress,
 ): Promise<Damage | undefined> {
   const { protection, objectKey, size } = stream;
   const expected = storedSize(stream);
@@ -61,6 +63,7 @@ export async function checkBlob(
     for await (const chunk of blobs.read(blob, { start: 0, end: expected }) as AsyncIterable<Buffer>) {
       format ??= chunk[HEADER_SIZE - 1];
       check?.update(chunk);
+      sums?.update(chunk);
       total += chunk.length;
       yield chunk;
       await paced(chunk.length);
@@ -115,6 +118,7 @@ export function storedCheck(protection: Protection): Check | undefined {
 function damageOf(error: unknown): Damage {
   if (error instanceof BlobMissing) return { kind: 'missing', message: 'is missing' };
   if (error instanceof BlobTruncated) return damaged('is shorter than what was written');
+  if (error instanceof BlobAltered) return damaged(error.message.replace(/^blob \w+ /, ''));
   if (error instanceof DamagedCiphertext) return damaged(`cannot be decrypted: ${error.message}`);
   if (error instanceof StoreUnavailable || !(error instanceof Error) || !('code' in error)) throw error;
   return { kind: 'unreadable', message: `cannot be read: ${error.message}` };

@@ -1,5 +1,6 @@
 import type { KeySource } from '../encryption/key-source.ts';
-import type { BlobStore } from '../store/blob-store.ts';
+import type { BlockSums } from '../objects/checksums/block-sums.ts';
+import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
 
@@ -15,5 +16,7 @@ export interface Check {
   readonly bodies: boolean;
   /** Told of bytes that were read, before more are asked for: here a scrub waits for its turn. */
   readonly paced: (bytes: number) => Promise<void> | void;
+  /** Keeps the block sums of a plain blob that was found whole and has none; where it is given, they are brought forward. */
+  readonly keepSums?: (blob: BlobId, sums: BlockSums) => Promise<void>;
   readonly signal: AbortSignal | undefined;
 }

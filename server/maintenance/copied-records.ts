@@ -23,9 +23,17 @@ const ofAPlace = [
   prefixOf('x'),
 ];
 /** What is copied together with blobs. */
-const withBlobs = [prefixOf('i'), prefixOf('m'), prefixOf('o'), prefixOf('p'), prefixOf('r'), prefixOf('u')];
+const withBlobs = [
+  prefixOf('c'),
+  prefixOf('i'),
+  prefixOf('m'),
+  prefixOf('o'),
+  prefixOf('p'),
+  prefixOf('r'),
+  prefixOf('u'),
+];
 /** Of these, those that nothing refers to stay behind. */
-const referredOnly = [prefixOf('p'), prefixOf('r')];
+const referredOnly = [prefixOf('c'), prefixOf('p'), prefixOf('r')];
 
 /** The records that are copied as they are, after a key. */
 export function plainRecords(records: RecordStore, after?: Buffer): AsyncGenerator<Entry> {

@@ -125,7 +125,9 @@ class Copy {
       blobs.push(stream.blob);
       if (damage) wrong.push(this.#finding({ bucket, key: objectKey, blob: stream.blob }, damage));
     }
-    const owners = await this.#options.from.records.getAll(blobs.map((blob) => recordKeys.owner(blob)));
+    const owners = await this.#options.from.records.getAll(
+      blobs.flatMap((blob) => [recordKeys.owner(blob), recordKeys.blockSums(blob)]),
+    );
     const batch = [records.inline, records.manifest, ...owners, records.object].filter((entry) => entry !== undefined);
     return { batch, findings: wrong, last: key('o', bucket, objectKey) };
   }
@@ -137,8 +139,9 @@ class Copy {
       const part = decodeRecord(entry.value, `a part of upload ${uploadId}`) as PartRecord;
       const damage = await copyBlob(this.#blobs, part.blob, part);
       if (damage) yield this.#finding({ bucket, key: objectKey, uploadId, blob: part.blob }, damage);
-      const owner = await this.#options.from.records.get(recordKeys.owner(part.blob));
-      await this.add(owner === undefined ? [entry] : [owner, entry], undefined);
+      const ofBlob = [recordKeys.owner(part.blob), recordKeys.blockSums(part.blob)];
+      const found = await this.#options.from.records.getAll(ofBlob);
+      await this.add([...found.filter((one) => one !== undefined), entry], undefined);
     }
   }
 

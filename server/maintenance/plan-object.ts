@@ -1,3 +1,4 @@
+import { isBlockSize } from '../objects/checksums/block-sums.ts';
 import { decodeBody } from '../objects/records/body-record.ts';
 import { decodeManifest, type ManifestPart } from '../objects/records/manifest.ts';
 import { decodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
@@ -139,6 +140,10 @@ export function isHex(blob: unknown): boolean {
 export function isProtection(protection: unknown): boolean {
   if (typeof protection !== 'object' || protection === null) return false;
   if ('salt' in protection) return typeof protection.salt === 'string';
+  if ('block' in protection) {
+    const list = 'sums' in protection ? protection.sums : 'root' in protection ? protection.root : undefined;
+    return isBlockSize(protection.block) && typeof list === 'string';
+  }
   return 'crc' in protection
     ? typeof protection.crc === 'number'
     : 'gmac' in protection && typeof protection.gmac === 'string';

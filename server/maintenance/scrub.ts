@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../platform/logger.ts';
 import type { KeySource } from '../encryption/key-source.ts';
+import { keepBlockSums } from '../objects/block-sums-of.ts';
 import { quarantine, release } from '../objects/quarantine.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { within } from '../store/keys.ts';
@@ -86,6 +87,7 @@ class Scrub {
         this.state = { ...this.state, bytes: this.state.bytes + bytes };
         return wait(bytes);
       },
+      keepSums: (blob, sums) => keepBlockSums({ records: options.records, random: this.#random }, blob, sums),
       signal: options.signal,
     };
   }

@@ -30,6 +30,23 @@ export async function* checkSmallRecords({ records, signal }: Check): AsyncGener
   }
 }
 
+/** Block sums that stay although their blob has gone: nothing removes them any more. */
+export async function* strayBlockSums({ records, signal }: Check): AsyncGenerator<Finding> {
+  for await (const { key } of entries(records, within('c'))) {
+    signal?.throwIfAborted();
+    const blob = String(decodeKey(key)[1]);
+    const owners = isBlobId(blob) ? [recordKeys.owner(blob), recordKeys.removal(blob)] : [];
+    // All at one moment: owner, removal and sums go in commits of their own.
+    const [sums, ...found] = await records.getAll([key, ...owners]);
+    if (sums === undefined || found.some((entry) => entry !== undefined)) continue;
+    yield {
+      kind: 'stray-record',
+      record: shownKey(key),
+      message: `the record has the block sums of a blob that nothing owns`,
+    };
+  }
+}
+
 async function contradictionOf(records: RecordStore, kind: string, key: Key): Promise<string | undefined> {
   const [first = '', second = ''] = decodeKey(key).slice(1).map(String);
   if (kind === 't' && isBlobId(first)) {

@@ -9,7 +9,7 @@ import type { Finding } from './finding.ts';
 import { inParallel } from './in-parallel.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
-import { checkSmallRecords } from './small-records.ts';
+import { checkSmallRecords, strayBlockSums } from './small-records.ts';
 import { strayOwners } from './stray-owners.ts';
 import { checkUpload, strayParts } from './verify-uploads.ts';
 
@@ -71,6 +71,7 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
 
   async function* everyFinding(): AsyncGenerator<Finding> {
     yield* checkSmallRecords(check);
+    yield* strayBlockSums(check);
     const objects = inParallel(allObjectRecords(records), concurrency, (object) => checkObject(check, object));
     for await (const { findings } of objects) {
       summary.objects += 1;

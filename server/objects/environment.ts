@@ -2,6 +2,7 @@ import type { DigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { BlockSumsUnderWay } from './block-sums-of.ts';
 import type { Seats } from './hashing/seats.ts';
 import type { KnownKeyUses } from './key-guard.ts';
 import type { DecodedBuckets } from './records/decoded-buckets.ts';
@@ -23,6 +24,7 @@ export interface Environment {
   readonly turns: Turns;
   readonly buckets: DecodedBuckets;
   readonly keyUses: KnownKeyUses;
+  readonly blockSumsUnderWay: BlockSumsUnderWay;
   /** Where large bodies are hashed on another thread; undefined where there is none. */
   readonly seats: Seats | undefined;
 }

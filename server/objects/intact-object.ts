@@ -1,7 +1,7 @@
 import type { Pieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { CustomerKey } from '../encryption/customer-key.ts';
-import { BlobTruncated } from '../store/blob-store.ts';
+import { BlobAltered } from '../store/blob-store.ts';
 import type { Environment } from './environment.ts';
 import { getObject, headObject } from './get-object.ts';
 import type { ObjectInfo, ReadableObject, ReadConditions } from './object-layer.ts';
@@ -35,7 +35,7 @@ export async function getIntactObject(
   const { info, open, lend, bytes } = await getObject(environment, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   const note = (error: unknown) => {
-    if (error instanceof DamagedBody || error instanceof BlobTruncated) void mark(environment, info, error);
+    if (error instanceof DamagedBody || error instanceof BlobAltered) void mark(environment, info, error);
   };
   return {
     info,

@@ -68,6 +68,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     turns: new Turns(),
     buckets: new DecodedBuckets(),
     keyUses: new Map(),
+    blockSumsUnderWay: new Map(),
     seats: options.seats,
   };
   return {

@@ -4,16 +4,17 @@ import { eachPiece, ownPieces, type Pieces, readable, singlePiece, type Tenure }
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import { DecryptedPieces } from '../encryption/decrypted-pieces.ts';
 import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
-import { cipherRange, packageCuts } from '../encryption/package-layout.ts';
+import { cipherRange, cipherSize, packageCuts } from '../encryption/package-layout.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream, type Decryption } from '../encryption/packages.ts';
-import { type BlobId, BlobTruncated, type Cuts } from '../store/blob-store.ts';
+import { BlobAltered, type BlobId, type Cuts } from '../store/blob-store.ts';
 import type { Entry } from '../store/record-store.ts';
+import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
+import { CheckedBlocks } from './checked-blocks.ts';
 import { holds } from './checksums/check-of.ts';
 import type { Environment } from './environment.ts';
 import { recoverObjectKey } from './object-keys.ts';
 import { LatePieces } from './late-pieces.ts';
 import type { ReadableObject } from './object-layer.ts';
-import { PlainPieces } from './plain-pieces.ts';
 import { decodeBody } from './records/body-record.ts';
 import type { ManifestPart } from './records/manifest.ts';
 import type { ObjectRecord, Protection } from './records/object-record.ts';
@@ -42,7 +43,8 @@ export type OpenBody = Pick<ReadableObject, 'open' | 'lend' | 'bytes'>;
 /** How the bytes of a blob are had. */
 interface Source<T extends Tenure> {
   readonly tenure: T;
-  readonly read: (blob: BlobId, range: Range & { readonly cuts?: Cuts }) => Pieces<T>;
+  readonly read: (blob: BlobId, range: Range & { readonly cuts?: Cuts; readonly size: number }) => Pieces<T>;
+  readonly context: BlockSumsContext;
   /** Plaintext of what `read` gave, which may lie where that lay. */
   readonly decrypt: (ciphertext: Pieces<T>, decryption: Decryption) => Pieces<T>;
 }
@@ -63,11 +65,13 @@ export async function openBody(
   const { blobs } = environment;
   const own: Source<'own'> = {
     tenure: 'own',
+    context: environment,
     read: (blob, range) => ownPieces(blobs.read(blob, range)),
     decrypt: (ciphertext, decryption) => ownPieces(decryptedAnew(ciphertext, decryption)),
   };
   const lent: Source<Tenure> = {
     tenure: 'lent',
+    context: environment,
     read: (blob, range) => blobs.lend(blob, range),
     decrypt: (ciphertext, decryption) => new DecryptedPieces(ciphertext, decryption),
   };
@@ -124,22 +128,48 @@ function readBlob<T extends Tenure>(
 ): Pieces<T> {
   const { blob, protection, size, what } = stream;
   if (!('salt' in protection)) {
-    const pieces = source.read(blob, range);
-    const whole = range.start === 0 && range.end === size;
-    const damage = () => damaged(what);
-    return new PlainPieces(pieces, { length: range.end - range.start, damage, ...(whole && { whole: protection }) });
+    return readPlain(source, { blob, size, protection, what }, range);
   }
   return new LatePieces(
     source.tenure,
     () => {
       const cipher = cipherRange(range.start, range.end, size);
       const key = keyOf(stream, protection, stream.objectKey);
-      const ciphertext = source.read(blob, { start: cipher.start, end: cipher.end, cuts: packageCuts });
+      const ciphertext = source.read(blob, {
+        start: cipher.start,
+        end: cipher.end,
+        cuts: packageCuts,
+        size: cipherSize(size),
+      });
       return source.decrypt(ciphertext, { ...cipher, key, size });
     },
     // A blob that was cut names itself alone.
-    (error) => (error instanceof DamagedCiphertext || error instanceof BlobTruncated ? damaged(what, error) : error),
+    (error) => (error instanceof DamagedCiphertext || error instanceof BlobAltered ? damaged(what, error) : error),
   );
+}
+
+/** Each block is checked before a byte of it leaves. */
+function readPlain<T extends Tenure>(
+  { tenure, context, read }: Source<T>,
+  plain: PlainBlob & { readonly what: string },
+  range: Range,
+): Pieces<T> {
+  const { blob, size, what } = plain;
+  const damage = (found: string) => damaged(what, new Error(`blob ${blob}: ${found}`));
+  const open = () =>
+    new CheckedBlocks({
+      tenure,
+      range,
+      size,
+      damage,
+      read: (blocks, block) => read(blob, { ...blocks, cuts: { from: 0, every: block }, size }),
+      async sums() {
+        const sums = await blockSumsOf(context, plain);
+        if (sums === undefined) throw damage('it does not have its checksum');
+        return sums;
+      },
+    });
+  return new LatePieces(tenure, open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
 }
 
 /** Plaintext lies in new buffers, for who keeps it. */
@@ -175,5 +205,6 @@ function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey:
 }
 
 function damaged(what: string, cause?: Error): DamagedBody {
-  return new DamagedBody(`the stored bytes of ${what} are damaged: they are not what was written`, { cause });
+  const found = cause === undefined ? '' : ` (${cause.message})`;
+  return new DamagedBody(`the stored bytes of ${what} are damaged: they are not what was written${found}`, { cause });
 }

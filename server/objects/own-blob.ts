@@ -1,6 +1,7 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { BlobId } from '../store/blob-store.ts';
 import type { Environment } from './environment.ts';
+import type { StoredBlob } from './incoming-body.ts';
+import { encodeBlockSums } from './records/block-sums-record.ts';
 import { encodeRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 import type { BatchParts } from './supersede-object.ts';
@@ -11,7 +12,7 @@ import type { BatchParts } from './supersede-object.ts';
  */
 export async function ownBlob(
   environment: Environment,
-  blob: BlobId,
+  { blob, recordedSums }: StoredBlob,
   owner: string,
 ): Promise<Pick<BatchParts, 'expect' | 'put'>> {
   const tombstone = recordKeys.tombstone(blob);
@@ -20,6 +21,9 @@ export async function ownBlob(
   }
   return {
     expect: [{ kind: 'absent', key: tombstone }],
-    put: [{ key: recordKeys.owner(blob), value: encodeRecord({ object: owner }) }],
+    put: [
+      { key: recordKeys.owner(blob), value: encodeRecord({ object: owner }) },
+      ...(recordedSums ? [{ key: recordKeys.blockSums(blob), value: encodeBlockSums(recordedSums) }] : []),
+    ],
   };
 }

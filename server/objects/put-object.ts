@@ -94,7 +94,7 @@ function commitObject(
     const guard = guardBucket(bucket, found.stored);
     const keyGuard = await guardKey(environment, record.sealed, attempt);
     const superseded = await supersedeObject(environment, bucket, key, found.current, record.body.kind);
-    const owned = stored.kind === 'blob' ? await ownBlob(environment, stored.blob, record.id) : undefined;
+    const owned = stored.kind === 'blob' ? await ownBlob(environment, stored, record.id) : undefined;
     const put = [...guard.put, ...superseded.put, ...(owned?.put ?? []), { key: found.objectKey, value }];
     if (inline !== undefined) put.push(inline);
     const expect = [...guard.expect, ...keyGuard, ...superseded.expect, ...(owned?.expect ?? [])];

@@ -52,8 +52,9 @@ export async function receiveAtSeat(
     await blobs.writePieces?.(blob, queue);
     try {
       const result = digests.finish(await md5);
-      const protection = protectionOf(result, sealing && mac && { salt: sealing.salt, mac: mac.digest() });
-      return { digests: result, protection, stored: { kind: 'blob', blob } };
+      const sealed = sealing && mac && { salt: sealing.salt, mac: mac.digest() };
+      const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsApart);
+      return { digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
     } catch (error) {
       await discardBlob(environment, blob);
       throw error;

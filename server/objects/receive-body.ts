@@ -31,7 +31,7 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     const bytes = key === undefined ? plaintext : encryptBuffer(plaintext, key);
     return {
       digests: result,
-      protection: protectionOf(result, salt && { salt, stored: crc32(bytes) }),
+      ...protectionOf(result, salt && { salt, stored: crc32(bytes) }),
       stored: { kind: 'inline', bytes },
     };
   }
@@ -55,8 +55,9 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
   await environment.blobs.write(blob, key === undefined ? measured : ciphertext(key));
   try {
     const result = digests.finish();
-    const protection = protectionOf(result, salt && mac && { salt, mac: mac.digest() });
-    return { digests: result, protection, stored: { kind: 'blob', blob } };
+    const sealed = salt && mac && { salt, mac: mac.digest() };
+    const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsApart);
+    return { digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
   } catch (error) {
     await discardBlob(environment, blob);
     throw error;

@@ -45,7 +45,7 @@ export async function drainRemovals(options: SweepOptions & { readonly delay?: n
     if (queued + delay > now) continue;
     await blobs.remove(blobOf(item.key));
     removed += 1;
-    if (done.push(item.key) === COMMIT_SIZE) await forget();
+    if (done.push(item.key, recordKeys.blockSums(blobOf(item.key))) >= COMMIT_SIZE) await forget();
   }
   await forget();
   return { removed };

@@ -21,7 +21,7 @@ export class SharedBlobStore implements BlobStore {
     return this.#opened().write(id, body);
   }
 
-  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
+  read(...[id, range]: Parameters<BlobStore['read']>): Readable {
     return this.#opened().read(id, range);
   }
 

@@ -22,15 +22,16 @@ export interface BlobStore {
 
   /**
    * Bytes from `start` inclusive to `end` exclusive. Errors with `BlobMissing` when there is no such blob,
-   * with `BlobTruncated` when it ends before the range does.
+   * with `BlobTruncated` when it ends before the range does, with `BlobAltered` when it has not the `size` that is given, or is
+   * something else than a file: before the first byte.
    */
-  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable;
+  read(id: BlobId, range: BlobBytes): Readable;
 
   /**
    * The same for who is done with a piece before he asks for the next, so that its buffer may be used again. Until then the buffer is
    * his to write into. With `cuts`, pieces end there where it costs the store nothing.
    */
-  lend(id: BlobId, range: { readonly start: number; readonly end: number; readonly cuts?: Cuts }): Pieces;
+  lend(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): Pieces;
 
   remove(id: BlobId): Promise<void>;
 
@@ -39,6 +40,13 @@ export interface BlobStore {
 
   /** Free and total bytes of what holds the blobs, where that can be told. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+}
+
+/** Bytes from `start` to `end`, exclusive, of a blob that has `size` in all, where that is known. */
+export interface BlobBytes {
+  readonly start: number;
+  readonly end: number;
+  readonly size?: number;
 }
 
 /** Places in a blob: byte `from`, and every so many bytes after it. */
@@ -62,10 +70,18 @@ export class BlobMissing extends Error {
   }
 }
 
-/** Bytes that were written are gone: the disk lost them or somebody cut the file. */
-export class BlobTruncated extends Error {
+/** A blob is not what was written: that shows without a look at its bytes. */
+export class BlobAltered extends Error {
+  override readonly name: string = 'BlobAltered';
+  constructor(id: BlobId, what: string) {
+    super(`blob ${id} ${what}`);
+  }
+}
+
+/** Bytes that were written are gone: the disk lost them, or the file was cut. */
+export class BlobTruncated extends BlobAltered {
   override readonly name = 'BlobTruncated';
   constructor(id: BlobId, at: number) {
-    super(`blob ${id} ends before byte ${at}, which was written`);
+    super(id, `ends before byte ${at}, which was written`);
   }
 }

@@ -2,22 +2,24 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
-import type { Sums } from './check-of.ts';
-import { Gmac } from './gmac.ts';
+import { type BlockSums, BlockSumsInProgress } from './block-sums.ts';
 import { type Hasher, hasherOf } from './hasher.ts';
 
 export interface BodyDigests {
   /** Where it was asked for, or the client gave Content-MD5. */
   readonly md5: Buffer | undefined;
   readonly checksum: Checksum | undefined;
-  readonly sums: Sums | undefined;
+  readonly sums: PlainSums | undefined;
 }
+
+/** What is kept of a plain body: of one in memory its CRC-32, of one that streams the sums of its blocks. */
+export type PlainSums = { readonly crc: number } | BlockSums;
 
 /** What is to be computed besides what the request expects. */
 interface Wanted {
   /** `elsewhere`: it comes with `finish`. */
   readonly md5: boolean | 'elsewhere';
-  /** What is kept to tell later whether the bytes are the same: `crc` of what is in memory, `gmac` of what streams. */
+  /** What is kept to tell later whether the bytes are the same: `crc` of what is in memory, block sums of what streams. */
   readonly sum: boolean;
 }
 
@@ -26,7 +28,7 @@ export class DigestsInProgress {
   readonly #expected: ExpectedDigests;
   readonly #md5: Hash | undefined;
   readonly #hasher: Hasher | undefined;
-  readonly #gmac: Gmac | undefined;
+  readonly #sums: BlockSumsInProgress | undefined;
 
   constructor(expected: ExpectedDigests, wanted: Wanted) {
     this.#expected = expected;
@@ -34,19 +36,18 @@ export class DigestsInProgress {
     this.#md5 = md5 ? createHash('md5') : undefined;
     const algorithm = algorithmOf(expected);
     this.#hasher = algorithm && hasherOf(algorithm);
-    this.#gmac = wanted.sum ? new Gmac() : undefined;
+    this.#sums = wanted.sum ? new BlockSumsInProgress() : undefined;
   }
 
   update(chunk: Buffer): void {
     this.#md5?.update(chunk);
     this.#hasher?.update(chunk);
-    this.#gmac?.update(chunk);
+    this.#sums?.update(chunk);
   }
 
   /** After the last byte. Throws `BadDigest`, and `InvalidDigest` for what cannot be a digest. */
   finish(md5: Buffer | undefined = this.#md5?.digest()): BodyDigests {
-    const sums = this.#gmac && { gmac: this.#gmac.digest() };
-    return checked(this.#expected, md5, this.#hasher?.digest(), sums);
+    return checked(this.#expected, md5, this.#hasher?.digest(), this.#sums?.digest());
   }
 }
 
@@ -76,7 +77,7 @@ function checked(
   expected: ExpectedDigests,
   md5: Buffer | undefined,
   digest: Buffer | undefined,
-  sums: Sums | undefined,
+  sums: PlainSums | undefined,
 ): BodyDigests {
   if (expected.md5 !== undefined) compare('Content-MD5', expected.md5, md5);
   return { md5, checksum: checkedChecksum(expected, digest), sums };

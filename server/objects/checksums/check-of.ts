@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
+import { areStored, BlockSumsInProgress, type StoredBlockSums } from './block-sums.ts';
 import { Gmac } from './gmac.ts';
 
 /** What is kept of plain bytes, to tell later whether they are the same. Where there are both, the GMAC is looked at: it is faster. */
-export type Sums = { readonly crc: number; readonly gmac?: string } | { readonly gmac: string };
+export type Sums = { readonly crc: number; readonly gmac?: string } | { readonly gmac: string } | StoredBlockSums;
 
 /** A check in progress. */
 export interface Check {
@@ -12,6 +13,10 @@ export interface Check {
 }
 
 export function checkOf(sums: Sums): Check {
+  if ('block' in sums) {
+    const blocks = new BlockSumsInProgress(sums.block);
+    return { update: (bytes) => blocks.update(bytes), holds: () => areStored(blocks.digest(), sums) };
+  }
   const { gmac } = sums;
   if (gmac !== undefined) {
     const mac = new Gmac();

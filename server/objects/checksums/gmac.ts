@@ -19,7 +19,19 @@ export class Gmac {
 
   /** 16 bytes, base64. */
   digest(): string {
-    this.#cipher.final();
-    return this.#cipher.getAuthTag().toString('base64');
+    return this.tag().toString('base64');
   }
+
+  /** To be asked once, after the last byte. */
+  tag(): Buffer {
+    this.#cipher.final();
+    return this.#cipher.getAuthTag();
+  }
+}
+
+/** Of bytes that are in memory. */
+export function tagOf(bytes: Buffer): Buffer {
+  const gmac = new Gmac();
+  gmac.update(bytes);
+  return gmac.tag();
 }

@@ -6,6 +6,7 @@ import { openUploadSealed } from '../customer-sealed.ts';
 import { checkBlocked, hasPlainEtag } from '../decide-encryption.ts';
 import { sealDigests } from '../digests.ts';
 import type { Environment } from '../environment.ts';
+import type { StoredBlob } from '../incoming-body.ts';
 import { recoverObjectKey } from '../object-keys.ts';
 import type { ByteRange, CopySource, ExpectedDigests, ObjectEncryption, PartInfo, PutPart } from '../object-layer.ts';
 import { ownBlob } from '../own-blob.ts';
@@ -51,6 +52,8 @@ export async function putPart(
     md5: hasPlainEtag(sealed?.scheme),
     objectKey,
     inlineLimit: -1,
+    // A manifest of thousands of parts is read by every GET.
+    sumsApart: true,
   });
   if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
   const { blob } = received.stored;
@@ -67,7 +70,7 @@ export async function putPart(
       protection: received.protection,
       ...(checksum && { checksum }),
     };
-    await commitPart(environment, request, record);
+    await commitPart(environment, request, record, received.stored);
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
     throw error;
@@ -100,7 +103,7 @@ export function partInfo(partNumber: number, record: PartRecord, { etag, checksu
 }
 
 /** Expects the upload's record, which completing and aborting delete: no part is committed after them. */
-function commitPart(environment: Environment, request: PutPart, record: PartRecord): Promise<void> {
+function commitPart(environment: Environment, request: PutPart, record: PartRecord, stored: StoredBlob): Promise<void> {
   const { bucket, key, uploadId, partNumber } = request;
   const partKey = recordKeys.part(uploadId, partNumber);
   const value = encodeRecord(record);
@@ -109,7 +112,7 @@ function commitPart(environment: Environment, request: PutPart, record: PartReco
     const current = await environment.records.get(partKey);
     const replaced = current && (decodeRecord(current.value, `part ${partNumber} of upload ${uploadId}`) as PartRecord);
     const removal = queueRemoval(replaced ? [replaced.blob] : [], environment.clock());
-    const owned = await ownBlob(environment, record.blob, uploadId);
+    const owned = await ownBlob(environment, stored, uploadId);
     return {
       batch: {
         expect: [

@@ -1,4 +1,5 @@
 import type { BlobId } from '../../store/blob-store.ts';
+import type { Sums } from '../checksums/check-of.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
 import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
@@ -29,16 +30,15 @@ export type Body =
   | { readonly kind: 'parts'; readonly count: number; readonly crc?: number };
 
 /**
- * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); plain ones by their CRC-32 or,
- * blobs, by their GMAC (`Gmac`).
+ * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); inline plain ones by
+ * their CRC-32, plain blobs by the sums of their blocks.
  * `mac` is the GMAC of the ciphertext of a blob, `stored` the CRC-32 of a small one, so that a scrub needs no key. Blobs written before
  * have `stored` too, or nothing.
  */
 export type Protection =
   | { readonly salt: string; readonly stored?: number; readonly mac?: string }
-  /** Blobs written before have a `gmac` besides, or none. */
-  | { readonly crc: number; readonly gmac?: string }
-  | { readonly gmac: string };
+  /** Blobs of formats 1 and 2 have a CRC-32, a GMAC of all bytes, or both. */
+  | Sums;
 
 /** The sealed keys of an encrypted object; bytes are base64. */
 export type SealedKeys = ServiceSealedKeys | CustomerSealedKeys;

@@ -23,6 +23,8 @@ export const recordKeys = {
   hold: (id: string): Key => key('hold', id),
   /** Whether a named key is used for new objects. */
   keyUse: (keyName: string): Key => key('k', 'use', keyName),
+  /** The sums of a plain blob's blocks, where they are not in its protection. */
+  blockSums: (blob: BlobId): Key => key('c', blob),
   /** Who owns a blob. */
   owner: (blob: BlobId): Key => key('r', blob),
   /** A blob given up by the sweeper: its writer may no longer commit it. */

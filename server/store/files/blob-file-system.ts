@@ -14,6 +14,7 @@ export interface BlobFileSystem {
   unlink(path: string): Promise<void>;
   /** Makes the names in a folder durable. */
   syncFolder(path: string): Promise<void>;
+  /** For reading; `ELOOP` where the last part of the path is a symbolic link. */
   open(path: string): Promise<OpenFile>;
   /** Names in a folder; none when there is no such folder. */
   names(path: string): AsyncIterable<string>;
@@ -34,6 +35,8 @@ export interface NewFile {
 export interface OpenFile {
   /** Fills the buffer from this position on; how many bytes there were, 0 at the end. */
   read(into: Buffer, position: number): Promise<number>;
+  /** Undefined where it is no regular file. */
+  size(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 

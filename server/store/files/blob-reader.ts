@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { bodyBuffers, bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import type { BufferPool } from '../../../platform/buffer-pool.ts';
 import { ownPieces, type Pieces, readable } from '../../../platform/pieces.ts';
-import { type BlobId, BlobMissing, BlobTruncated, type Cuts } from '../blob-store.ts';
-import { type BlobFileSystem, isNoSuchFile, type OpenFile } from './blob-file-system.ts';
+import { BlobAltered, type BlobId, BlobMissing, BlobTruncated, type Cuts } from '../blob-store.ts';
+import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './blob-file-system.ts';
 
 /** Reads of 64 KiB got 1.3 GB/s out of a disk that reads of 1 MiB got 3.0 out of. */
 const READ_BYTES = 1024 * 1024;
@@ -15,6 +15,8 @@ export interface BlobRange {
   readonly id: BlobId;
   readonly start: number;
   readonly end: number;
+  /** What the file has in all, where that is known. */
+  readonly size?: number;
   /** Where pieces had better end. */
   readonly cuts?: Cuts;
 }
@@ -24,8 +26,9 @@ export function readBlob(range: BlobRange): Readable {
   return readable(ownPieces(newBuffers(range)));
 }
 
-async function* newBuffers({ fs, path, id, start, end }: BlobRange): AsyncIterable<Buffer> {
-  const file = await opened(fs, path, id);
+async function* newBuffers(range: BlobRange): AsyncIterable<Buffer> {
+  const { id, start, end } = range;
+  const file = await opened(range);
   try {
     let position = start;
     while (position < end) {
@@ -61,10 +64,10 @@ export class LentBlob implements Pieces<'lent'> {
   }
 
   async next(): Promise<Buffer | undefined> {
-    const { fs, path, id, end } = this.#range;
+    const { id, end } = this.#range;
     if (this.#closed) return undefined;
     this.#giveBack();
-    this.#file ??= await opened(fs, path, id);
+    this.#file ??= await opened(this.#range);
     const left = end - this.#position;
     if (left <= 0) return undefined;
     const buffer = this.#buffers.take(left);
@@ -99,10 +102,33 @@ function pieceLength({ end, cuts = PAGES }: BlobRange, position: number, room: n
   return cut > position ? cut - position : room;
 }
 
-async function opened(fs: BlobFileSystem, path: string, id: BlobId): Promise<OpenFile> {
+/** Opens the file, and sees that it is the one that was written as far as its kind and its size tell. */
+async function opened(range: BlobRange): Promise<OpenFile> {
+  const file = await openedFile(range);
+  try {
+    await checkSize(file, range);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function openedFile({ fs, path, id }: BlobRange): Promise<OpenFile> {
   try {
     return await fs.open(path);
   } catch (error) {
-    throw isNoSuchFile(error) ? new BlobMissing(id) : error;
+    if (isNoSuchFile(error)) throw new BlobMissing(id);
+    if (codeOf(error) === 'ELOOP') throw new BlobAltered(id, 'is a symbolic link instead of a file');
+    // A socket.
+    if (codeOf(error) === 'ENXIO') throw new BlobAltered(id, 'is no regular file');
+    throw error;
   }
+}
+
+async function checkSize(file: OpenFile, { id, end, size }: BlobRange): Promise<void> {
+  const found = await file.size();
+  if (found === undefined) throw new BlobAltered(id, 'is no regular file');
+  if (found < end) throw new BlobTruncated(id, end);
+  if (size !== undefined && found !== size) throw new BlobAltered(id, `has ${found} bytes instead of ${size}`);
 }

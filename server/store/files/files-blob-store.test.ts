@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeBlobStore, from, inPieces, listed, read, someBlobId } from '../blob-store.conformance.ts';
 import { BlobTruncated, type Piece } from '../blob-store.ts';
@@ -149,5 +151,39 @@ describe('the files blob store', () => {
   it('tells the free space', async () => {
     const space = await openFilesBlobStore(folder.path).space();
     expect(space !== undefined && space.free > 0 && space.total >= space.free).toBe(true);
+  });
+});
+
+describe('a blob whose file was replaced', () => {
+  const id = someBlobId();
+
+  async function replaced(by: (path: string) => Promise<unknown>) {
+    const own = await temporaryFolder();
+    const store = openFilesBlobStore(own.path);
+    await store.write(id, from([Buffer.from('stored')]));
+    const path = join(own.path, id.slice(-2), id);
+    await rename(path, join(own.path, 'before'));
+    await by(path);
+    const pieces = store.lend(id, { start: 0, end: 3, size: 6 });
+    try {
+      return await pieces.next();
+    } finally {
+      await pieces.close();
+      await own.remove();
+    }
+  }
+
+  it.each([
+    ['a symbolic link', (path: string) => symlink(join(dirname(path), '..', 'before'), path), 'is a symbolic link'],
+    ['a folder', (path: string) => mkdir(path), 'is no regular file'],
+    ['a longer file', (path: string) => writeFile(path, 'stored!'), 'has 7 bytes instead of 6'],
+    ['a shorter file', (path: string) => writeFile(path, 'store'), 'has 5 bytes instead of 6'],
+    ['an empty file', (path: string) => writeFile(path, ''), 'ends before byte 3'],
+  ])('by %s gives no byte', async (_, by, message) => {
+    await expect(replaced(by)).rejects.toThrow(message);
+  });
+
+  it('by a pipe gives no byte, and waits for no writer', async () => {
+    await expect(replaced((path) => promisify(execFile)('mkfifo', [path]))).rejects.toThrow('is no regular file');
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { isBlobId } from '../blob-id.ts';
-import type { BlobId, BlobStore, Cuts, Piece } from '../blob-store.ts';
+import type { BlobBytes, BlobId, BlobStore, Cuts, Piece } from '../blob-store.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { type BlobRange, LentBlob, readBlob } from './blob-reader.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './blob-file-system.ts';
@@ -69,12 +69,12 @@ class FilesBlobStore implements BlobStore {
     }
   }
 
-  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
+  read(id: BlobId, range: BlobBytes): Readable {
     return readBlob(this.#rangeOf(id, range));
   }
 
-  lend(id: BlobId, range: { readonly start: number; readonly end: number; readonly cuts?: Cuts }): Pieces {
-    return new LentBlob({ ...this.#rangeOf(id, range), ...(range.cuts && { cuts: range.cuts }) });
+  lend(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): Pieces {
+    return new LentBlob(this.#rangeOf(id, range));
   }
 
   async remove(id: BlobId): Promise<void> {
@@ -104,8 +104,8 @@ class FilesBlobStore implements BlobStore {
     return this.#fs.space(this.#root);
   }
 
-  #rangeOf(id: BlobId, { start, end }: { readonly start: number; readonly end: number }): BlobRange {
-    return { fs: this.#fs, path: join(this.#folderOf(id), id), id, start, end };
+  #rangeOf(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): BlobRange {
+    return { ...range, fs: this.#fs, path: join(this.#folderOf(id), id), id };
   }
 
   #folderOf(id: BlobId): string {

@@ -1,5 +1,8 @@
-import { close, open, read } from 'node:fs';
+import { close, constants, fstat, open, read } from 'node:fs';
 import type { OpenFile } from './blob-file-system.ts';
+
+/** No symbolic link at the end of the path, and no waiting for the writer of a pipe. */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** An open file by its descriptor: a `FileHandle` of `fs/promises` costs several times as much in each read. */
 export class NodeOpenFile implements OpenFile {
@@ -11,7 +14,7 @@ export class NodeOpenFile implements OpenFile {
 
   static open(path: string): Promise<NodeOpenFile> {
     return new Promise((resolve, reject) => {
-      open(path, 'r', (error, descriptor) => {
+      open(path, FLAGS, (error, descriptor) => {
         if (error === null) resolve(new NodeOpenFile(descriptor));
         else reject(error);
       });
@@ -22,6 +25,15 @@ export class NodeOpenFile implements OpenFile {
     return new Promise((resolve, reject) => {
       read(this.#descriptor, into, 0, into.length, position, (error, count) => {
         if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
+  }
+
+  size(): Promise<number | undefined> {
+    return new Promise((resolve, reject) => {
+      fstat(this.#descriptor, (error, stats) => {
+        if (error === null) resolve(stats.isFile() ? stats.size : undefined);
         else reject(error);
       });
     });

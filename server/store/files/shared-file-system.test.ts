@@ -77,7 +77,7 @@ describe('a shared file system', () => {
         const file = await nodeFileSystem.open(path);
         const stale = failing(reads === 0 ? 1 : 0, 'ESTALE', (into: Buffer, at: number) => file.read(into, at));
         reads += 1;
-        return { read: stale, close: () => file.close() };
+        return { read: stale, size: () => file.size(), close: () => file.close() };
       },
     });
     expect((await read(store, id, 0, bytes.length)).equals(bytes)).toBe(true);

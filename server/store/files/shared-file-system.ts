@@ -139,6 +139,10 @@ class SharedFile implements OpenFile {
     return this.#file.read(into, position);
   }
 
+  size(): Promise<number | undefined> {
+    return this.#file.size();
+  }
+
   close(): Promise<void> {
     return this.#file.close();
   }

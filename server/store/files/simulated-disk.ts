@@ -100,6 +100,7 @@ export class SimulatedDisk implements BlobFileSystem {
     if (!(inode instanceof Inode)) throw systemError('ENOENT');
     return {
       read: (into, position) => Promise.resolve(inode.bytes.copy(into, 0, position)),
+      size: () => Promise.resolve(inode.bytes.length),
       close: () => Promise.resolve(),
     };
   }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
-import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
+import { BlobAltered, type BlobBytes, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
 import { closed } from '../closed.ts';
 import { StoreUnavailable } from '../record-store.ts';
 import { Faults } from './faults.ts';
@@ -58,12 +58,12 @@ export class MemoryBlobStore implements BlobStore {
     return { size: bytes.length };
   }
 
-  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
+  read(id: BlobId, range: BlobBytes): Readable {
     return Readable.from(this.#chunks(id, range), { objectMode: false });
   }
 
   /** Wipes each piece when the next is asked for, so that tests notice who kept it. */
-  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+  lend(id: BlobId, range: BlobBytes): Pieces {
     const pieces = ownPieces(this.#chunks(id, range));
     let lent: Buffer | undefined;
     const wipe = () => {
@@ -99,11 +99,14 @@ export class MemoryBlobStore implements BlobStore {
     return undefined;
   }
 
-  async *#chunks(id: BlobId, range: { readonly start: number; readonly end: number }): AsyncIterable<Buffer> {
+  async *#chunks(id: BlobId, range: BlobBytes): AsyncIterable<Buffer> {
     await this.#begin();
     const blob = this.#blobs.get(id);
     if (blob?.whole !== true) throw new BlobMissing(id);
     if (range.end > blob.bytes.length) throw new BlobTruncated(id, range.end);
+    if (range.size !== undefined && range.size !== blob.bytes.length) {
+      throw new BlobAltered(id, `has ${blob.bytes.length} bytes instead of ${range.size}`);
+    }
     const bytes = Buffer.from(blob.bytes.subarray(range.start, range.end));
     const end = this.faults.strike(['blobRead']) === undefined ? undefined : this.faults.upTo(bytes.length);
     for (let at = 0; at < bytes.length; at += 65_536) {

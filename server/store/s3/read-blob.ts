@@ -2,32 +2,27 @@ import { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
-import { type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
+import { BlobAltered, type BlobBytes, type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
 import { blobObjectKey } from './blob-object-key.ts';
 import { Attempts } from './patience.ts';
 import { S3CallFailed, type S3Connection } from './s3-connection.ts';
 import { s3Failure } from './s3-failure.ts';
 
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** What is read ahead of a slow reader. */
 const READ_AHEAD = 256 * 1024;
 
 /** The bytes of a blob's object from `start` to `end`, exclusive. A connection that breaks is taken up again at the right byte. */
-export function readBlob(connection: S3Connection, id: BlobId, range: Range): Readable {
+export function readBlob(connection: S3Connection, id: BlobId, range: BlobBytes): Readable {
   const key = blobObjectKey(connection.address.prefix, id);
   return Readable.from(pieces(connection, key, id, range), { objectMode: false, highWaterMark: READ_AHEAD });
 }
 
 /** The same without a stream in between, and so without reading ahead beyond what the connection does. */
-export function lendBlob(connection: S3Connection, id: BlobId, range: Range): Pieces {
+export function lendBlob(connection: S3Connection, id: BlobId, range: BlobBytes): Pieces {
   return ownPieces(pieces(connection, blobObjectKey(connection.address.prefix, id), id, range));
 }
 
-async function* pieces(connection: S3Connection, key: string, id: BlobId, range: Range): AsyncIterable<Buffer> {
+async function* pieces(connection: S3Connection, key: string, id: BlobId, range: BlobBytes): AsyncIterable<Buffer> {
   if (range.start >= range.end) {
     await mustExist(connection, key, id);
     return;
@@ -36,7 +31,7 @@ async function* pieces(connection: S3Connection, key: string, id: BlobId, range:
   let at = range.start;
   let etag: string | undefined;
   for (;;) {
-    const answer = await ask(connection, key, id, { start: at, end: range.end }, etag);
+    const answer = await ask(connection, key, id, { ...range, start: at }, etag);
     etag = answer.ETag;
     try {
       for await (const chunk of arriving(answer.Body as Readable, connection.patience.silence)) {
@@ -59,9 +54,10 @@ async function ask(
   connection: S3Connection,
   key: string,
   id: BlobId,
-  { start, end }: Range,
+  range: BlobBytes,
   etag: string | undefined,
 ): Promise<GetObjectCommandOutput> {
+  const { start, end } = range;
   const request = {
     Bucket: connection.address.bucket,
     Key: key,
@@ -73,7 +69,7 @@ async function ask(
       client.send(new GetObjectCommand(request), options),
     );
     try {
-      checkRange(answer, id, { start, end });
+      checkRange(answer, id, range);
     } catch (error) {
       (answer.Body as Readable | undefined)?.destroy();
       throw error;
@@ -85,11 +81,15 @@ async function ask(
 }
 
 /** Whoever is given other bytes than those that were asked for must not pass them on. */
-function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id: BlobId, { start, end }: Range): void {
+function checkRange({ ContentRange, ContentLength }: GetObjectCommandOutput, id: BlobId, range: BlobBytes): void {
+  const { start, end } = range;
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '');
   const whole = ContentRange === undefined && start === 0 ? ContentLength : undefined;
   const size = match === null ? whole : Number(match[3]);
   if (size !== undefined && size < end) throw new BlobTruncated(id, end);
+  if (size !== undefined && range.size !== undefined && size !== range.size) {
+    throw new BlobAltered(id, `has ${size} bytes instead of ${range.size}`);
+  }
   if (whole !== undefined || (match !== null && Number(match[1]) === start && Number(match[2]) === end - 1)) return;
   throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, the blobs' S3 gave ${ContentRange ?? 'all'}`);
 }

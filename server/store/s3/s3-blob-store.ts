@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
-import type { BlobId, BlobStore } from '../blob-store.ts';
+import type { BlobBytes, BlobId, BlobStore } from '../blob-store.ts';
 import { blobObjectKey } from './blob-object-key.ts';
 import { checkBucket } from './check-bucket.ts';
 import { type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
@@ -58,11 +58,11 @@ class S3BlobStore implements BlobStore {
     return writeBlob(this.#connection, id, body, { partBytes: this.#partBytes, slots: this.#slots });
   }
 
-  read(id: BlobId, range: { readonly start: number; readonly end: number }): Readable {
+  read(id: BlobId, range: BlobBytes): Readable {
     return readBlob(this.#connection, id, range);
   }
 
-  lend(id: BlobId, range: { readonly start: number; readonly end: number }): Pieces {
+  lend(id: BlobId, range: BlobBytes): Pieces {
     return lendBlob(this.#connection, id, range);
   }
 
