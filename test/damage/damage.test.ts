@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SeededRandom } from '../crash/seeded-random.ts';
+import { verifyFolder } from '../crash/verify-folder.ts';
+import { s3Client } from '../harness/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { report } from '../soak/report.ts';
+import { damage, faults, places, storedBytes, type Victim } from './faults.ts';
+import { store } from './stored-objects.ts';
+
+/** `.ci/soak damage` asks for 1,000. */
+const wanted = Number(process.env['COFFER_FAULTS'] ?? 60);
+const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+const BATCH = 120;
+const Bucket = 'damaged';
+const env = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
+
+interface Tally {
+  faults: number;
+  refused: number;
+  cut: number;
+  /** Ranges that the damage does not touch. */
+  intact: number;
+}
+
+/** What a client gets: all the bytes that it could take for whole, or nothing. */
+async function got(client: S3Client, key: string, range: string | undefined): Promise<Buffer | 'refused' | 'cut'> {
+  let body;
+  try {
+    const answer = await client.send(new GetObjectCommand({ Bucket, Key: key, ...(range && { Range: range }) }));
+    body = answer.Body;
+  } catch {
+    return 'refused';
+  }
+  try {
+    return Buffer.from((await body?.transformToByteArray()) ?? []);
+  } catch {
+    return 'cut';
+  }
+}
+
+async function served<T>(path: string, work: (server: RunningServer, client: S3Client) => Promise<T>): Promise<T> {
+  const server = await startServer({ folder: path, env });
+  const client = s3Client(server);
+  try {
+    await untilReady(server);
+    return await work(server, client);
+  } finally {
+    client.destroy();
+    await server.stop();
+  }
+}
+
+describe('damage on the disk', () => {
+  const random = new SeededRandom(seed);
+  const tally: Tally = { faults: 0, refused: 0, cut: 0, intact: 0 };
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'coffer-damage-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** Whole and ranged, in an order that chance decides: the first damaged answer marks the object. */
+  async function read(client: S3Client, { key, bytes }: Victim, wrong: string[]): Promise<void> {
+    const start = random.between(0, bytes.length - 1);
+    const end = random.between(start, bytes.length - 1);
+    const ranges = [undefined, `bytes=${start}-${end}`];
+    if (random.between(0, 1) === 1) ranges.reverse();
+    for (const range of ranges) {
+      const answer = await got(client, key, range);
+      if (answer === 'refused' || answer === 'cut') {
+        tally[answer] += 1;
+        continue;
+      }
+      const expected = range === undefined ? bytes : bytes.subarray(start, end + 1);
+      if (!answer.equals(expected)) wrong.push(`${key} ${range ?? 'whole'}: wrong bytes`);
+      else if (range === undefined) wrong.push(`${key} was given whole in spite of its damage`);
+      else tally.intact += 1;
+    }
+  }
+
+  /** Every fault at every place, by turns. */
+  function victim(number: number): Victim {
+    const place = places[number % places.length] ?? 'blob';
+    const fault = faults[Math.floor(number / places.length) % faults.length] ?? 'bit';
+    const size = place.includes('inline') ? random.between(1, 100_000) : random.between(131_073, 700_000);
+    return { key: `object-${number}-${place.replaceAll(' ', '-')}`, bytes: random.bytes(size), fault, place };
+  }
+
+  async function batch(number: number, count: number): Promise<void> {
+    const path = join(folder, String(number));
+    const victims = Array.from({ length: count }, (_, index) => victim(number * BATCH + index));
+    const earlier = victims.filter(({ fault }) => fault === 'older');
+    await served(path, async (_, client) => {
+      await client.send(new CreateBucketCommand({ Bucket }));
+      for (const { key, bytes, place } of earlier) {
+        await store(client, { Bucket, Key: key, Body: random.bytes(bytes.length) }, place);
+      }
+    });
+    const keys = earlier.map(({ key }) => key);
+    const before = await storedBytes(path, Bucket, keys);
+    await served(path, async (_, client) => {
+      for (const { key, bytes, place } of victims) await store(client, { Bucket, Key: key, Body: bytes }, place);
+    });
+    await damage(path, Bucket, { victims, earlier: before }, random);
+    const wrong: string[] = [];
+    const log = await served(path, async (server, client) => {
+      for (const object of victims) await read(client, object, wrong);
+      return server.log.join('\n');
+    });
+    const { complaints } = await verifyFolder(path);
+    for (const { key, fault, place } of victims) {
+      if (!log.includes(`${Bucket}/${key} `)) wrong.push(`${key} (${fault}, ${place}) is not in the log`);
+      if (!complaints.some((complaint) => complaint.includes(`${Bucket}/${key} `))) {
+        wrong.push(`${key} (${fault}, ${place}) is not found by verify`);
+      }
+    }
+    tally.faults += victims.length;
+    expect(wrong).toEqual([]);
+    await rm(path, { recursive: true, force: true });
+  }
+
+  it(
+    `is never given for what was stored, and is named, in ${wanted} faults, seed ${seed}`,
+    async () => {
+      for (let number = 0; number * BATCH < wanted; number += 1) {
+        await batch(number, Math.min(BATCH, wanted - number * BATCH));
+      }
+      report(
+        `${tally.faults} faults (${faults.join(', ')}; ${places.join(', ')}), two answers each: ${tally.refused} refused, ` +
+          `${tally.cut} cut short, ${tally.intact} ranges that the damage did not touch, no wrong byte; all in log and verify; seed ${seed}`,
+      );
+    },
+    60_000 + wanted * 1_000,
+  );
+});

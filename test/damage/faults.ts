@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commitOnce } from '../../server/store/commit-once.ts';
+import { decodeBody, encodeBody } from '../../server/objects/records/body-record.ts';
+import { decodeManifest } from '../../server/objects/records/manifest.ts';
+import { decodeObject } from '../../server/objects/records/object-record.ts';
+import { recordKeys } from '../../server/objects/records/record-keys.ts';
+import { openDataFolder } from '../../server/store/data-folder.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import type { RecordStore } from '../../server/store/record-store.ts';
+import type { SeededRandom } from '../crash/seeded-random.ts';
+
+export const faults = ['bit', 'truncation', 'swap', 'symlink', 'older'] as const;
+export type Fault = (typeof faults)[number];
+
+export const places = ['blob', 'part', 'inline', 'encrypted blob', 'encrypted part', 'encrypted inline'] as const;
+export type Place = (typeof places)[number];
+
+/** An object, and what happens to its bytes. */
+export interface Victim {
+  readonly key: string;
+  readonly bytes: Buffer;
+  readonly fault: Fault;
+  readonly place: Place;
+}
+
+/** The stored bytes of an object, and how others take their place. */
+interface StoredBody {
+  readonly bytes: Buffer;
+  readonly file: string | undefined;
+  readonly replace: (bytes: Buffer) => Promise<void>;
+}
+
+/** The stored bytes of each of these objects, of a server that does not run. */
+export function storedBytes(folder: string, bucket: string, keys: readonly string[]): Promise<Map<string, Buffer>> {
+  return withRecords(folder, async (records, blobs) => {
+    const found = new Map<string, Buffer>();
+    for (const key of keys) found.set(key, (await bodyOf(records, blobs, bucket, key)).bytes);
+    return found;
+  });
+}
+
+/** Damages each victim in its own way; `earlier` has what was stored before of those that get an older file back. */
+export function damage(
+  folder: string,
+  bucket: string,
+  { victims, earlier }: { readonly victims: readonly Victim[]; readonly earlier: ReadonlyMap<string, Buffer> },
+  random: SeededRandom,
+): Promise<void> {
+  return withRecords(folder, async (records, blobs) => {
+    const bodies = new Map<Victim, StoredBody>();
+    for (const victim of victims) bodies.set(victim, await bodyOf(records, blobs, bucket, victim.key));
+    for (const [index, victim] of victims.entries()) {
+      const body = bodies.get(victim);
+      const other = bodies.get(victims[(index + 1) % victims.length] ?? victim);
+      if (body !== undefined && other !== undefined) {
+        await damageOne(victim, { body, other, earlier: earlier.get(victim.key) }, random);
+      }
+    }
+  });
+}
+
+async function damageOne(
+  { fault }: Victim,
+  { body, other, earlier }: { body: StoredBody; other: StoredBody; earlier: Buffer | undefined },
+  random: SeededRandom,
+): Promise<void> {
+  const { bytes, file, replace } = body;
+  switch (fault) {
+    case 'truncation': {
+      const length = random.between(0, bytes.length - 1);
+      return file === undefined ? replace(bytes.subarray(0, length)) : truncate(file, length);
+    }
+    case 'swap':
+      return replace(other.bytes);
+    case 'older':
+      return replace(earlier ?? other.bytes);
+    case 'symlink':
+      if (file !== undefined) {
+        // To the right bytes: what a link leads to can be changed by others.
+        await rename(file, `${file}-elsewhere`);
+        return symlink(`${file}-elsewhere`, file);
+      }
+      return replace(flipped(bytes, random));
+    case 'bit':
+      return replace(flipped(bytes, random));
+  }
+}
+
+function flipped(bytes: Buffer, random: SeededRandom): Buffer {
+  const changed = Buffer.from(bytes);
+  const at = random.between(0, bytes.length - 1);
+  changed[at] = (changed[at] ?? 0) ^ (1 << random.between(0, 7));
+  return changed;
+}
+
+async function bodyOf(records: RecordStore, blobs: string, bucket: string, key: string): Promise<StoredBody> {
+  const valueOf = async (recordKey: Buffer): Promise<Buffer> => {
+    const entry = await records.get(recordKey);
+    if (entry === undefined) throw new Error(`object ${key} is not complete`);
+    return entry.value;
+  };
+  const { id, body } = decodeObject(await valueOf(recordKeys.object(bucket, key)), bucket, key);
+  if (body.kind === 'inline') {
+    const place = recordKeys.inline(bucket, key);
+    return {
+      bytes: Buffer.from(decodeBody(await valueOf(place), id) ?? []),
+      file: undefined,
+      async replace(bytes) {
+        await commitOnce(records, { put: [{ key: place, value: encodeBody(id, bytes) }] }, randomBytes);
+      },
+    };
+  }
+  const manifest = async () =>
+    decodeManifest(decodeBody(await valueOf(recordKeys.manifest(bucket, key)), id) ?? Buffer.alloc(0), undefined);
+  const blob = body.kind === 'blob' ? body.blob : (await manifest())[0]?.blob;
+  if (blob === undefined) throw new Error(`object ${key} has no blob`);
+  const file = join(blobs, blob.slice(-2), blob);
+  return { bytes: await readFile(file), file, replace: (bytes) => writeFile(file, bytes) };
+}
+
+async function withRecords<T>(path: string, work: (records: RecordStore, blobs: string) => Promise<T>): Promise<T> {
+  const folder = await openDataFolder(path);
+  const records = openLmdbRecordStore({ folder: folder.recordsFolder });
+  try {
+    return await work(records, folder.blobsFolder);
+  } finally {
+    await records.close();
+    await folder.close();
+  }
+}
