@@ -30,6 +30,8 @@ const MAX_DIGEST = 240;
  */
 export class DigestSeal {
   readonly #mac: Cipheriv;
+  readonly #chained: Cipheriv;
+  #lastTag = Buffer.alloc(BLOCK);
   readonly #stream: Cipheriv;
 
   /** @param key 32 bytes, for this alone */
@@ -38,6 +40,7 @@ export class DigestSeal {
     for (let block = 0; block < 4; block += 1) counters[block * BLOCK] = block;
     const keys = blocksUnder(key).update(counters);
     this.#mac = blocksUnder(keys.subarray(0, 32));
+    this.#chained = createCipheriv('aes-256-cbc', keys.subarray(0, 32), this.#lastTag).setAutoPadding(false);
     this.#stream = blocksUnder(keys.subarray(32));
   }
 
@@ -71,16 +74,15 @@ export class DigestSeal {
     });
   }
 
+  /** One call of OpenSSL. Its chain goes on from the call before, so that the last block of that is taken out of the first. */
   #tag({ id, field, part }: DigestPlace, digest: Buffer): Buffer {
-    const block = Buffer.alloc(BLOCK);
-    block.write(id, 0, BLOCK, 'latin1');
-    let state = this.#mac.update(block);
-    block.write(id.slice(BLOCK), 0, BLOCK, 'latin1');
-    state = this.#mac.update(xorBytes(state, block, 0));
-    describe(block.fill(0), 0, { field, part, length: digest.length });
-    state = this.#mac.update(xorBytes(state, block, 0));
-    for (let at = 0; at < digest.length; at += BLOCK) state = this.#mac.update(xorBytes(state, digest, at));
-    return state;
+    const message = Buffer.alloc(3 * BLOCK + Math.ceil(digest.length / BLOCK) * BLOCK);
+    message.write(id, 0, ID_SIZE, 'latin1');
+    describe(message, ID_SIZE, { field, part, length: digest.length });
+    message.set(digest, 3 * BLOCK);
+    xorBytes(message, this.#lastTag);
+    this.#lastTag = this.#chained.update(message).subarray(-BLOCK);
+    return this.#lastTag;
   }
 
   /** Of what follows the tag. */
@@ -155,9 +157,10 @@ export class DigestPage {
     const start = at * BLOCK;
     copyBytes(this.tags, start, source, sealedStart, SEAL_SIZE);
     const digestStart = sealedStart + SEAL_SIZE;
-    for (const [block, digest] of this.digests.entries()) {
-      const offset = block * BLOCK;
+    let offset = 0;
+    for (const digest of this.digests) {
       copyBytes(digest, start, source, digestStart + offset, Math.min(BLOCK, this.digestLength - offset));
+      offset += BLOCK;
     }
   }
 }
@@ -192,11 +195,9 @@ function copyBytes(into: Buffer, start: number, from: Buffer, fromStart: number,
   for (let at = 0; at < length; at += 1) into[start + at] = from[fromStart + at] ?? 0;
 }
 
-/** One block, which may be cut short. */
-function xorBytes(block: Buffer, from: Buffer, start: number): Buffer {
-  const length = Math.min(BLOCK, from.length - start);
-  for (let at = 0; at < length; at += 1) block[at] = (block[at] ?? 0) ^ (from[start + at] ?? 0);
-  return block;
+/** One block. */
+function xorBytes(block: Buffer, other: Buffer): void {
+  for (let at = 0; at < BLOCK; at += 1) block[at] = (block[at] ?? 0) ^ (other[at] ?? 0);
 }
 
 /** Both have whole blocks, and begin at whole words. */

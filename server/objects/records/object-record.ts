@@ -115,12 +115,13 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
 }
 
 /** What the JSON of a record begins with: listings read the id without parsing it. */
-const ID_AHEAD = '{"id":"';
+const ID_AHEAD = Buffer.from('{"id":"');
 
 /** Where the id is; undefined where another server wrote it elsewhere. */
 function idStart(value: Buffer, json: number): number | undefined {
   const start = json + ID_AHEAD.length;
-  return value.toString('latin1', json, start) === ID_AHEAD && value[start + 32] === 0x22 ? start : undefined;
+  for (let at = 0; at < ID_AHEAD.length; at += 1) if (value[json + at] !== ID_AHEAD[at]) return undefined;
+  return value[start + 32] === 0x22 ? start : undefined;
 }
 
 /** The size alone: a count of everything needs nothing else. Throws `UnreadableRecord`. */
