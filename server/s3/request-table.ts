@@ -191,6 +191,13 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   GetBucketLifecycleConfiguration: common,
   GetBucketLogging: common,
   GetBucketNotificationConfiguration: common,
+  PutBucketNotificationConfiguration: {
+    ...common,
+    ...bodyDigests,
+    'x-amz-skip-destination-validation': harmless(
+      'a configuration that names no destination is the only one that is taken',
+    ),
+  },
   GetObjectLockConfiguration: common,
   GetBucketOwnershipControls: common,
   GetPublicAccessBlock: common,
@@ -239,6 +246,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...unlocking,
     ...version,
     ...each('if-match x-amz-if-match-last-modified-time x-amz-if-match-size', honoured),
+    'x-minio-force-delete': refused('the objects below a prefix are deleted one by one', { except: ['false'] }),
   },
   GetObjectAttributes: {
     ...common,
@@ -309,7 +317,7 @@ export const notServed: readonly string[] = (
   'ListBucketIntelligentTieringConfigurations ListBucketInventoryConfigurations ListBucketMetricsConfigurations ' +
   'ListDirectoryBuckets ListObjectAnnotations PutBucketAbac PutBucketAccelerateConfiguration PutBucketAcl ' +
   'PutBucketAnalyticsConfiguration PutBucketCors PutBucketIntelligentTieringConfiguration PutBucketInventoryConfiguration ' +
-  'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration PutBucketNotificationConfiguration ' +
+  'PutBucketLifecycleConfiguration PutBucketLogging PutBucketMetricsConfiguration ' +
   'PutBucketOwnershipControls PutBucketReplication PutBucketRequestPayment PutBucketVersioning PutBucketWebsite PutObjectAcl ' +
   'PutObjectAnnotation PutObjectLegalHold PutObjectLockConfiguration PutObjectRetention PutObjectTagging PutPublicAccessBlock ' +
   'RenameObject RestoreObject SelectObjectContent UpdateBucketMetadataAnnotationTableConfiguration ' +

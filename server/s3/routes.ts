@@ -26,6 +26,7 @@ import { listObjectVersions } from './operations/list-object-versions.ts';
 import { listObjects } from './operations/list-objects.ts';
 import { listObjectsV2 } from './operations/list-objects-v2.ts';
 import { listParts } from './operations/list-parts.ts';
+import { putBucketNotification } from './operations/put-bucket-notification.ts';
 import { putObject } from './operations/put-object.ts';
 import * as none from './operations/unconfigured.ts';
 import { uploadPart } from './operations/upload-part.ts';
@@ -67,6 +68,7 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'bucket', 'lifecycle', none.getBucketLifecycle],
   ['GET', 'bucket', 'logging', none.getBucketLogging],
   ['GET', 'bucket', 'notification', none.getBucketNotification],
+  ['PUT', 'bucket', 'notification', putBucketNotification],
   ['GET', 'bucket', 'object-lock', none.getObjectLockConfiguration],
   ['GET', 'bucket', 'ownershipControls', none.getBucketOwnershipControls],
   ['GET', 'bucket', 'publicAccessBlock', none.getPublicAccessBlock],
