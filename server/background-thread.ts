@@ -1,4 +1,5 @@
 import { BodyMemory } from '../platform/body-memory.ts';
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -15,6 +16,7 @@ import { openAuditFeed } from './open-audit-feed.ts';
 import { createSourceFinder } from './access/source-address.ts';
 import { RequestEvents } from './access/request-events.ts';
 import { deploymentOf } from './deployment-of.ts';
+import { TaskReport } from './maintenance/background-tasks.ts';
 import { keepChecking } from './keep-checking.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { keepSealing } from './keep-sealing.ts';
@@ -68,6 +70,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
     tell({ kind: 'replicas', view });
     sealing.look(view);
   });
+  const tasks = new TaskReport({ records: services.stores.records, random: randomBytes });
   const sealing = keepSealing(services, log);
 
   const attempt = async () => {
@@ -112,8 +115,14 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
-          tidying = keepTidy(services, replicas.lease, log, settings);
-          checking = keepChecking(services.people.personCheck, replicas.lease, log, settings.personCheck.intervalMs);
+          tidying = keepTidy(services, replicas.lease, log, settings, tasks);
+          checking = keepChecking(
+            services.people.personCheck,
+            replicas.lease,
+            log,
+            settings.personCheck.intervalMs,
+            tasks,
+          );
           void replicas.work();
           void warnOfPolicies({ identities: services.access.identities, objects: services.objects }, log).catch(
             (error: unknown) => log.error({ err: error }, 'the stored policies could not be looked through'),

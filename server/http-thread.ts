@@ -21,6 +21,7 @@ import type { Readiness } from './http/health.ts';
 import { createRequestListener } from './http/request-listener.ts';
 import { requestIds } from './http/request-ids.ts';
 import { createS3Server } from './http/s3-server.ts';
+import { failingTasks, readBackgroundTasks } from './maintenance/background-tasks.ts';
 import { createKeyLifecycle } from './maintenance/key-lifecycle.ts';
 import { createMaintenance } from './maintenance/maintenance.ts';
 import { seatsAt } from './objects/hashing/hashing.ts';
@@ -98,7 +99,12 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const nextRequestId = requestIds(randomBytes);
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
   const freezer = new Freezer();
-  const dispatch = createDispatch({ readiness: readinessNow, rooms: () => rooms, metrics });
+  const dispatch = createDispatch({
+    readiness: readinessNow,
+    rooms: () => rooms,
+    metrics,
+    failingTasks: failingTasks(() => readBackgroundTasks(services.stores.records)),
+  });
   const listener = createRequestListener({
     handle: tracing?.handler(dispatch, events) ?? dispatch,
     secure: options.tls !== undefined,
@@ -235,6 +241,7 @@ function metricSources(
     integrity: () => integrityOf(stores.records),
     usage: () => createUsageReader(stores.records).last(),
     people: () => readTally(sealed),
+    backgroundTasks: () => readBackgroundTasks(stores.records),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     version: packageJson.version,
     startedAt,
@@ -298,6 +305,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
       process: known.process,
       stopping: known.stopping,
       usage: createUsageReader(services.records),
+      backgroundTasks: () => readBackgroundTasks(services.stores.records),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
       space: () => services.blobs.space(),
       maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),

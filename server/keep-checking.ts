@@ -1,4 +1,5 @@
 import type { PersonCheck } from './access/person-check.ts';
+import type { TaskReport } from './maintenance/background-tasks.ts';
 import type { Hold, Lease } from './replicas/lease.ts';
 import { repeated } from './replicas/repeated.ts';
 
@@ -17,19 +18,24 @@ export function keepChecking(
   lease: Pick<Lease, 'hold'>,
   log: CheckingLog,
   intervalMs: number,
+  tasks: Pick<TaskReport, 'run'>,
 ): { stop(): Promise<void> } {
   if (intervalMs === 0) return { stop: () => Promise.resolve() };
   const stopping = new AbortController();
   let hold: Hold | undefined;
+  const ended = () => stopping.signal.aborted || hold?.signal.aborted === true;
   const round = async () => {
-    hold = lease.hold();
-    if (hold === undefined) return;
-    const { checked, cutOff } = await check.run(undefined, AbortSignal.any([hold.signal, stopping.signal]));
-    if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'people who are gone lost their access');
+    const held = lease.hold();
+    hold = held;
+    if (held === undefined) return;
+    const run = async () => {
+      const { checked, cutOff } = await check.run(undefined, AbortSignal.any([held.signal, stopping.signal]));
+      if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'people who are gone lost their access');
+    };
+    await tasks.run('people', intervalMs, run, ended);
   };
   const rounds = repeated(intervalMs, round, (error) => {
-    const ended = stopping.signal.aborted || hold?.signal.aborted === true;
-    if (!ended) log.error({ err: error, retryInMs: intervalMs }, 'people could not be looked up');
+    if (!ended()) log.error({ err: error, retryInMs: intervalMs }, 'people could not be looked up');
   });
   return {
     async stop() {

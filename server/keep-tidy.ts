@@ -6,6 +6,7 @@ import type { Hold, Lease } from './replicas/lease.ts';
 import { repeated } from './replicas/repeated.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
+import type { TaskReport } from './maintenance/background-tasks.ts';
 import { resealRound } from './maintenance/reseal.ts';
 import { sealOldDigests } from './maintenance/seal-old-digests.ts';
 import { scrubRound } from './maintenance/scrub.ts';
@@ -46,28 +47,31 @@ export function keepTidy(
   lease: Lease,
   log: Logger,
   { scrubBytesPerSecond, scanner }: Pick<ServerSettings, 'scrubBytesPerSecond' | 'scanner'>,
+  tasks: Pick<TaskReport, 'run'>,
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, digests, objects } = services;
   const stopping = new AbortController();
   const skew = stores.shared ? clockSkew : 0;
-  const repeat = (intervalMs: number, what: string, work: Work) => repeatWork({ lease, log, intervalMs, what, work });
+  const common = { lease, log, tasks, signal: stopping.signal };
+  const repeat = (task: keyof typeof every, what: string, work: Work) =>
+    repeatWork({ ...common, task, intervalMs: every[task], what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
   const countUsage = usageRounds({ ...scanner, log });
   const rounds = [
-    repeat(every.removals, 'blobs that were given up', (hold) =>
+    repeat('removals', 'blobs that were given up', (hold) =>
       drainRemovals({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
     ),
-    repeat(every.orphans, 'blobs that never had an owner', (hold) =>
+    repeat('orphans', 'blobs that never had an owner', (hold) =>
       sweepOrphans({ ...sweeping(hold), grace: ORPHAN_GRACE + skew }),
     ),
     // Not fenced: what has expired may be removed twice.
-    repeat(every.credentials, 'temporary credentials that expired', async () => ({
+    repeat('credentials', 'temporary credentials that expired', async () => ({
       removed: await access.temporary.sweep(),
     })),
     // One round is all that an administrator asked for.
     repeatWork({
-      lease,
-      log,
+      ...common,
+      task: 'keys',
       intervalMs: every.keys,
       what: 'keys',
       failed: 'could not change the keys of objects; the next round goes on',
@@ -80,8 +84,8 @@ export function keepTidy(
     }),
     // One pass over all objects that older servers wrote, and another that finds nothing.
     repeatWork({
-      lease,
-      log,
+      ...common,
+      task: 'digests',
       intervalMs: every.digests,
       what: 'digests',
       failed: 'could not seal the digests that older servers left readable; the next round goes on',
@@ -92,11 +96,12 @@ export function keepTidy(
         return { removed: 0 };
       },
     }),
-    // Whoever asks for a count waits for the next round.
+    // A caller that asks for a count waits for the next round. One that failed may have read everything: it is not repeated at once.
     repeatWork({
-      lease,
-      log,
+      ...common,
+      task: 'usage',
       intervalMs: every.usage,
+      retryMs: 60_000,
       what: 'usage',
       failed: 'could not count objects and bytes',
       async work(hold) {
@@ -110,8 +115,8 @@ export function keepTidy(
       ? []
       : [
           repeatWork({
-            lease,
-            log,
+            ...common,
+            task: 'scrub',
             intervalMs: every.scrub,
             what: 'damage',
             failed: 'could not look for damaged objects',
@@ -147,25 +152,33 @@ type Work = (hold: Hold) => Promise<{ readonly removed: number }>;
 function repeatWork(options: {
   readonly lease: Lease;
   readonly log: Logger;
+  readonly tasks: Pick<TaskReport, 'run'>;
+  /** Aborted when the server stops. */
+  readonly signal: AbortSignal;
+  readonly task: string;
   readonly intervalMs: number;
+  /** The interval by default. */
+  readonly retryMs?: number;
   readonly what: string;
   readonly failed?: string;
   readonly work: Work;
 }): { stop(): Promise<void> } {
-  const { lease, log, intervalMs, what, work, failed = `could not remove ${what}` } = options;
-  let stopped = false;
+  const { lease, log, tasks, signal, task, intervalMs, retryMs = intervalMs, what, work } = options;
+  const { failed = `could not remove ${what}` } = options;
+  let hold: Hold | undefined;
+  const isNoFailure = (error: unknown) => signal.aborted || hold?.signal.aborted === true || isExpected(error);
   const round = async () => {
-    const hold = lease.hold();
-    const { removed } = hold === undefined ? { removed: 0 } : await work(hold);
-    if (removed > 0) log.info({ removed }, `removed ${what}`);
+    const held = lease.hold();
+    hold = held;
+    if (held === undefined) return;
+    const run = async () => {
+      const { removed } = await work(held);
+      if (removed > 0) log.info({ removed }, `removed ${what}`);
+    };
+    await tasks.run(task, retryMs, run, isNoFailure);
   };
   const rounds = repeated(intervalMs, round, (error) => {
-    if (!stopped && !isExpected(error)) log.error({ err: error, retryInMs: intervalMs }, failed);
+    if (!isNoFailure(error)) log.error({ err: error, task, retryInMs: retryMs }, failed);
   });
-  return {
-    async stop() {
-      stopped = true;
-      await rounds.stop(patience);
-    },
-  };
+  return { stop: () => rounds.stop(patience) };
 }

@@ -99,6 +99,26 @@ function jsonOf({ body }: Answer): unknown {
 }
 
 describe('GET info', () => {
+  it('tells how the background tasks fare', async () => {
+    const failure = { since: 2_000, attempts: 3, error: 'the disk is away', retryAt: 8_000 };
+    const backgroundTasks = () => Promise.resolve([{ task: 'keys' }, { task: 'usage', lastSuccess: 1_000, failure }]);
+    const { json } = await call('GET', '/minio/admin/v3/info', root, { backgroundTasks });
+    expect(json).toMatchObject({
+      backgroundTasks: [
+        { task: 'keys', state: 'ok' },
+        {
+          task: 'usage',
+          state: 'failing',
+          lastSuccess: '1970-01-01T00:00:01.000Z',
+          since: '1970-01-01T00:00:02.000Z',
+          attempts: 3,
+          error: 'the disk is away',
+          nextAttempt: '1970-01-01T00:00:08.000Z',
+        },
+      ],
+    });
+  });
+
   it('shows one server with one drive', async () => {
     const { status, json } = await call('GET', '/minio/admin/v3/info', root);
     expect(status).toBe(200);

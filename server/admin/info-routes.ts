@@ -10,15 +10,17 @@ export const infoRoutes: readonly Route[] = [
 ];
 
 async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
-  const [buckets, usage, space, keyService, directory] = await Promise.all([
+  const [buckets, usage, space, keyService, directory, backgroundTasks] = await Promise.all([
     services.objects.listBuckets(),
     services.usage?.last(),
     services.space(),
     keyServiceState(services.keys),
     directoryState(services.directory),
+    services.backgroundTasks?.() ?? [],
   ]);
   const now = nowOf(services);
   const others = services.others?.() ?? [];
   const { server } = services;
-  return json(infoMessage({ server, others, buckets: buckets.length, usage, space, keyService, directory, now }));
+  const found = { usage, space, keyService, directory, backgroundTasks };
+  return json(infoMessage({ server, others, buckets: buckets.length, ...found, now }));
 }

@@ -1,4 +1,5 @@
 import type { Usage } from '../usage/usage.ts';
+import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { DirectoryState } from './directory-state.ts';
 import type { AdminServices, OtherServer } from './services.ts';
 
@@ -14,12 +15,13 @@ export interface InfoSources {
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly keyService: KeyServiceState;
   readonly directory: DirectoryState;
+  readonly backgroundTasks: readonly BackgroundTask[];
   readonly now: Date;
 }
 
 /** What `mc admin info` reads: one pool of one set of one drive. */
 export function infoMessage(sources: InfoSources): Record<string, unknown> {
-  const { server, others, buckets, usage, space, keyService, directory, now } = sources;
+  const { server, others, buckets, usage, space, keyService, directory, backgroundTasks, now } = sources;
   const theDrive = drive(server, space);
   const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
   return {
@@ -40,6 +42,7 @@ export function infoMessage(sources: InfoSources): Record<string, unknown> {
       audit: [],
       notifications: [],
     },
+    backgroundTasks: backgroundTasks.map(taskInfo),
     backend: {
       backendType: 'Erasure',
       onlineDisks: 1,
@@ -68,6 +71,21 @@ export function infoMessage(sources: InfoSources): Record<string, unknown> {
         },
       },
     },
+  };
+}
+
+/** Not in MinIO's answer: its clients pass over what they do not know. */
+function taskInfo({ task, lastSuccess, failure }: BackgroundTask) {
+  return {
+    task,
+    state: failure === undefined ? 'ok' : 'failing',
+    ...(lastSuccess !== undefined && { lastSuccess: new Date(lastSuccess).toISOString() }),
+    ...(failure && {
+      since: new Date(failure.since).toISOString(),
+      attempts: failure.attempts,
+      error: failure.error,
+      nextAttempt: new Date(failure.retryAt).toISOString(),
+    }),
   };
 }
 

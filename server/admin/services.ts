@@ -13,6 +13,7 @@ import type { StoredConfigurations } from '../identity-providers/stored-configur
 import type { KeyLifecycle } from '../maintenance/key-lifecycle.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { UsageReader } from '../usage/usage-reader.ts';
 import type { KeyAdministration } from './key-administration.ts';
 import type { ExportedBuckets } from './export-buckets.ts';
@@ -31,6 +32,8 @@ export interface AdminServices {
   readonly server: ServerFacts;
   /** How much is stored, by bucket. */
   readonly usage?: UsageReader;
+  /** How the background tasks of all servers fare. */
+  readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
   /** The other servers over the same stores that are there now. */
   readonly others?: () => readonly OtherServer[];
   /** Of what holds the blobs; undefined where that cannot be told. Bytes. */

@@ -6,11 +6,12 @@ import { NotServing } from './not-serving.ts';
 
 const done = () => Promise.resolve({ status: 200, headers: {}, body: { kind: 'empty' } } as const);
 
-function statusOf(rawPath: string, readiness: Readiness): Promise<number | 'refused'> {
+function answerTo(rawPath: string, readiness: Readiness, failing: readonly string[] = []) {
   const dispatch = createDispatch({
     readiness: () => readiness,
     rooms: () => ({ s3: done, sts: done, admin: done }),
     metrics: done,
+    failingTasks: () => failing,
   });
   const request = {
     requestId: '1',
@@ -21,7 +22,11 @@ function statusOf(rawPath: string, readiness: Readiness): Promise<number | 'refu
     secure: false,
     remoteAddress: '',
   };
-  return dispatch({ ...request, body: {} as IncomingRequest['body'] }).then(
+  return dispatch({ ...request, body: {} as IncomingRequest['body'] });
+}
+
+function statusOf(rawPath: string, readiness: Readiness): Promise<number | 'refused'> {
+  return answerTo(rawPath, readiness).then(
     ({ status }) => status,
     (error: unknown) => {
       if (error instanceof NotServing) return 'refused';
@@ -49,5 +54,15 @@ describe('probes and requests', () => {
       ready: await statusOf('/minio/health/ready', readiness),
       s3: await statusOf('/bucket/key', readiness),
     }).toEqual(expected);
+  });
+
+  it('name the background tasks that fail, and are answered 200 all the same', async () => {
+    const failing = ['scrub', 'usage'];
+    const ready = await answerTo('/minio/health/ready', { kind: 'ready' }, failing);
+    expect(ready).toMatchObject({ status: 200, headers: { 'x-coffer-failing-tasks': 'scrub, usage' } });
+    expect(await answerTo('/minio/health/live', { kind: 'ready' }, failing)).toMatchObject({
+      status: 200,
+      headers: {},
+    });
   });
 });

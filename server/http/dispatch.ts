@@ -18,13 +18,20 @@ export interface DispatchOptions {
   readonly rooms: () => Rooms | undefined;
   /** Answers before the server is ready, too. */
   readonly metrics: RequestHandler;
+  /** The names of background tasks that fail, for probes. */
+  readonly failingTasks?: () => readonly string[];
 }
 
 /** Which room a request is for. */
-export function createDispatch({ readiness, rooms, metrics }: DispatchOptions): RequestHandler {
+export function createDispatch({
+  readiness,
+  rooms,
+  metrics,
+  failingTasks = () => [],
+}: DispatchOptions): RequestHandler {
   return async (request): Promise<Answer> => {
     const now = readiness();
-    const health = answerHealth(request, now);
+    const health = answerHealth(request, now, failingTasks);
     if (health !== undefined) return health;
     if (isMetricsPath(request.rawPath)) return metrics(request);
     request.watch?.enters(roomOf(request));

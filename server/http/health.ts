@@ -23,13 +23,19 @@ const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
  * Answers the probes; undefined for any other request. Signed requests below `/health/` are for a bucket of that name.
  *
  * `live` is 200 as long as this process answers at all: a probe that fails restarts it, which never helps against a missing key
- * service.
+ * service. `ready` names the background tasks that fail, in a header: they hinder no request.
  */
-export function answerHealth(request: IncomingRequest, readiness: Readiness): Answer | undefined {
+export function answerHealth(
+  request: IncomingRequest,
+  readiness: Readiness,
+  failingTasks: () => readonly string[] = () => [],
+): Answer | undefined {
   const check = checkOf(request);
   if (check === undefined) return undefined;
   if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405);
   if (check === 'live' || readiness.kind === 'ready') {
+    const failing = check === 'ready' ? failingTasks() : [];
+    if (failing.length > 0) return answer(200, { 'x-coffer-failing-tasks': failing.join(', ') });
     return answer(200, check === 'cluster' ? { 'x-minio-write-quorum': '1', 'x-minio-read-quorum': '1' } : {});
   }
   return answer(503, { 'retry-after': '5' });

@@ -9,9 +9,10 @@ interface Range {
 
 /**
  * What belongs to a place and not to the data: queues of removals, what servers say of themselves, how far a copy or a scrub came, what
- * was counted.
+ * was counted, how background tasks fare.
  */
 const ofAPlace = [
+  prefixOf('background'),
   prefixOf('hold'),
   prefixOf('live'),
   prefixOf('q'),

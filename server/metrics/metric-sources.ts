@@ -28,6 +28,7 @@ export interface MetricSources {
   readonly people?: () => Promise<PeopleChecked | undefined>;
   /** Rejects where the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
+  readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
   readonly version: string;
   readonly startedAt: number;
   readonly dataFolder: string;
@@ -50,6 +51,13 @@ export interface PeopleChecked {
   readonly unreachable: number;
   /** Milliseconds since 1970. */
   readonly lastRound?: number | undefined;
+}
+
+/** A task that the servers do by themselves. Milliseconds since 1970. */
+export interface BackgroundTask {
+  readonly task: string;
+  readonly lastSuccess?: number;
+  readonly failure?: { readonly since: number };
 }
 
 /** What the scrub found. */
@@ -80,6 +88,7 @@ export interface MetricValues {
   readonly integrity?: Integrity | undefined;
   readonly usage?: Usage | undefined;
   readonly people?: PeopleChecked | undefined;
+  readonly backgroundTasks?: readonly BackgroundTask[] | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
   readonly process: ProcessFacts;
@@ -95,7 +104,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
   const healthy = sources.ready();
   const { checkKeyService } = sources;
   const { leads, live } = sources.replicas();
-  const [space, buckets, integrity, usage, people, keyService, process] = await Promise.all([
+  const [space, buckets, integrity, usage, people, backgroundTasks, keyService, process] = await Promise.all([
     inTime(sources.space()),
     // Before it is ready, reading the records may wait for the key service.
     healthy ? inTime(sources.buckets()) : undefined,
@@ -103,6 +112,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     // A row for each bucket: read where it is shown.
     healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
     healthy && sources.people ? inTime(sources.people()) : undefined,
+    healthy && sources.backgroundTasks ? inTime(sources.backgroundTasks()) : undefined,
     checkKeyService && inTime(checkKeyService().then(() => true)),
     processFacts(),
   ]);
@@ -119,6 +129,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     integrity,
     usage,
     people,
+    backgroundTasks,
     keyServiceOnline: checkKeyService && keyService === true,
     process,
     version: sources.version,

@@ -174,6 +174,19 @@ describe('the text of the metrics', () => {
     expect(await names('node', { usage })).not.toContain('minio_cluster_usage_total_bytes');
     expect(await names('cluster')).not.toContain('minio_cluster_usage_total_bytes');
   });
+  it('has how each background task fares', async () => {
+    const backgroundTasks = [
+      { task: 'scrub', lastSuccess: 1_050_000 },
+      { task: 'usage', failure: { since: 1_020_000 } },
+    ];
+    const found = await lines('cluster', { backgroundTasks });
+    expect(found.filter((line) => line.startsWith('coffer_background_task'))).toEqual([
+      'coffer_background_task_failing{task="scrub",server="coffer-0:9000"} 0',
+      'coffer_background_task_failing{task="usage",server="coffer-0:9000"} 1',
+      'coffer_background_task_failing_since_seconds{task="usage",server="coffer-0:9000"} 1020',
+      'coffer_background_task_last_success_seconds{task="scrub",server="coffer-0:9000"} 1050',
+    ]);
+  });
   it('has how many servers there are', async () => {
     expect(await lines('cluster')).toContain('minio_cluster_nodes_online_total{server="coffer-0:9000"} 3');
     expect(await lines('cluster', { replicas: 0 })).toContain(

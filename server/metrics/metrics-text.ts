@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 import type { Usage } from '../usage/usage.ts';
 import { apiLabel } from './api-label.ts';
-import type { MetricValues } from './metric-sources.ts';
+import type { BackgroundTask, MetricValues } from './metric-sources.ts';
 import { boundLabel, cumulative } from './cumulative.ts';
 import type { OperationSums } from './request-counters.ts';
 import { addBuckets } from './bucket-text.ts';
@@ -166,7 +166,36 @@ function addAudit(registry: Registry, { audit }: MetricValues): void {
   }
 }
 
+const perTask = [
+  [
+    'coffer_background_task_failing',
+    '1 where the last attempt of the task failed',
+    ({ failure }) => Number(failure !== undefined),
+  ],
+  [
+    'coffer_background_task_failing_since_seconds',
+    'Since when it fails, seconds since 1970',
+    ({ failure }) => inSeconds(failure?.since),
+  ],
+  [
+    'coffer_background_task_last_success_seconds',
+    'When it succeeded last, to ten minutes',
+    (task) => inSeconds(task.lastSuccess),
+  ],
+] as const satisfies readonly (readonly [string, string, (task: BackgroundTask) => number | undefined])[];
+
+function addBackgroundTasks(registry: Registry, tasks: readonly BackgroundTask[]): void {
+  for (const [name, help, valueOf] of perTask) {
+    const gauge = new Gauge({ name, help, labelNames: ['task'], registers: [registry] });
+    for (const task of tasks) {
+      const value = valueOf(task);
+      if (value !== undefined) gauge.set({ task: task.task }, value);
+    }
+  }
+}
+
 function addCluster(registry: Registry, values: MetricValues): void {
+  addBackgroundTasks(registry, values.backgroundTasks ?? []);
   const { healthy, space, buckets, keyServiceOnline, replicas, integrity, people } = values;
   const scrub = integrity?.scrub;
   addCounters(registry, [

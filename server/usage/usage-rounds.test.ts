@@ -70,19 +70,6 @@ describe('usageRounds', () => {
     expect(await reader.last()).toBeUndefined();
   });
 
-  it('tries a count that failed again, but not at once', async () => {
-    const { records, round, reader, pass } = await counting();
-    const scan = vi.spyOn(records, 'scan').mockImplementationOnce(() => {
-      throw new Error('the disk is away');
-    });
-    await expect(round()).rejects.toThrow('the disk is away');
-    await round();
-    expect(scan).toHaveBeenCalledTimes(1);
-    pass(minute);
-    await round();
-    expect(await reader.last()).toBeDefined();
-  });
-
   it('stops asking when the server stops', async () => {
     const { reader } = await counting();
     await expect(reader.countNow(AbortSignal.abort(new Error('stopped')))).rejects.toThrow(/abort/i);

@@ -21,8 +21,6 @@ export interface UsageRound {
 
 /** A count is followed by a rest of so many times what it took: over a large store it goes on for a tenth of the time, not for ever. */
 const REST = 9;
-/** Milliseconds before a count that failed is tried again: it may have read everything. */
-const RETRY_AFTER = 60_000;
 
 /**
  * A round counts once, where a count is due, and keeps the result; it does nothing otherwise. A count that is cut off begins anew with
@@ -30,22 +28,15 @@ const RETRY_AFTER = 60_000;
  */
 export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) => Promise<void> {
   const { cycleMs, recordsPerSecond, log, clock = Date.now, random = randomBytes } = options;
-  let notBefore = -Infinity;
   return async ({ records, signal }) => {
     const began = clock();
-    if (began < notBefore) return;
     const state = await readCountState(records);
     // The last result stays right while nothing changes, and another one could not be kept.
     if (!isDue(state, began, cycleMs) || (await isReadOnly(records))) return;
-    try {
-      const { buckets, unreadable } = await countUsage({ records, recordsPerSecond, signal });
-      const ended = clock();
-      await writeUsage(records, { began, ended, answers: state.asked, unreadable, buckets }, random);
-      if (unreadable > 0) log.warn({ unreadable }, 'some records could not be read, and are missing in the usage');
-    } catch (error) {
-      if (signal?.aborted !== true) notBefore = clock() + RETRY_AFTER;
-      throw error;
-    }
+    const { buckets, unreadable } = await countUsage({ records, recordsPerSecond, signal });
+    const ended = clock();
+    await writeUsage(records, { began, ended, answers: state.asked, unreadable, buckets }, random);
+    if (unreadable > 0) log.warn({ unreadable }, 'some records could not be read, and are missing in the usage');
   };
 }
 

@@ -1,0 +1,133 @@
+import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
+import { commitOnce } from '../store/commit-once.ts';
+import { decodeKey, key, within } from '../store/keys.ts';
+import type { RecordStore } from '../store/record-store.ts';
+
+/** A background task, as the server that did it last reports it. Times are milliseconds since 1970. */
+export interface BackgroundTask {
+  readonly task: string;
+  /** Absent where it has never succeeded. */
+  readonly lastSuccess?: number;
+  /** Present while it fails. */
+  readonly failure?: {
+    readonly since: number;
+    readonly attempts: number;
+    readonly error: string;
+    readonly retryAt: number;
+  };
+}
+
+/** Milliseconds. A success is written down no more often, unless it ends a failure: some tasks run every two seconds. */
+const successInterval = 600_000;
+/** Milliseconds between attempts of a task that fails, at most. */
+const maxBackoff = 600_000;
+const maxErrorLength = 500;
+
+export interface TaskReportOptions {
+  readonly records: RecordStore;
+  readonly random: (size: number) => Buffer;
+  readonly clock?: () => number;
+}
+
+/**
+ * Runs background tasks, and keeps in the records how each fares, for every server to show. A task that fails is tried again, later each
+ * time; none stops for good.
+ */
+export class TaskReport {
+  readonly #options: TaskReportOptions;
+  readonly #tasks = new Map<string, { state: BackgroundTask; written: number }>();
+
+  constructor(options: TaskReportOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does `work` unless a failure was too short a while ago: less than `retryMs`, and twice as long each time. Rejects with its error. `isExpected`: errors that are no failure, such as a
+   * lease that another server took over.
+   */
+  async run(
+    task: string,
+    retryMs: number,
+    work: () => Promise<void>,
+    isExpected: (error: unknown) => boolean = () => false,
+  ): Promise<void> {
+    const now = this.#options.clock ?? Date.now;
+    const before = this.#tasks.get(task) ?? (await this.#before(task));
+    const failure = before?.state.failure;
+    if (failure !== undefined && now() < failure.retryAt) return;
+    try {
+      await work();
+    } catch (error) {
+      if (!isExpected(error)) {
+        const attempts = (failure?.attempts ?? 0) + 1;
+        await this.#write({
+          ...(before?.state ?? { task }),
+          failure: {
+            since: failure?.since ?? now(),
+            attempts,
+            error: (error instanceof Error ? error.message : String(error)).slice(0, maxErrorLength),
+            retryAt: now() + Math.min(Math.max(maxBackoff, retryMs), retryMs * 2 ** Math.min(attempts - 1, 20)),
+          },
+        });
+      }
+      throw error;
+    }
+    const due = before === undefined || failure !== undefined || now() - before.written >= successInterval;
+    if (due) await this.#write({ task, lastSuccess: now() });
+    else before.state = { task, lastSuccess: now() };
+  }
+
+  /** How the task fared on the server that did it before. It is tried at once: a restart is often the cure. */
+  async #before(task: string): Promise<{ state: BackgroundTask; written: number } | undefined> {
+    const entry = await this.#options.records.get(key('background', task)).catch(() => undefined);
+    if (entry === undefined) return undefined;
+    const { failure, ...state } = decodeRecord(entry.value, `background task ${task}`) as BackgroundTask;
+    return { state: { ...state, ...(failure && { failure: { ...failure, retryAt: 0 } }) }, written: -Infinity };
+  }
+
+  /** What this server knows is kept where the records cannot be written: a server without records says so by itself. */
+  async #write(state: BackgroundTask): Promise<void> {
+    const { records, random, clock = Date.now } = this.#options;
+    this.#tasks.set(state.task, { state, written: clock() });
+    const put = [{ key: key('background', state.task), value: encodeRecord(state) }];
+    await commitOnce(records, { put }, random).catch(() => undefined);
+  }
+}
+
+/** Those of the last day, in the order of their names: a task that was turned off since then is none any more. */
+export async function readBackgroundTasks(
+  records: RecordStore,
+  clock: () => number = Date.now,
+): Promise<readonly BackgroundTask[]> {
+  const since = clock() - 86_400_000;
+  const tasks: BackgroundTask[] = [];
+  for await (const item of records.scan(within('background'))) {
+    if (item.kind !== 'entry') continue;
+    const state = decodeRecord(item.value, `background task ${String(decodeKey(item.key)[1])}`) as BackgroundTask;
+    if (Math.max(state.lastSuccess ?? 0, state.failure?.retryAt ?? 0) >= since) tasks.push(state);
+  }
+  return tasks;
+}
+
+/** The names of the tasks that fail, as they were a few seconds ago: a probe never waits for the records, and seldom asks them. */
+export function failingTasks(
+  read: () => Promise<readonly BackgroundTask[]>,
+  { everyMs = 5_000, clock = Date.now }: { readonly everyMs?: number; readonly clock?: () => number } = {},
+): () => readonly string[] {
+  let names: readonly string[] = [];
+  let readAt = -Infinity;
+  const refresh = async () => {
+    try {
+      names = (await read()).filter(({ failure }) => failure !== undefined).map(({ task }) => task);
+    } catch {
+      // The probe itself says that the records are away.
+    }
+  };
+  return () => {
+    if (clock() - readAt >= everyMs) {
+      readAt = clock();
+      void refresh();
+    }
+    return names;
+  };
+}
