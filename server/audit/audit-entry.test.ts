@@ -66,6 +66,21 @@ function grantOf(subject: Subject) {
 }
 
 describe('an audit entry', () => {
+  it.each([
+    ['of a plain object', {}, true],
+    ['of an encrypted object', { responseHeaders: { 'x-amz-server-side-encryption': 'AES256' } }, false],
+    ['of a refusal, which does not tell', { status: 412 }, false],
+    ['of a copy, whose source may be encrypted', { operation: 'CopyObject' }, false],
+    ['of an upload that is completed while its answer is sent', { operation: 'CompleteMultipartUpload' }, false],
+  ] as const)('has digests of bodies where nothing is encrypted: %s', (_, more, shown) => {
+    const etag = '"81dc9bdb52d04dc20036dbd8313ed055"';
+    const headers = { ...read.request.headers, 'content-md5': 'gdyb21LQTcIANtvYMT7QVQ==' };
+    const responseHeaders = { etag, ...('responseHeaders' in more ? more.responseHeaders : {}) };
+    const entry = auditEntry({ ...read, ...more, request: { ...read.request, headers }, responseHeaders }, origin);
+    expect(entry.responseHeader['Etag'] === etag).toBe(shown);
+    expect(entry.requestHeader['Content-Md5'] === headers['content-md5']).toBe(shown);
+  });
+
   it('has the form of MinIO, version 1, and which statement decided', () => {
     expect(auditEntry(read, origin)).toEqual({
       version: '1',

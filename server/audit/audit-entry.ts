@@ -99,10 +99,21 @@ export interface AuditOrigin {
   readonly rootUser: string;
 }
 
+/**
+ * Whether an answer shows that nothing encrypted was concerned. Otherwise the entry has no digests: they tell short contents, and the log is
+ * readable. Answers of CompleteMultipartUpload may begin before it is known, and a copy's source may be encrypted though the copy is not.
+ */
+function isOfPlainObject({ operation, status, responseHeaders }: FinishedRequest): boolean {
+  if (operation === 'CompleteMultipartUpload' || operation?.includes('Copy') === true) return false;
+  const succeeded = status >= 200 && status < 300;
+  return succeeded && !Object.keys(responseHeaders).some((name) => name.startsWith('x-amz-server-side-encryption'));
+}
+
 /** The entry of a request. It holds no secret: bodies never come here, and headers, queries and claims are cleaned. */
 export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): AuditEntry {
   const { request, principal, bucket, key, decisions, decisionsLeftOut, refusal } = finished;
-  const query = queryWithoutSecrets(request.rawQuery);
+  const digests = { digests: isOfPlainObject(finished) };
+  const query = queryWithoutSecrets(request.rawQuery, digests);
   const tags = {
     ...(principal === undefined ? claimedAccessKey(request) : {}),
     ...(finished.outcome === 'answered' ? {} : { outcome: finished.outcome }),
@@ -131,8 +142,8 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     ...(request.headers.host === undefined ? {} : { requestHost: request.headers.host }),
     ...claimsOf(principal, finished.bearer),
     ...(Object.keys(query).length === 0 ? {} : { requestQuery: query }),
-    requestHeader: headersWithoutSecrets(request.headers),
-    responseHeader: headersWithoutSecrets(finished.responseHeaders),
+    requestHeader: headersWithoutSecrets(request.headers, digests),
+    responseHeader: headersWithoutSecrets(finished.responseHeaders, digests),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...senderOf(principal, origin.rootUser),
     ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),

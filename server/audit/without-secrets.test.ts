@@ -86,3 +86,26 @@ describe('claims in the audit log', () => {
     });
   });
 });
+
+describe('digests of bodies', () => {
+  const headers = {
+    etag: '"81dc9bdb52d04dc20036dbd8313ed055"',
+    'if-match': '"81dc9bdb52d04dc20036dbd8313ed055"',
+    'content-md5': 'gdyb21LQTcIANtvYMT7QVQ==',
+    'x-amz-checksum-sha256': 'A6xnQhbz4Vx2HuGl4lXwZ5U2I8iziLRFnhP5eNfIRvQ=',
+    'x-amz-content-sha256': '03ac674216f3e15c761ee1a5e255f067953623c8b388b4459e13f978d7c846f4',
+  };
+
+  it('are shown, or taken out where what they are of is encrypted', () => {
+    expect(Object.values(headersWithoutSecrets(headers))).toEqual(Object.values(headers));
+    const hidden = headersWithoutSecrets(headers, { digests: false });
+    expect(new Set(Object.values(hidden))).toEqual(new Set([redacted]));
+    const query = queryWithoutSecrets('X-Amz-Checksum-Crc32=NSRBwg%3D%3D&prefix=a', { digests: false });
+    expect(query).toEqual({ 'X-Amz-Checksum-Crc32': redacted, prefix: 'a' });
+  });
+
+  it('never hide what is none', () => {
+    const none = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', 'x-amz-checksum-algorithm': 'CRC32' };
+    expect(Object.values(headersWithoutSecrets(none, { digests: false }))).toEqual(Object.values(none));
+  });
+});

@@ -14,26 +14,42 @@ const harmless = new Set(['continuation-token', 'next-continuation-token']);
 /** Of what a provider sends browsers back with. */
 const secretParameters = new Set(['code', 'state']);
 
-/** Headers as MinIO's audit log has them: names in their usual case, one value each, secrets taken out. */
-export function headersWithoutSecrets(headers: IncomingHttpHeaders | OutgoingHttpHeaders): Record<string, string> {
+/** Names whose values tell a body by its digest, and values of `x-amz-content-sha256` that do. */
+const digestName =
+  /^(?:etag|(?:x-amz-copy-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-amz-checksum-(?:crc|sha).*)$/i;
+const noDigest = /^(?:UNSIGNED|STREAMING)-/;
+
+/**
+ * Headers as MinIO's audit log has them: names in their usual case, one value each, secrets taken out; with `digests` false those of bodies
+ * too.
+ */
+export function headersWithoutSecrets(
+  headers: IncomingHttpHeaders | OutgoingHttpHeaders,
+  { digests = true }: { readonly digests?: boolean } = {},
+): Record<string, string> {
   const clean: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || name === 'host') continue;
     const text = Array.isArray(value) ? value.join(', ') : String(value);
     const { shown, secret } = aboutHeader(name);
-    clean[shown] = secret ? redacted : withoutParameters(name, redactText(text));
+    const hidden = secret || (!digests && digestName.test(name) && !noDigest.test(text));
+    clean[shown] = hidden ? redacted : withoutParameters(name, redactText(text));
   }
   return clean;
 }
 
 /** Parameters of a query; of one that repeats, all values. What cannot be decoded stands as it came. */
-export function queryWithoutSecrets(rawQuery: string): Record<string, string> {
+export function queryWithoutSecrets(
+  rawQuery: string,
+  { digests = true }: { readonly digests?: boolean } = {},
+): Record<string, string> {
   const clean: Record<string, string> = {};
   if (rawQuery === '') return clean;
   for (const [name, value] of new URLSearchParams(rawQuery)) {
     const secret = !harmless.has(name) && (secretName.test(name) || secretParameters.has(name.toLowerCase()));
-    const text = secret ? redacted : redactText(value);
-    clean[name] = clean[name] === undefined || secret ? text : `${clean[name]},${text}`;
+    const hidden = secret || (!digests && digestName.test(name) && !noDigest.test(value));
+    const text = hidden ? redacted : redactText(value);
+    clean[name] = clean[name] === undefined || hidden ? text : `${clean[name]},${text}`;
   }
   return clean;
 }
