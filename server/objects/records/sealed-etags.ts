@@ -76,7 +76,9 @@ function openPage(seal: DigestSeal, { digests, targets }: Page, now: number): vo
   const authentic = seal.openPage(page);
   const hex = page.digests[0]?.toString('hex') ?? '';
   const counts = page.digests[1];
-  for (const [at, target] of targets.entries()) {
+  for (let at = 0; at < targets.length; at += 1) {
+    const target = targets[at];
+    if (target === undefined) continue;
     if (authentic[at] !== true) markDamaged(target, now);
     else {
       const md5 = hex.slice(at * 2 * MD5_SIZE, (at + 1) * 2 * MD5_SIZE);
