@@ -63,6 +63,7 @@ export class DigestSearch {
 export function certain(found: ReadonlySet<string>, byChance = 0): string[] {
   const short = [...found].filter((what) => /^CRC32C? /.test(what));
   const rest = [...found].filter((what) => !short.includes(what));
-  const told = short.length > byChance ? short.filter((what) => !what.endsWith(', raw')) : [];
+  const written = short.filter((what) => !what.endsWith(', raw'));
+  const told = written.length > byChance ? written : [];
   return [...rest, ...told].toSorted();
 }

@@ -26,8 +26,11 @@ import { writeAsBefore } from '../harness/old-records.ts';
 /** Objects of low entropy: a nightly run has a thousand. */
 const OBJECTS = Number(process.env['COFFER_SEALED_DIGESTS_OBJECTS'] ?? 100);
 const algorithms: readonly Checksum['algorithm'][] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'];
-/** Of 32 bits: a store that leaks has a fifth of the objects for each algorithm. */
-const BY_CHANCE = 10;
+/**
+ * Values of 32 bits are found by chance, about one in four searches for a thousand. A store that leaks has a fifteenth of the objects
+ * for each algorithm and kind of encryption.
+ */
+const BY_CHANCE = Math.ceil(OBJECTS / 400);
 const customerKey = new CustomerKey(Buffer.alloc(32, 3));
 const schemes: readonly RequestedEncryption[] = [
   { scheme: 'SSE-S3' },
