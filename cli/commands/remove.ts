@@ -4,7 +4,7 @@ import type { S3Client } from '../s3/client.ts';
 import { allObjects, listUploads } from '../s3/list-objects.ts';
 import { abortUpload } from '../s3/multipart-upload.ts';
 import { deleteObject, headObject } from '../s3/objects.ts';
-import { isNotFound } from '../s3/s3-response-error.ts';
+import { isNotFound, S3ResponseError } from '../s3/s3-response-error.ts';
 import { printable } from '../terminal/format.ts';
 import { displayName, parseObject, parseRemote, type RemoteTarget } from '../target.ts';
 import { deleteInBatches } from './remove-batches.ts';
@@ -44,18 +44,28 @@ async function removeOne(context: Context, argument: string, options: RemoveOpti
   const target = parseObject(argument, aliases);
   const client = await context.client(target.alias);
   if (options.incomplete === true) return removeUploads(context, client, target);
-  if (options.force !== true) await mustExist(client, target);
+  const there = await exists(client, target);
+  if (there === false && options.force !== true) {
+    throw new CliError('NotFound', `Object \`${target.text}\` does not exist`);
+  }
+  if (there === false) {
+    context.output.warn(`Object \`${printable(target.text)}\` does not exist: nothing was removed`);
+    return 0;
+  }
   await deleteObject(client, target.bucket, target.key);
   removed(context, target, target.key);
   return 0;
 }
 
-async function mustExist(client: S3Client, { bucket, key, text }: RemoteTarget): Promise<void> {
+/** S3 answers the same whether or not an object was there. Undefined where this caller may not know. */
+async function exists(client: S3Client, { bucket, key }: RemoteTarget): Promise<boolean | undefined> {
   try {
     await headObject(client, bucket, key);
+    return true;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new CliError('NotFound', `Object \`${text}\` does not exist`, { cause: error });
+    if (isNotFound(error)) return false;
+    if (error instanceof S3ResponseError && error.status === 403) return undefined;
+    throw error;
   }
 }
 

@@ -253,6 +253,9 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
       expect((await attempt('rm', '-r', 's/bucket')).stderr).toContain('needs --force');
       const { code, stderr } = await attempt('rm', 's/bucket/absent');
       expect([code, stderr]).toEqual([1, expect.stringContaining('`s/bucket/absent` does not exist')]);
+      const forced = await attempt('rm', '--force', 's/bucket/absent');
+      expect([forced.code, forced.stdout.toString()]).toEqual([0, '']);
+      expect(forced.stderr).toContain('nothing was removed');
     });
 
     it('keeps a bucket that is not empty, but by force', async () => {
