@@ -227,6 +227,22 @@ describe('what cannot be rendered', () => {
       'SecretNotFound: spec.tls.secretName of Tenant demo names the Secret gone, which does not exist',
     );
   });
+  it.each([
+    [
+      'storage.records.postgres',
+      { storage: { records: { postgres: { urlSecretRef: { name: 'gone', key: 'url' } } } } },
+    ],
+    [
+      'storage.blobs.s3',
+      { storage: { blobs: { s3: { endpoint: 'https://s3', bucket: 'one', credentialsSecret: { name: 'gone' } } } } },
+    ],
+    [
+      'settings',
+      { settings: [{ name: 'SVC_KMS_KEYSVC_API_KEY', valueFrom: { secretKeyRef: { name: 'gone', key: 'a' } } }] },
+    ],
+  ])('tells of %s, whose Secret is missing, and not of its key', (_field, spec) => {
+    expect(problem(() => server(tenant(spec)))).toMatch(/^SecretNotFound: .* names the Secret gone, which does not/);
+  });
   it('names the missing key and those that are there', () => {
     const more = { 'demo-root-credentials': { rootUser: 'a' } };
     expect(problem(() => server(tenant(), [], more))).toContain('has no such key (it has: rootUser)');
