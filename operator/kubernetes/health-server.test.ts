@@ -10,7 +10,11 @@ async function start(notReady: () => string | undefined = () => undefined) {
   const metrics = new OperatorMetrics({
     queueDepth: () => 7,
     leads: () => true,
-    statuses: () => [],
+    resources: () => [
+      { namespace: 'red', kind: 'Tenant', name: 'demo', status: status('Ready', 'Ready') },
+      { namespace: 'red', kind: 'User', name: 'ann', status: status('Stalled', 'InvalidSpec') },
+      { namespace: 'red', kind: 'Bucket', name: 'photos', status: undefined },
+    ],
     certificateExpiries: () => [
       {
         namespace: 'red',
@@ -59,6 +63,9 @@ describe('HealthServers', () => {
       'coffer_operator_rollouts_total{reason="ImageChanged"} 1',
       'coffer_operator_rollouts_blocked{blocker="PodNotReady"} 0',
       'coffer_operator_watch_restarts_total{resource="pods"} 1',
+      'coffer_operator_resource_ready{namespace="red",kind="Tenant",name="demo"} 1',
+      'coffer_operator_resource_ready{namespace="red",kind="User",name="ann"} 0',
+      'coffer_operator_resource_ready{namespace="red",kind="Bucket",name="photos"} 0',
       'coffer_operator_certificate_expiry_timestamp_seconds{namespace="red",kind="certificate",name="demo-kms"} 1767225600',
     ]) {
       expect(text.split('\n')).toContain(line);

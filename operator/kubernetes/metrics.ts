@@ -5,11 +5,19 @@ import type { BlockerReason } from '../reconcile/rollout.ts';
 import { resourceKinds, type ResourceKind } from '../workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 
+/** A resource as the cluster has it. */
+export interface ObservedResource {
+  readonly namespace: string;
+  readonly kind: ResourceKind;
+  readonly name: string;
+  readonly status: ResourceStatus | undefined;
+}
+
 /** What is looked up when somebody asks for the metrics. */
 export interface MetricSources {
   readonly queueDepth: () => number;
   readonly leads: () => boolean;
-  readonly statuses: () => readonly (ResourceStatus | undefined)[];
+  readonly resources: () => readonly ObservedResource[];
   readonly certificateExpiries: () => readonly (CertificateExpiry & { readonly namespace: string })[];
 }
 
@@ -87,8 +95,22 @@ export class OperatorMetrics implements RolloutCounters {
       labelNames: ['blocker'],
       registers,
       collect() {
-        const counts = blockedByReason(sources.statuses());
+        const counts = blockedByReason(sources.resources().map(({ status }) => status));
         for (const blocker of blockers) this.set({ blocker }, counts.get(blocker) ?? 0);
+      },
+    });
+    // oxlint-disable-next-line no-new -- a gauge lives in its registry
+    new Gauge({
+      name: 'coffer_operator_resource_ready',
+      help: '1 where the condition Ready of a resource is True',
+      labelNames: ['namespace', 'kind', 'name'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { namespace, kind, name, status } of sources.resources()) {
+          const ready = status?.conditions.some(({ type, status: holds }) => type === 'Ready' && holds === 'True');
+          this.set({ namespace, kind, name }, ready === true ? 1 : 0);
+        }
       },
     });
     // oxlint-disable-next-line no-new -- a gauge lives in its registry

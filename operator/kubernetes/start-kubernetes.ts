@@ -11,10 +11,11 @@ import type { OperatorEvent } from '../reconcile/events.ts';
 import { parseQueueKey, queueKey } from '../reconcile/object-key.ts';
 import { RolloutLimit } from '../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../reconcile/work-queue.ts';
+import { resourceKinds } from '../workload.ts';
 import { standardCertificateTimes, type CertificateTimes } from './certificates/certificate-times.ts';
-import { ClusterCaches, resourceCaches } from './cluster-caches.ts';
+import { ClusterCaches } from './cluster-caches.ts';
 import { HealthServers, type HealthAddresses } from './health-server.ts';
-import { OperatorMetrics } from './metrics.ts';
+import { OperatorMetrics, type ObservedResource } from './metrics.ts';
 import { cacheOfKind } from './space.ts';
 import type { PodBounds } from './pod-bounds.ts';
 import { Spaces } from './spaces.ts';
@@ -69,7 +70,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
   const metrics = new OperatorMetrics({
     queueDepth: () => queue.depth,
     leads: () => acts,
-    statuses: () => statuses(caches),
+    resources: () => observed(caches),
     certificateExpiries: () => spaces.certificateExpiries(),
   });
   const caches = new ClusterCaches({
@@ -215,10 +216,18 @@ function tell(event: OperatorEvent, object: KubeObject | undefined, recorder: Ev
   if (object !== undefined) recorder.record({ about: object, type, reason, message });
 }
 
-function statuses(caches: ClusterCaches): readonly (ResourceStatus | undefined)[] {
-  return resourceCaches
-    .flatMap((name) => caches.get(name).list())
-    .map((object) => object['status'] as ResourceStatus | undefined);
+function observed(caches: ClusterCaches): readonly ObservedResource[] {
+  return resourceKinds.flatMap((kind) =>
+    caches
+      .get(cacheOfKind[kind])
+      .list()
+      .map(({ metadata: { namespace = '', name }, status }) => ({
+        namespace,
+        kind,
+        name,
+        status: status as ResourceStatus | undefined,
+      })),
+  );
 }
 
 function delay(milliseconds: number): Promise<void> {
