@@ -3,13 +3,22 @@ import { counted, formatDuration, formatSize, printable } from '../terminal/form
 import { parseRemote } from '../target.ts';
 
 /** What is shown of the server's answer; each field may be missing, since servers differ. */
-interface InfoMessage {
+export interface InfoMessage {
   readonly mode?: string;
   readonly buckets?: { readonly count?: number };
   readonly objects?: { readonly count?: number };
   readonly usage?: { readonly size?: number; readonly error?: string };
   readonly backend?: { readonly onlineDisks?: number; readonly offlineDisks?: number };
   readonly servers?: readonly ServerInfo[];
+  readonly backgroundTasks?: readonly TaskInfo[];
+}
+
+/** Of Coffer alone. */
+interface TaskInfo {
+  readonly task?: string;
+  readonly state?: string;
+  readonly since?: string;
+  readonly error?: string;
 }
 
 interface ServerInfo {
@@ -36,7 +45,16 @@ export async function adminInfo(context: Context, argument: string): Promise<voi
       : `${buckets}; ${printable(error)}`;
   const { onlineDisks = 0, offlineDisks = 0 } = info.backend ?? {};
   const drives = `${counted(onlineDisks, 'drive')} online, ${counted(offlineDisks, 'drive')} offline`;
-  context.output.message([...servers, usage, drives].join('\n\n'), { info });
+  context.output.message([...servers, usage, drives, ...failingTasks(info)].join('\n\n'), { info });
+}
+
+/** A line for each background task whose last attempts failed. */
+export function failingTasks({ backgroundTasks = [] }: InfoMessage): string[] {
+  return backgroundTasks
+    .filter(({ state }) => state === 'failing')
+    .map(({ task = '', since = '', error = '' }) =>
+      printable(`Background task ${task} fails since ${since}: ${error}`),
+    );
 }
 
 function describeServer(server: ServerInfo): string {
