@@ -34,6 +34,13 @@ describe('the key service takes every keystore that the operator renders', () =>
       ...azure,
       login: { kind: 'client-secret', tenantId, clientId, clientSecret: 'azure-secret-value' },
     },
+    'azure-private-cloud': {
+      ...azure,
+      authority: 'https://login.example.com',
+      audience: 'https://vault.example.com',
+      caFile: '/mnt/keystore/ca.crt',
+      login: { kind: 'client-secret', tenantId, clientId, clientSecret: 'azure-secret-value' },
+    },
     'azure-managed-identity': { ...azure, login: { kind: 'managed-identity' } },
     'azure-workload-identity': { ...azure, login: { kind: 'workload-identity', tenantId, clientId } },
     'vault-approle': {
@@ -51,6 +58,19 @@ describe('the key service takes every keystore that the operator renders', () =>
     },
     'vault-kubernetes': {
       ...vault,
+      engine: 'kv',
+      version: 'v1',
+      prefix: '',
+      login: {
+        kind: 'kubernetes',
+        engine: 'kubernetes',
+        role: 'coffer',
+        jwt: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+      },
+    },
+    'vault-private-authority': {
+      ...vault,
+      tls: { caFile: '/mnt/keystore/ca.crt' },
       engine: 'kv',
       version: 'v1',
       prefix: '',
