@@ -22,7 +22,7 @@ export const podFields = {
   serviceAccountName: coreObjectName
     .optional()
     .describe(
-      'Service account of the pods, where a cloud or a vault knows it; its token is not mounted, but where kubernetesServiceAccounts needs one, which then ends within the hour.',
+      'Service account of the pods, where a cloud or a vault knows it; its token is mounted only where kubernetesServiceAccounts or a login at the vault needs it, and ends within the hour.',
     ),
   podLabels: stringMap(64, z.string().max(63)).optional().describe("Labels of the pods; the operator's own win."),
   podAnnotations: stringMap(64).optional().describe("Annotations of the pods; the operator's own win."),

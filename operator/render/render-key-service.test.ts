@@ -123,6 +123,12 @@ const affinityOf = (spec: Spec) => JSON.stringify(service(kms(spec)).kubernetes.
 const drainOf = (replicas: number) => service(kms({ replicas })).kubernetes.drainMs;
 
 describe('the pods of a key service', () => {
+  it('have a token of their service account where the vault knows them by it, and only there', () => {
+    const vault = { endpoint: 'https://vault.example.com:8200', kubernetes: { role: 'coffer' } };
+    expect(service(kms({ keystore: { vault } })).kubernetes.pod.serviceAccountToken).toBe(true);
+    expect(service(kms()).kubernetes.pod).not.toHaveProperty('serviceAccountToken');
+  });
+
   it('run on one node where its volume can be on one only, however many they are', () => {
     const one = affinityOf({});
     expect(one).toContain('"coffer.dev/workload":"keys-key-service"');

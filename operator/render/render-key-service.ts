@@ -98,7 +98,11 @@ function kubernetes(kms: KMSConfig, users: readonly Tenant[], keystore: Rendered
   const oneNode = spec.keystore.files?.accessMode === 'ReadWriteOnce';
   const own = workloadName({ kind: 'KMSConfig', name: metadata.name });
   return {
-    pod: podOptions(spec, { labels: keystore.podLabels, ...(oneNode ? { sameNodeAs: own } : {}) }),
+    pod: {
+      ...podOptions(spec, { labels: keystore.podLabels, ...(oneNode ? { sameNodeAs: own } : {}) }),
+      // What the pod logs in to the vault with.
+      ...(spec.keystore.vault?.kubernetes === undefined ? {} : { serviceAccountToken: true }),
+    },
     reclaimPolicy: spec.reclaimPolicy,
     hibernated: false,
     services: {},
