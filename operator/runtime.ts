@@ -71,7 +71,7 @@ export type InstanceState =
   | { readonly kind: 'ready' }
   /** Runs, and stopped answering as ready. */
   | { readonly kind: 'not-ready'; readonly message: string }
-  /** Will not become ready by itself: its program ends again and again, or its image cannot be had. */
+  /** Will not become ready by itself: its program ends again and again, its image cannot be had, or no node took it for long. */
   | {
       readonly kind: 'broken';
       readonly restarts: number;

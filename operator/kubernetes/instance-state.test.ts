@@ -42,6 +42,18 @@ describe('an instance', () => {
     const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }];
     expect(state({ conditions })).toEqual({ kind: 'starting', message: 'no node takes it: 0/3 nodes' });
   });
+  it('cannot start when no node took it for five minutes, be it for want of a volume', () => {
+    const message = 'pod has unbound immediate PersistentVolumeClaims';
+    const unscheduled = (since: string) => ({
+      conditions: [{ type: 'PodScheduled', status: 'False', message, lastTransitionTime: since }],
+    });
+    expect(state(unscheduled('2030-01-01T00:05:01Z')).kind).toBe('starting');
+    expect(state(unscheduled('2030-01-01T00:05:00Z'))).toEqual({
+      kind: 'broken',
+      restarts: 0,
+      message: `no node takes it: ${message}`,
+    });
+  });
   it('starts until it answers for the first time', () => {
     const status = { ...container(running('2030-01-01T00:05:00Z')), ...ready('False') };
     expect(state(status).kind).toBe('starting');

@@ -23,6 +23,9 @@ const brokenReasons: ReadonlySet<string> = new Set([
 const crashes = 3;
 const crashLifeMs = 60_000;
 
+/** Nodes and volumes that are made on demand come within this; after it, somebody has to act. */
+const schedulingDeadlineMs = 5 * 60_000;
+
 /** Of messages that come from programs and kubelets. */
 const longestMessage = 500;
 
@@ -87,7 +90,7 @@ export function podState(view: PodView, now: Date): InstanceState {
     const message = brokenMessage(container, now);
     if (message !== undefined) return { kind: 'broken', restarts: container.restartCount, message };
   }
-  return startingOrNotReady(status, containers);
+  return unscheduledState(view, now) ?? startingOrNotReady(status, containers);
 }
 
 function brokenMessage(container: ContainerStatus, now: Date): string | undefined {
@@ -102,11 +105,21 @@ function brokenMessage(container: ContainerStatus, now: Date): string | undefine
   return age < crashLifeMs ? cut(`CrashLoopBackOff: ${endOf(last)}`) : undefined;
 }
 
+/** Milliseconds since the epoch from which on a pod counts as broken that no node takes; undefined of one that has a node. */
+export function schedulingDeadline({ status: { conditions } }: PodView): number | undefined {
+  const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  return found && Date.parse(found.lastTransitionTime ?? '') + schedulingDeadlineMs;
+}
+
+function unscheduledState(view: PodView, now: Date): InstanceState | undefined {
+  const deadline = schedulingDeadline(view);
+  if (deadline === undefined) return undefined;
+  const found = view.status.conditions.find(({ type }) => type === 'PodScheduled');
+  const message = cut(`no node takes it: ${found?.message ?? found?.reason ?? ''}`);
+  return now.getTime() >= deadline ? { kind: 'broken', restarts: 0, message } : { kind: 'starting', message };
+}
+
 function startingOrNotReady(status: PodView['status'], containers: readonly ContainerStatus[]): InstanceState {
-  const unscheduled = status.conditions.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False');
-  if (unscheduled !== undefined) {
-    return { kind: 'starting', message: cut(`no node takes it: ${unscheduled.message ?? unscheduled.reason ?? ''}`) };
-  }
   const ready = status.conditions.find(({ type }) => type === 'Ready');
   const started = containers.map(({ state }) => state.running?.startedAt).find((time) => time !== undefined);
   const changed = ready?.lastTransitionTime;

@@ -18,6 +18,7 @@ let caches: ClusterCaches;
 let runtime: KubernetesRuntime;
 let asked: string[];
 let events: OperatorEvent[];
+let clockAheadMs: number;
 let byHand: KubeClient;
 
 beforeEach(async () => {
@@ -41,6 +42,7 @@ beforeEach(async () => {
     },
   });
   asked = [];
+  clockAheadMs = 0;
   events = [];
   byHand = new KubeClient(connection, { fieldManager: 'kubectl-edit' });
   runtime = new KubernetesRuntime({
@@ -63,7 +65,7 @@ beforeEach(async () => {
       asked.push(url);
       return Promise.resolve({ status: 503 });
     },
-    now: () => new Date(),
+    now: () => new Date(Date.now() + clockAheadMs),
     random: () => 0.5,
     event: (event) => events.push(event),
     log: { info: () => undefined, warn: () => undefined },
@@ -558,5 +560,15 @@ describe('listeners', () => {
     runtime.onChange((name) => told.push(name));
     await settled(exampleServer());
     expect(new Set(told)).toEqual(new Set(['demo']));
+  });
+  it('are told when no node took a pod for five minutes, though nothing changes then', async () => {
+    double.behave(() => ({ kind: 'pending' }));
+    const states = new Set<string>();
+    runtime.onChange((name) => {
+      void runtime.observeOne(name).then((seen) => states.add(seen?.state.kind ?? ''));
+    });
+    clockAheadMs = 5 * 60_000 - 1_100;
+    await runtime.apply(exampleServer(), secrets());
+    await until('the workload is told as broken', () => states.has('crash-loop'));
   });
 });

@@ -11,6 +11,8 @@ import { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
 import { failedCreateView, refusedPods } from './failed-create.ts';
+import { schedulingDeadline } from './instance-state.ts';
+import { podView } from './pod-view.ts';
 import { statefulSetView } from './live-workload.ts';
 import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
@@ -84,6 +86,8 @@ export class KubernetesRuntime implements Runtime {
   readonly #replaced = new Map<string, string>();
   /** Milliseconds since the epoch of the last change of each pod: what an event told before it is of no pod that is missing now. */
   readonly #podsSeen = new Map<string, number>();
+  /** By workload: when one of its pods counts as broken that no node takes. */
+  readonly #deadlines = new Map<string, NodeJS.Timeout>();
   readonly #ports = new Map<string, ReadonlyMap<string, number>>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -123,7 +127,7 @@ export class KubernetesRuntime implements Runtime {
   /** Ends its timers; what runs in the cluster runs on. */
   close(): void {
     clearTimeout(this.#timer);
-    for (const retry of this.#retries.values()) clearTimeout(retry);
+    for (const timer of [...this.#retries.values(), ...this.#deadlines.values()]) clearTimeout(timer);
     this.#listeners.length = 0;
   }
 
@@ -294,10 +298,12 @@ export class KubernetesRuntime implements Runtime {
         refused && { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, refused, addresses: {} }
       );
     }
+    const pods = caches.pods.ofWorkload(namespace, name);
+    this.#wakeForScheduling(name, pods);
     const live = {
       statefulSet,
       fingerprint,
-      pods: caches.pods.ofWorkload(namespace, name),
+      pods,
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),
       refused,
@@ -313,6 +319,17 @@ export class KubernetesRuntime implements Runtime {
     const number = known.get(port);
     if (number === undefined) throw new Error(`the address of ${workload} is needed, which is not there yet`);
     return number;
+  }
+
+  /** Nothing changes in the cluster when a deadline passes. */
+  #wakeForScheduling(workload: string, pods: readonly KubeObject[]): void {
+    clearTimeout(this.#deadlines.get(workload));
+    this.#deadlines.delete(workload);
+    const now = this.#options.now().getTime();
+    const waits = pods.map((pod) => (schedulingDeadline(podView(pod)) ?? Number.NaN) - now).filter((wait) => wait > 0);
+    if (waits.length === 0) return;
+    const timer = setTimeout(() => this.#tell(workload), Math.min(...waits, longestWaitMs));
+    this.#deadlines.set(workload, timer.unref());
   }
 
   #wakeForCertificates(): void {
