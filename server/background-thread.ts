@@ -16,11 +16,13 @@ import { openAuditFeed } from './open-audit-feed.ts';
 import { createSourceFinder } from './access/source-address.ts';
 import { RequestEvents } from './access/request-events.ts';
 import { deploymentOf } from './deployment-of.ts';
+import type { WaitsFor } from './http/health.ts';
 import { TaskReport } from './maintenance/background-tasks.ts';
 import { keepChecking } from './keep-checking.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { keepSealing } from './keep-sealing.ts';
-import { reach } from './reach.ts';
+import { reach, starting } from './reach.ts';
+import type { Waiting } from './reach.ts';
 import { joinReplicas } from './join-replicas.ts';
 import { openServices } from './services.ts';
 import type { Services } from './services.ts';
@@ -30,6 +32,15 @@ import { createUsageReader } from './usage/usage-reader.ts';
 
 /** A slow client may take this long for a request's head, milliseconds. */
 const headersTimeout = 60_000;
+
+/** Whoever asks may be a stranger: the reason, which has addresses, is in the log. */
+const consoleWords: Readonly<Record<WaitsFor, string>> = {
+  start: 'it is starting',
+  database: 'it waits for its database',
+  bodies: 'it waits for the store of its bodies',
+  'key-service': 'it waits for the key service',
+  'default-key': 'it waits for its key at the key service',
+};
 
 /**
  * The one thread beside the HTTP threads: it waits for the stores and the key service on behalf of all, keeps the stores tidy, and
@@ -42,7 +53,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   let console: Promise<RequestListener> | undefined;
   let tidying: ReturnType<typeof keepTidy> | undefined;
   let checking: ReturnType<typeof keepChecking> | undefined;
-  let waitingFor = 'the server is starting';
+  let { waitsFor } = starting;
   let deployment = '';
   const events = new RequestEvents();
   const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, tell, log });
@@ -50,7 +61,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
     connections.began(request.socket, response);
     if (console !== undefined) return void hand(console, request, response, log);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
-    return response.end(`Coffer is not ready: ${waitingFor}\n`);
+    return response.end(`Coffer is not ready: ${consoleWords[waitsFor]}\n`);
   };
   const tls =
     options.tls === undefined
@@ -87,9 +98,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
     await sealing.start(replicas.view());
     return deploymentId;
   };
-  const onWaiting = (reason: string) => {
-    waitingFor = reason;
-    tell({ kind: 'waiting', reason });
+  const onWaiting = (waiting: Waiting) => {
+    waitsFor = waiting.waitsFor;
+    tell({ kind: 'waiting', ...waiting });
   };
   void reach(attempt, { log, signal: stopped.signal, onWaiting }).then(
     (deploymentId) => tell({ kind: 'reached', deploymentId }),

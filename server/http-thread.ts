@@ -35,7 +35,8 @@ import { RequestMeasure } from './metrics/request-measure.ts';
 import { TrafficMeter } from './metrics/traffic-meter.ts';
 import { routes } from './s3/routes.ts';
 import { createS3Api } from './s3/s3-api.ts';
-import { reach } from './reach.ts';
+import { reach, starting } from './reach.ts';
+import type { ReachOptions, Waiting } from './reach.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import { openRequestTracing } from './open-request-tracing.ts';
 import { openServices } from './services.ts';
@@ -59,7 +60,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const logs = { main: first ? log : quiet, providers: silent, people: log };
   const services = await openServices(options, logs, { seats, tracing });
   const stopped = new AbortController();
-  let readiness: Readiness = { kind: 'waiting', reason: 'the server is starting' };
+  let readiness: Readiness = { kind: 'waiting', ...starting };
   let replicas: ReplicasView = { leads: false, live: [] };
   let rooms: Rooms | undefined;
   let endpoint = '';
@@ -92,7 +93,10 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     const outage = readiness.kind === 'ready' ? services.stores.outage() : undefined;
     return outage === undefined || outage.forMs < outageBorneMs
       ? readiness
-      : { kind: 'waiting', reason: outage.reason };
+      : { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
+  };
+  const waitOn = ({ waitsFor, reason }: Waiting) => {
+    if (readiness.kind === 'waiting') readiness = { kind: 'waiting', waitsFor, reason };
   };
   const { clientCertificates: certificates } = options.settings;
   const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
@@ -151,7 +155,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return tell({ kind: 'listening', host: bound.address, port: bound.port });
         }
         case 'waiting':
-          if (readiness.kind === 'waiting') readiness = { kind: 'waiting', reason: message.reason };
+          waitOn(message);
           return undefined;
         case 'reach':
           return undefined;
@@ -160,7 +164,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return undefined;
         case 'prepare':
           deploymentId = message.deploymentId;
-          if (!(await openSealed(services, first ? log : quiet, stopped.signal))) return undefined;
+          waitOn(starting);
+          if (!(await openSealed(services, { log: first ? log : quiet, signal: stopped.signal, onWaiting: waitOn })))
+            return undefined;
           void services.providers.start();
           return tell({ kind: 'prepared' });
         case 'serve':
@@ -206,18 +212,18 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
 }
 
 /** What the background thread has reached may be gone again. False where the server stops instead. */
-async function openSealed({ stores, sealed }: Services, log: Logger, signal: AbortSignal): Promise<boolean> {
+async function openSealed({ stores, sealed }: Services, options: ReachOptions): Promise<boolean> {
   const attempt = async () => {
     await stores.reach();
     // The background thread decides about sealing.
     await sealed.start({ turnOn: false });
   };
   try {
-    await reach(attempt, { log, signal });
+    await reach(attempt, options);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!options.signal.aborted) throw error;
   }
-  return !signal.aborted;
+  return !options.signal.aborted;
 }
 
 /** Milliseconds that the records may be away before this server is not ready any more. */

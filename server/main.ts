@@ -132,8 +132,8 @@ async function run({
     await Promise.all(folders.map((folder) => folder.close()));
   });
   const reached = background.next('reached');
-  background.on('waiting', ({ reason }) => {
-    for (const thread of http) thread.tell({ kind: 'waiting', reason });
+  background.on('waiting', ({ waitsFor, reason }) => {
+    for (const thread of http) thread.tell({ kind: 'waiting', waitsFor, reason });
   });
   background.on('replicas', ({ view }) => {
     for (const thread of http) thread.tell({ kind: 'replicas', view });

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.ts';
 import { KeySourceError } from './encryption/key-source.ts';
+import type { WaitsFor } from './http/health.ts';
+import { BlobsUnavailable } from './store/blob-store.ts';
 import { StoreUnavailable } from './store/record-store.ts';
 
 /** Milliseconds between attempts: soon at first, since programs often start together. */
@@ -10,9 +12,18 @@ const longest = 10_000;
 export interface ReachOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Told the reason of every failed attempt. */
-  readonly onWaiting?: (reason: string) => void;
+  /** Told of every failed attempt. */
+  readonly onWaiting?: (waiting: Waiting) => void;
 }
+
+export interface Waiting {
+  readonly waitsFor: WaitsFor;
+  /** For those who run the server. */
+  readonly reason: string;
+}
+
+/** Before anything was tried. */
+export const starting: Waiting = { waitsFor: 'start', reason: 'the server is starting' };
 
 /**
  * Attempts until the stores and the key service are there. Whatever their failure is, a person may cure it there while this server
@@ -24,17 +35,32 @@ export async function reach<T>(attempt: () => Promise<T>, options: ReachOptions)
     try {
       return await attempt();
     } catch (error) {
-      const what = whatIsMissing(error);
-      if (what === undefined || !(error instanceof Error)) throw error;
+      const waitsFor = whatIsMissing(error);
+      if (waitsFor === undefined || !(error instanceof Error)) throw error;
       const delay = delays[failed] ?? longest;
-      options.onWaiting?.(`it waits for the ${what}: ${error.message}`);
-      options.log.warn({ retryInMs: delay }, `waiting for the ${what}: ${error.message}; S3 answers 503 until then`);
+      const what = places[waitsFor];
+      options.onWaiting?.({ waitsFor, reason: `it waits for the ${what}: ${error.message}` });
+      options.log.warn(
+        { waitsFor, retryInMs: delay },
+        `waiting for the ${what}: ${error.message}; S3 answers 503 until then`,
+      );
       await sleep(delay, undefined, { signal: options.signal });
     }
   }
 }
 
-function whatIsMissing(error: unknown): string | undefined {
-  if (error instanceof KeySourceError) return 'key service';
-  return error instanceof StoreUnavailable ? 'stores' : undefined;
+type Missing = Exclude<WaitsFor, 'start'>;
+
+/** Where a person looks. */
+const places: Readonly<Record<Missing, string>> = {
+  database: 'stores',
+  bodies: 'stores',
+  'key-service': 'key service',
+  'default-key': 'key service',
+};
+
+function whatIsMissing(error: unknown): Missing | undefined {
+  if (error instanceof KeySourceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
+  if (error instanceof BlobsUnavailable) return 'bodies';
+  return error instanceof StoreUnavailable ? 'database' : undefined;
 }

@@ -3,6 +3,7 @@ import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import type { ListenAddress } from '../platform/listen.ts';
 import type { HashingPlace } from './objects/hashing/hashing.ts';
 import type { ServiceAction } from './admin/services.ts';
+import type { Waiting } from './reach.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import type { BlobsAddress, RecordsAddress } from './store/store-address.ts';
 
@@ -63,7 +64,7 @@ export type ToThread =
   /** Where S3 listens, before the stores are reached: what this server tells others of itself. */
   | { readonly kind: 'reach'; readonly endpoint: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }
-  | { readonly kind: 'waiting'; readonly reason: string }
+  | ({ readonly kind: 'waiting' } & Waiting)
   | { readonly kind: 'prepare'; readonly deploymentId: string }
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
@@ -80,7 +81,7 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: 'started' }
   | { readonly kind: 'listening'; readonly host: string; readonly port: number }
-  | { readonly kind: 'waiting'; readonly reason: string }
+  | ({ readonly kind: 'waiting' } & Waiting)
   | { readonly kind: 'reached'; readonly deploymentId: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | { readonly kind: 'prepared' }

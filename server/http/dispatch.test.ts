@@ -37,7 +37,7 @@ function statusOf(rawPath: string, readiness: Readiness): Promise<number | 'refu
 
 const cases: readonly [Readiness, object][] = [
   [
-    { kind: 'waiting', reason: 'the key service' },
+    { kind: 'waiting', waitsFor: 'key-service', reason: 'no route to 10.0.0.7' },
     { live: 200, ready: 503, s3: 'refused' },
   ],
   // A probe that another thread answered may have let clients come.
@@ -54,6 +54,20 @@ describe('probes and requests', () => {
       ready: await statusOf('/minio/health/ready', readiness),
       s3: await statusOf('/bucket/key', readiness),
     }).toEqual(expected);
+  });
+
+  it.each<[Readiness, string | undefined]>([
+    [{ kind: 'waiting', waitsFor: 'database', reason: 'no route to 10.0.0.7' }, 'database'],
+    [{ kind: 'serving' }, 'start'],
+    [{ kind: 'stopping' }, undefined],
+    [{ kind: 'refusing' }, undefined],
+  ])('say in one word what a server in state %j waits for, and no more', async (readiness, word) => {
+    for (const path of ['ready', 'cluster', 'cluster/read']) {
+      const { status, headers, body } = await answerTo(`/minio/health/${path}`, readiness);
+      expect([status, headers['x-coffer-waiting-for'], body.kind]).toEqual([503, word, 'empty']);
+      expect(JSON.stringify(headers)).not.toContain('10.0.0.7');
+    }
+    expect((await answerTo('/minio/health/live', readiness)).headers).toEqual({});
   });
 
   it('name the background tasks that fail, and are answered 200 all the same', async () => {

@@ -2,6 +2,12 @@ import type { Answer } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 
 /**
+ * What a server waits for before it serves, in one word for strangers: the probes say it. `database` is where the records are, `bodies`
+ * where the bodies of objects are, `default-key` the key that the key service does not have, `start` the server itself.
+ */
+export type WaitsFor = 'start' | 'database' | 'bodies' | 'key-service' | 'default-key';
+
+/**
  * Whether this server can serve; `reason` says what it waits for. A thread that is `serving` serves while another may not yet: no
  * probe is told. One that stops serves on, and wants no new clients; in the end it finishes only what it has begun.
  */
@@ -10,7 +16,7 @@ export type Readiness =
   | { readonly kind: 'ready' }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'refusing' }
-  | { readonly kind: 'waiting'; readonly reason: string };
+  | { readonly kind: 'waiting'; readonly waitsFor: WaitsFor; readonly reason: string };
 
 const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
   live: 'live',
@@ -23,7 +29,8 @@ const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
  * Answers the probes; undefined for any other request. Signed requests below `/health/` are for a bucket of that name.
  *
  * `live` is 200 as long as this process answers at all: a probe that fails restarts it, which never helps against a missing key
- * service. `ready` names the background tasks that fail, in a header: they hinder no request.
+ * service. `ready` names the background tasks that fail, in a header: they hinder no request. While the server is not ready a header has
+ * the word for what it waits for, and never the reason: that has addresses and names, and is for the log.
  */
 export function answerHealth(
   request: IncomingRequest,
@@ -38,7 +45,23 @@ export function answerHealth(
     if (failing.length > 0) return answer(200, { 'x-coffer-failing-tasks': failing.join(', ') });
     return answer(200, check === 'cluster' ? { 'x-minio-write-quorum': '1', 'x-minio-read-quorum': '1' } : {});
   }
-  return answer(503, { 'retry-after': '5' });
+  const waitsFor = waitsForOf(readiness);
+  return answer(503, { 'retry-after': '5', ...(waitsFor === undefined ? {} : { 'x-coffer-waiting-for': waitsFor }) });
+}
+
+/** Undefined of a server that waits for nothing: one that stops. */
+function waitsForOf(readiness: Exclude<Readiness, { readonly kind: 'ready' }>): WaitsFor | undefined {
+  switch (readiness.kind) {
+    case 'waiting':
+      return readiness.waitsFor;
+    case 'serving':
+      return 'start';
+    case 'stopping':
+    case 'refusing':
+      return undefined;
+    default:
+      return readiness satisfies never;
+  }
 }
 
 function checkOf({ rawPath, rawQuery, headers }: IncomingRequest): 'live' | 'ready' | 'cluster' | undefined {

@@ -38,7 +38,7 @@ async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ stat
 const unavailable: RequestHandler = () => Promise.reject(new S3Error('ServiceUnavailable'));
 
 describe('the log of requests', () => {
-  it.each([{ kind: 'refusing' }, { kind: 'waiting', reason: 'the key service' }] as const)(
+  it.each([{ kind: 'refusing' }, { kind: 'waiting', waitsFor: 'key-service', reason: 'the key service' }] as const)(
     'keeps quiet about what is refused while the server is $kind',
     async (readiness) => {
       expect(await linesOf(readiness, unavailable)).toEqual({ status: 503, levels: ['debug'] });

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
+import { blamesBlobs } from '../store/blob-store.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 
@@ -12,9 +13,9 @@ export class SharedBlobStore implements BlobStore {
     this.#open = open;
   }
 
-  /** Throws `StoreUnavailable`; may be repeated. */
+  /** Throws `BlobsUnavailable`; may be repeated. */
   async open(): Promise<void> {
-    this.#store ??= await this.#open();
+    this.#store ??= await this.#open().catch(blamesBlobs);
   }
 
   async write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {

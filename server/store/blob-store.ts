@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
+import { StoreUnavailable } from './record-store.ts';
 
 /**
  * Bodies too large for a record, each under an id of its own, written once and never changed.
@@ -62,6 +63,15 @@ export interface Piece {
 
 /** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random ones. */
 export type BlobId = string & { readonly __brand: 'BlobId' };
+
+/** The blobs are away, where the records may be there. */
+export class BlobsUnavailable extends StoreUnavailable {}
+
+/** For `catch`: says of a failed `StoreUnavailable` that it was the blobs'. */
+export function blamesBlobs(error: unknown): never {
+  if (!(error instanceof StoreUnavailable)) throw error;
+  throw new BlobsUnavailable(error.reason, error.message, { cause: error });
+}
 
 export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';

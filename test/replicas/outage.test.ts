@@ -19,6 +19,7 @@ beforeAll(async () => {
 afterAll(() => deployment.remove());
 
 const put = (Key: string) => s3Client(server).send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+const waitingFor = async () => (await fetch(`${server.s3}/minio/health/ready`)).headers.get('x-coffer-waiting-for');
 const status = async (path: string) => (await fetch(server.s3 + path)).status;
 
 describe('a server whose database is away when it starts', () => {
@@ -27,6 +28,8 @@ describe('a server whose database is away when it starts', () => {
     expect(line).not.toContain(deployment.database.password);
     expect(await status('/minio/health/live')).toBe(200);
     expect(await status('/minio/health/ready')).toBe(503);
+    // Each thread hears of it by itself.
+    await expect.poll(waitingFor).toBe('database');
     const answer = await fetch(`${server.s3}/${Bucket}`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
   });
@@ -57,6 +60,7 @@ describe('a server whose database answers nothing any more', { timeout: 120_000 
 
   it('is not ready after some seconds, and lives', async () => {
     await expect.poll(() => status('/minio/health/ready'), { timeout: 15_000 }).toBe(503);
+    await expect.poll(waitingFor, { timeout: 15_000 }).toBe('database');
     expect(await status('/minio/health/live')).toBe(200);
   });
 

@@ -81,6 +81,9 @@ describe('a server whose key service is away', () => {
     const status = async (path: string) => (await fetch(server.s3 + path)).status;
     expect(await status('/minio/health/live')).toBe(200);
     expect(await status('/minio/health/ready')).toBe(503);
+    // Each thread hears of it by itself.
+    const waitingFor = async () => (await fetch(`${server.s3}/minio/health/ready`)).headers.get('x-coffer-waiting-for');
+    await expect.poll(waitingFor).toBe('key-service');
     expect(await status('/minio/health/cluster')).toBe(503);
     expect((await fetch(server.console)).status).toBe(503);
     const answer = await fetch(`${server.s3}/bucket`);

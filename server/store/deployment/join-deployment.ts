@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { commitOnce } from '../commit-once.ts';
 import { within } from '../keys.ts';
+import { blamesBlobs, BlobsUnavailable } from '../blob-store.ts';
 import type { Expectation, RecordStore } from '../record-store.ts';
-import { StoreUnavailable } from '../record-store.ts';
 import type { BlobsMarker } from './blobs-marker.ts';
 import { markerName } from './blobs-marker.ts';
 import { copyKey } from './copy-key.ts';
@@ -25,8 +25,8 @@ export interface JoinOptions {
  * The ID of the deployment that both stores belong to. New ones get it here, by the record first and then the marker; of several
  * servers that start at once, the first one's counts.
  *
- * Throws `DeploymentError` where the stores belong to different deployments; `StoreUnavailable` where a store cannot be reached, or the
- * blobs' marker is not there, as in a shared folder that is not mounted.
+ * Throws `DeploymentError` where the stores belong to different deployments; `StoreUnavailable` where the records cannot be reached;
+ * `BlobsUnavailable` where the blobs cannot, or their marker is not there, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
@@ -37,7 +37,7 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
   }
   for (;;) {
     const entry = await records.get(deploymentKey);
-    const found = await marker.read();
+    const found = await marker.read().catch(blamesBlobs);
     if (entry === undefined) {
       await refuseForeign(options, found);
       const record = { deploymentId: options.newId ?? randomUUID(), marked: false };
@@ -53,7 +53,7 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
       return deploymentId;
     }
     if (marked) throw unmarked(places, deploymentId);
-    await marker.write(deploymentId);
+    await marker.write(deploymentId).catch(blamesBlobs);
   }
 }
 
@@ -89,8 +89,8 @@ function different(places: JoinOptions['places'], deploymentId: string, found: s
   );
 }
 
-function unmarked(places: JoinOptions['places'], deploymentId: string): StoreUnavailable {
-  return new StoreUnavailable(
+function unmarked(places: JoinOptions['places'], deploymentId: string): BlobsUnavailable {
+  return new BlobsUnavailable(
     'unreachable',
     `the blobs of this deployment are not at ${places.blobs}: ${markerName} is missing there. Is the folder mounted? Where the blobs were ` +
       `moved by hand, put ${markerName} beside them with {"deploymentId": "${deploymentId}"}`,
