@@ -59,7 +59,7 @@ export interface Condition {
 /** core/v1 Secret, with its values decoded. */
 export interface Secret {
   readonly name: string;
-  /** What its owner lets it be used for; undefined where whoever writes resources writes Secrets too (the local runtime). */
+  /** What its owner lets it be used for; undefined in the local runtime, where the author of a manifest writes its Secrets too. */
   readonly uses?: ReadonlySet<SecretUse>;
   /** That a resource names it, and it is not there. */
   readonly missing?: true;

@@ -33,7 +33,7 @@ describe('what a Secret may be used for', () => {
     );
   });
 
-  it('is not asked where whoever writes resources writes Secrets', () => {
+  it('is not checked in the local runtime, where the author of a manifest writes its Secrets', () => {
     expect(value(undefined)).toBe('x');
   });
 
