@@ -72,7 +72,8 @@ describe.each(versions)('people of Keycloak %s, by the realm of examples/keycloa
       unreachable: { reason: string }[];
     };
 
-  const anew = (comment: string) => idp('POST', 'PRIMARY_IAM', `comment=${comment}`);
+  const anew = (comment: string, force = false) =>
+    idp('POST', force ? 'PRIMARY_IAM?force=true' : 'PRIMARY_IAM', `comment=${comment}`);
 
   async function assume(token: string): Promise<S3Client> {
     const nobody = { accessKeyId: 'none', secretAccessKey: 'none' };
@@ -210,7 +211,9 @@ describe.each(versions)('people of Keycloak %s, by the realm of examples/keycloa
     await anew('view-users');
     expect(await check('alice')).toMatchObject({ checked: 1, active: 1, unreachable: [] });
     await admin.setServiceAccountRoles([]);
-    await anew('nothing');
+    // What cannot look people up is saved only where the administrator insists.
+    expect(await anew('nothing')).toMatchObject({ status: 400, text: expect.stringMatching(/view-users/) as string });
+    await anew('nothing', true);
     const { cutOff, unreachable } = await check('alice');
     const refused = [{ reason: expect.stringMatching(/403.*view-users/) as string }];
     expect({ cutOff, unreachable }).toMatchObject({ cutOff: [], unreachable: refused });
