@@ -1,3 +1,4 @@
+import type { Missing } from '../protocol/health/waits-for.ts';
 import type { Secret } from './api/object.ts';
 import type { CertificateNeed, IssuedCertificate, RestartInput, Workload } from './workload.ts';
 
@@ -67,10 +68,11 @@ export interface Instance {
 }
 
 export type InstanceState =
-  | { readonly kind: 'starting'; readonly message?: string }
+  /** `waitsFor` is what the program itself says it waits for. */
+  | { readonly kind: 'starting'; readonly message?: string; readonly waitsFor?: Missing }
   | { readonly kind: 'ready' }
   /** Runs, and stopped answering as ready. */
-  | { readonly kind: 'not-ready'; readonly message: string }
+  | { readonly kind: 'not-ready'; readonly message: string; readonly waitsFor?: Missing }
   /** Will not become ready by itself: its program ends again and again, its image cannot be had, or no node took it for long. */
   | {
       readonly kind: 'broken';

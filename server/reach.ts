@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.ts';
+import type { Missing, WaitsFor } from '../protocol/health/waits-for.ts';
 import { KeySourceError } from './encryption/key-source.ts';
-import type { WaitsFor } from './http/health.ts';
 import { BlobsUnavailable } from './store/blob-store.ts';
 import { StoreUnavailable } from './store/record-store.ts';
 
@@ -48,8 +48,6 @@ export async function reach<T>(attempt: () => Promise<T>, options: ReachOptions)
     }
   }
 }
-
-type Missing = Exclude<WaitsFor, 'start'>;
 
 /** Where a person looks. */
 const places: Readonly<Record<Missing, string>> = {

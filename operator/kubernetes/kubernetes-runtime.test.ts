@@ -17,6 +17,7 @@ let double: KubernetesDouble;
 let caches: ClusterCaches;
 let runtime: KubernetesRuntime;
 let asked: string[];
+let waitsFor: string | undefined;
 let events: OperatorEvent[];
 let clockAheadMs: number;
 let byHand: KubeClient;
@@ -42,6 +43,7 @@ beforeEach(async () => {
     },
   });
   asked = [];
+  waitsFor = undefined;
   clockAheadMs = 0;
   events = [];
   byHand = new KubeClient(connection, { fieldManager: 'kubectl-edit' });
@@ -63,7 +65,7 @@ beforeEach(async () => {
     certificateTimes: standardCertificateTimes,
     askHealth: ({ url }) => {
       asked.push(url);
-      return Promise.resolve({ status: 503 });
+      return Promise.resolve({ status: 503, ...(waitsFor === undefined ? {} : { waitsFor }) });
     },
     now: () => new Date(Date.now() + clockAheadMs),
     random: () => 0.5,
@@ -551,6 +553,22 @@ describe('the health of the store', () => {
     await settled(exampleServer());
     expect(await runtime.storeHealth('demo')).toMatchObject({ healthy: false });
     expect(asked).toEqual(['https://demo.default.svc:9000/minio/health/cluster']);
+  });
+});
+
+describe('a server that runs and is not ready', () => {
+  it('is asked at the address of its pod what it waits for, and tells it', async () => {
+    double.behave(() => ({ kind: 'not-ready' }));
+    waitsFor = 'database';
+    const told: string[] = [];
+    runtime.onChange((name) => told.push(name));
+    await runtime.apply(exampleServer(), secrets());
+    await until('the answer is known', async () => {
+      const state = (await runtime.observeOne('demo'))?.instances[0]?.state;
+      return state?.kind === 'starting' && state.waitsFor === 'database';
+    });
+    expect(asked).toEqual([expect.stringMatching(/^https:\/\/10\.244\.\d+\.\d+:9000\/minio\/health\/ready$/)]);
+    expect(told).toContain('demo');
   });
 });
 

@@ -16,7 +16,8 @@ import { podView } from './pod-view.ts';
 import { statefulSetView } from './live-workload.ts';
 import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
-import { askHealth, storeHealthBy, type AskHealth } from './store-health.ts';
+import { askHealth, storeHealthBy, type AskHealth, type HealthRequest } from './store-health.ts';
+import { WaitingServers } from './waiting-servers.ts';
 import { ownerOf } from './watching.ts';
 import { podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';
 import { portsOf, workloadView } from './workload-view.ts';
@@ -79,6 +80,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #options: KubernetesRuntimeOptions;
   readonly #writer: ObjectWriter;
   readonly #certificates: CertificateKeeper;
+  readonly #waiting: WaitingServers;
   readonly #listeners: ((name: string) => void)[] = [];
   readonly #refused = new Map<string, NonNullable<RunningWorkload['refused']>>();
   readonly #retries = new Map<string, NodeJS.Timeout>();
@@ -102,6 +104,11 @@ export class KubernetesRuntime implements Runtime {
       namespace,
       owner: (about) => options.owner(about),
       times,
+      now: () => options.now(),
+    });
+    this.#waiting = new WaitingServers({
+      ask: options.askHealth ?? askHealth,
+      changed: (name) => this.#tell(name),
       now: () => options.now(),
     });
   }
@@ -128,6 +135,7 @@ export class KubernetesRuntime implements Runtime {
   close(): void {
     clearTimeout(this.#timer);
     for (const timer of [...this.#retries.values(), ...this.#deadlines.values()]) clearTimeout(timer);
+    this.#waiting.close();
     this.#listeners.length = 0;
   }
 
@@ -186,12 +194,29 @@ export class KubernetesRuntime implements Runtime {
     const live = caches.statefulSets.get(namespace, name);
     if (live === undefined) return { healthy: false, message: `StatefulSet ${name} does not exist` };
     // A key service keeps its keys elsewhere: losing one of several loses nothing.
-    if (live.metadata.labels?.['app.kubernetes.io/component'] !== 'server') return { healthy: true, message: '' };
-    const probe = statefulSetView(live).spec.template.spec.containers[0]?.readinessProbe?.httpGet;
-    const port = portsOf(caches.services.get(namespace, name)).get(String(probe?.port));
-    if (probe === undefined || port === undefined) return { healthy: false, message: `Service ${name} does not exist` };
-    const url = `${probe.scheme.toLowerCase()}://${serviceAddress(name, namespace, port)}/minio/health/cluster`;
+    if (!isServer(live)) return { healthy: true, message: '' };
+    const probed = this.#probedAt(live);
+    if (probed === undefined) return { healthy: false, message: `Service ${name} does not exist` };
+    const url = `${probed.scheme}://${serviceAddress(name, namespace, probed.port)}/minio/health/cluster`;
     return storeHealthBy(ask, { url, authorities: this.#certificates.authoritiesOf(name) });
+  }
+
+  #probedAt(statefulSet: KubeObject): { readonly scheme: string; readonly port: number } | undefined {
+    const { caches, namespace } = this.#options;
+    const probe = statefulSetView(statefulSet).spec.template.spec.containers[0]?.readinessProbe?.httpGet;
+    const port = portsOf(caches.services.get(namespace, statefulSet.metadata.name)).get(String(probe?.port));
+    return probe === undefined || port === undefined ? undefined : { scheme: probe.scheme.toLowerCase(), port };
+  }
+
+  /** The question to a pod itself: no Service leads to one that is not ready. */
+  #readinessOf(statefulSet: KubeObject, pod: KubeObject | undefined): HealthRequest | undefined {
+    const status = pod === undefined ? undefined : podView(pod).status;
+    if (status?.phase !== 'Running' || status.podIP === undefined || !isServer(statefulSet)) return undefined;
+    const probed = this.#probedAt(statefulSet);
+    if (probed === undefined) return undefined;
+    const host = status.podIP.includes(':') ? `[${status.podIP}]` : status.podIP;
+    const authorities = this.#certificates.authoritiesOf(statefulSet.metadata.name);
+    return { url: `${probed.scheme}://${host}:${probed.port}/minio/health/ready`, authorities };
   }
 
   async remove(name: string): Promise<void> {
@@ -199,6 +224,7 @@ export class KubernetesRuntime implements Runtime {
     const monitors = caches.serviceMonitors();
     this.#refused.delete(name);
     this.#ports.delete(name);
+    this.#waiting.forget(name);
     for (const cache of [
       caches.ingresses,
       ...(monitors === undefined ? [] : [monitors]),
@@ -309,7 +335,13 @@ export class KubernetesRuntime implements Runtime {
       refused,
       refusedPods: refusedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };
-    return workloadView(live, now());
+    const view = workloadView(live, now());
+    const requestTo = (instance: string) =>
+      this.#readinessOf(
+        statefulSet,
+        pods.find(({ metadata }) => metadata.name === instance),
+      );
+    return { ...view, instances: this.#waiting.look(name, view.instances, requestTo) };
   }
 
   /** Of a workload that this process wrote, or else of one that runs. */
@@ -348,6 +380,10 @@ export class KubernetesRuntime implements Runtime {
   #tell(workload: string): void {
     for (const listener of this.#listeners) listener(workload);
   }
+}
+
+function isServer({ metadata: { labels } }: KubeObject): boolean {
+  return labels?.['app.kubernetes.io/component'] === 'server';
 }
 
 /** Names of the certificates whose files a workload mounts: all that its resource has. */

@@ -39,6 +39,7 @@ const pod = z.object({
   status: z
     .object({
       phase: z.string().optional(),
+      podIP: z.string().optional(),
       reason: z.string().optional(),
       message: z.string().optional(),
       conditions: z.array(condition).default([]),

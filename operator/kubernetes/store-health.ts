@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { rootCertificates } from 'node:tls';
+import { waitsForHeader } from '../../protocol/health/waits-for.ts';
 import type { StoreHealth } from '../runtime.ts';
 
 export interface HealthRequest {
@@ -10,7 +11,11 @@ export interface HealthRequest {
 }
 
 /** Asks once; errors where there is no answer. */
-export type AskHealth = (request: HealthRequest) => Promise<{ readonly status: number }>;
+export type AskHealth = (request: HealthRequest) => Promise<{
+  readonly status: number;
+  /** As the header of a server that is not ready has it. */
+  readonly waitsFor?: string;
+}>;
 
 /** The store of a server answers quickly, or is not well. */
 const timeoutMs = 3_000;
@@ -41,7 +46,8 @@ export const askHealth: AskHealth = ({ url, authorities }) =>
       { method: 'GET', timeout: timeoutMs, agent: false, ...(secure ? tls : {}) },
       (response) => {
         response.resume();
-        resolve({ status: response.statusCode ?? 0 });
+        const waitsFor = response.headers[waitsForHeader];
+        resolve({ status: response.statusCode ?? 0, ...(typeof waitsFor === 'string' ? { waitsFor } : {}) });
       },
     );
     request.on('timeout', () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));

@@ -99,6 +99,20 @@ describe('what is found of a workload', () => {
   ])('when %s', (_, instances, expected) => {
     expect(text(workloadFindings(seen({ running: runningWorkload(instances) })))).toEqual(expected);
   });
+  it.each([
+    ['not-ready', 'database', 'Ready=False DatabaseUnreachable', 'storage.records'],
+    ['starting', 'bodies', 'Ready=False BodiesUnreachable', 'storage.blobs'],
+    ['starting', 'key-service', 'Ready=False KeyServiceUnreachable', 'kmsConfigRef'],
+    ['starting', 'default-key', 'Ready=False DefaultKeyMissing', 'kmsConfigRef'],
+  ] as const)('names what a server that is %s says it waits for: %s', (kind, waitsFor, expected, field) => {
+    const running = runningWorkload([`${kind} 1`]);
+    const state = { kind, message: 'answered 503', waitsFor } as const;
+    const instances = running.instances.map((instance) => ({ ...instance, state }));
+    const findings = workloadFindings(seen({ running: { ...running, instances } }));
+    expect(text(findings)[0]).toBe(expected);
+    expect(text(findings)[1]).toMatch(/^Reconciling=True /);
+    expect(findings[0]?.message).toContain(field);
+  });
   it('is Reconciling with the reason of the restart, and not Ready=True, while it rolls', () => {
     const restarts = [{ reason: 'ImageChanged', field: 'spec.image of Tenant demo' }] as const;
     const step: RolloutStep = {

@@ -1,3 +1,4 @@
+import type { Missing } from '../../protocol/health/waits-for.ts';
 import type { RunningWorkload } from '../runtime.ts';
 import { notReady, ready, reconciling, rolloutBlocked, stalled, type Finding } from './conditions.ts';
 import type { ProviderState } from './provider-checks.ts';
@@ -82,6 +83,27 @@ function notYet(reason: string, message: string): Finding {
 /** Reasons that do not pass by themselves. */
 const broken = new Set(['CrashLoop', 'CannotStart', 'FailedCreate']);
 
+/** What a server that runs says it waits for; it becomes ready by itself. */
+const missing: Readonly<Record<Missing, Problem>> = {
+  database: {
+    reason: 'DatabaseUnreachable',
+    message: 'waits for its database, which cannot be reached or refuses it: start it, or correct storage.records',
+  },
+  bodies: {
+    reason: 'BodiesUnreachable',
+    message:
+      'waits for the store of its bodies, which cannot be reached or refuses it: mend it, or correct storage.blobs',
+  },
+  'key-service': {
+    reason: 'KeyServiceUnreachable',
+    message: 'waits for its key service, which does not answer or refuses it: see the KMSConfig of kmsConfigRef',
+  },
+  'default-key': {
+    reason: 'DefaultKeyMissing',
+    message: 'waits for its default key, which its key service does not have: make the key, or correct kmsConfigRef',
+  },
+};
+
 function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): Finding {
   if (running === undefined) return notReady('NotStarted', 'it is not started yet');
   if (hibernated) {
@@ -97,6 +119,8 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
       ? notReady('CrashLoop', `${name(instance)} ends again and again: ${state.message}`)
       : notReady('CannotStart', `${name(instance)} cannot start: ${state.message}`);
   }
+  const waiting = waitingFinding(running, name);
+  if (waiting !== undefined) return waiting;
   for (const { name: instance, state } of running.instances) {
     if (state.kind === 'not-ready') return notReady('NotReady', `${name(instance)}: ${state.message}`);
   }
@@ -111,6 +135,17 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
     return notYet('Starting', `waits until ${coming?.name ?? 'every instance'} is ready${why}`);
   }
   return notReady('Starting', `it was started and is not ready yet${why}`);
+}
+
+/** Of the first instance that said what it waits for. */
+function waitingFinding({ instances }: RunningWorkload, name: (instance: string) => string): Finding | undefined {
+  for (const { name: instance, state } of instances) {
+    if ((state.kind !== 'not-ready' && state.kind !== 'starting') || state.waitsFor === undefined) continue;
+    const { reason, message } = missing[state.waitsFor];
+    const serves = state.kind === 'starting' && instances.some((other) => other.state.kind === 'ready');
+    return (serves ? notYet : notReady)(reason, `${name(instance)} ${message}; its log has the reason`);
+  }
+  return undefined;
 }
 
 export function providerFindings(state: ProviderState, invalid: string | undefined): readonly Finding[] {

@@ -1,11 +1,6 @@
+import { waitsForHeader, type WaitsFor } from '../../protocol/health/waits-for.ts';
 import type { Answer } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
-
-/**
- * What a server waits for before it serves, in one word for strangers: the probes say it. `database` is where the records are, `bodies`
- * where the bodies of objects are, `default-key` the key that the key service does not have, `start` the server itself.
- */
-export type WaitsFor = 'start' | 'database' | 'bodies' | 'key-service' | 'default-key';
 
 /**
  * Whether this server can serve; `reason` says what it waits for. A thread that is `serving` serves while another may not yet: no
@@ -46,7 +41,7 @@ export function answerHealth(
     return answer(200, check === 'cluster' ? { 'x-minio-write-quorum': '1', 'x-minio-read-quorum': '1' } : {});
   }
   const waitsFor = waitsForOf(readiness);
-  return answer(503, { 'retry-after': '5', ...(waitsFor === undefined ? {} : { 'x-coffer-waiting-for': waitsFor }) });
+  return answer(503, { 'retry-after': '5', ...(waitsFor === undefined ? {} : { [waitsForHeader]: waitsFor }) });
 }
 
 /** Undefined of a server that waits for nothing: one that stops. */

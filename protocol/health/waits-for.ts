@@ -1,0 +1,18 @@
+/** In answers to probes of a server that is not ready. */
+export const waitsForHeader = 'x-coffer-waiting-for';
+
+const words = ['start', 'database', 'bodies', 'key-service', 'default-key'] as const;
+
+/**
+ * What a server waits for before it serves, in one word for strangers: the probes say it. `database` is where the records are, `bodies`
+ * where the bodies of objects are, `default-key` the key that the key service does not have, `start` the server itself.
+ */
+export type WaitsFor = (typeof words)[number];
+
+/** What a person can do something about. */
+export type Missing = Exclude<WaitsFor, 'start'>;
+
+/** Undefined for no header, and for a word of another version. */
+export function readWaitsFor(header: unknown): WaitsFor | undefined {
+  return words.find((word) => word === header);
+}
