@@ -8,6 +8,7 @@ export const accessKeyCases: RuleCases = {
   plural: 'accesskeys',
   good: [
     { title: 'the least', spec: key },
+    { title: 'one that ends at a time of another zone', spec: { ...key, expiration: '2030-01-31T00:00:00+01:00' } },
     { title: 'one of the root user with a policy', spec: { tenantRef: { name: 'demo' }, policy } },
     {
       title: 'every field',
@@ -24,6 +25,16 @@ export const accessKeyCases: RuleCases = {
     },
   ],
   bad: [
+    ...['yesterday', '2030-02-31T00:00:00Z', '2030-01-31'].map((expiration) => ({
+      title: `one that ends "${expiration}"`,
+      spec: { ...key, expiration },
+      message: 'must be of type date-time',
+    })),
+    {
+      title: 'a policy that neither allows nor denies',
+      spec: { ...key, policy: { ...policy, Statement: [{ Effect: 'Permit' }] } },
+      message: 'supported values: "Allow", "Deny"',
+    },
     {
       title: 'one of the root user that nothing narrows',
       spec: { tenantRef: { name: 'demo' } },

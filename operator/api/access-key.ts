@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accessKeyName, credentialsSecret, deletionPolicy, kubernetesObject, tenantRef } from './fields.ts';
+import { accessKeyName, credentialsSecret, dateTime, deletionPolicy, policyDocument, tenantRef } from './fields.ts';
 import type { Rules } from './rule.ts';
 
 /** An access key for a program: it has the rights of the user who owns it, narrowed by a policy of its own. */
@@ -7,15 +7,11 @@ export const accessKeySpec = z.strictObject({
   tenantRef: tenantRef.describe('Where the key is good.'),
   user: accessKeyName.optional().describe('The user who owns it, by access key; the root user without it.'),
   accessKey: accessKeyName.optional().describe('The access key; the name of this resource without it.'),
-  policy: kubernetesObject
+  policy: policyDocument
     .optional()
     .describe('Policy document that narrows what the owner may do; needed where the root user owns it.'),
   description: z.string().max(256).optional(),
-  expiration: z.iso
-    .datetime()
-    .max(64)
-    .optional()
-    .describe('When it ends, such as 2030-01-31T00:00:00Z; never without it.'),
+  expiration: dateTime.optional().describe('When it ends, such as 2030-01-31T00:00:00Z; never without it.'),
   disabled: z.boolean().default(false).describe('Whether the key rests.'),
   credentialsSecret: credentialsSecret.optional(),
   deletionPolicy: deletionPolicy('Delete').describe('What becomes of the key when this resource is deleted.'),

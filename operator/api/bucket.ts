@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deletionPolicy, keyName, kubernetesObject, stringMap, tenantRef } from './fields.ts';
+import { deletionPolicy, keyName, policyDocument, stringMap, tenantRef } from './fields.ts';
 import type { Rules } from './rule.ts';
 
 /** A bucket of a tenant. The operator makes it, and repairs what is changed in it by hand. */
@@ -19,7 +19,7 @@ export const bucketSpec = z.strictObject({
     })
     .optional()
     .describe('Encryption of what is written without a choice of its own.'),
-  policy: kubernetesObject.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
+  policy: policyDocument.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
   tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket.'),
   deletionPolicy: deletionPolicy('Retain').describe(
     'What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.',

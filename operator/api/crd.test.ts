@@ -20,6 +20,13 @@ describe('crds/', () => {
   it.each(files)('$name bounds every string, list and map', ({ content }) => {
     expect(unbounded(schemaOf(content), '')).toEqual([]);
   });
+  it.each(files)('$name says with each rule which field it is about', ({ content }) => {
+    const { properties = {}, ...spec } = schemaOf(content);
+    for (const { fieldPath, message } of spec['x-kubernetes-validations'] ?? []) {
+      const [, first = ''] = fieldPath?.split('.') ?? [];
+      expect(Object.keys(properties), message).toContain(first);
+    }
+  });
   it.each(files)('$name has conditions under a status subresource', ({ content }) => {
     const [version] = parse(content).spec.versions;
     expect(version.subresources).toEqual({ status: {} });
@@ -47,6 +54,7 @@ interface Schema {
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly items?: Schema;
+  readonly 'x-kubernetes-validations'?: readonly { readonly message: string; readonly fieldPath?: string }[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 

@@ -141,7 +141,8 @@ function structural(node: Json): Json {
   const result: Record<string, Json> = {};
   for (const [key, value] of Object.entries(node as Record<string, Json>)) {
     if (key === 'additionalProperties' && 'properties' in node) continue;
-    if (key === 'properties' && 'x-kubernetes-preserve-unknown-fields' in node) continue;
+    if (key === 'properties' && Object.keys(value as object).length === 0) continue;
+    if (value === undefined) continue;
     result[key] = structural(value);
   }
   return result;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../workload.ts';
+import type { Rule } from './rule.ts';
 
 // Every string and list has a maximum: the API server refuses a CRD whose CEL rules could cost too much on unbounded ones.
 
@@ -90,11 +91,63 @@ export const kubernetesObject = (z.looseObject({}) as unknown as z.ZodType<Reado
 export const kubernetesObjects = (max: number) =>
   z.array(kubernetesObject).max(max).meta({ 'x-kubernetes-list-type': 'atomic' });
 
+const effects: readonly unknown[] = ['Allow', 'Deny'];
+const effectSchema = { Effect: { type: 'string', enum: ['Allow', 'Deny'] } };
+const statementSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: effectSchema };
+
+/** A policy document, kept as it is written: the server checks it. `Effect` is checked here already, where a typing error is seen. */
+export const policyDocument = z
+  .looseObject({
+    // One statement, or a list of them.
+    Statement: z
+      .unknown()
+      .meta({ ...statementSchema, type: undefined, items: statementSchema })
+      .optional(),
+  })
+  .superRefine(({ Statement: given }, context) => {
+    for (const [index, statement] of (Array.isArray(given) ? (given as unknown[]) : [given]).entries()) {
+      if (statement === null || typeof statement !== 'object' || !('Effect' in statement)) continue;
+      if (effects.includes(statement.Effect)) continue;
+      context.addIssue({
+        code: 'custom',
+        path: ['Statement', ...(Array.isArray(given) ? [index] : []), 'Effect'],
+        message: `unsupported value ${JSON.stringify(statement.Effect)}: supported values: "Allow", "Deny"`,
+      });
+    }
+  })
+  .meta({ 'x-kubernetes-preserve-unknown-fields': true }) as unknown as z.ZodType<Readonly<Record<string, Json>>>;
+
+/** A time with its zone, as the API server checks the format date-time. */
+export const dateTime = z
+  .string()
+  .max(64)
+  .refine(
+    (value) => z.iso.datetime({ offset: true }).safeParse(value).success,
+    'must be of type date-time, such as 2030-01-31T00:00:00Z',
+  )
+  .meta({ format: 'date-time' });
+
 export const keyName = z
   .string()
   .min(1)
   .max(80)
   .regex(/^[A-Za-z0-9_-]+$/);
+
+// Of an image: the registry with its port, the path, a tag, a digest. No two alternatives begin alike, so that no input takes long.
+const registry = String.raw`([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(:[0-9]+)?`;
+const component = String.raw`[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*`;
+const tag = String.raw`[A-Za-z0-9_][A-Za-z0-9._-]{0,127}`;
+const digest = String.raw`[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{32,128}`;
+const imageReference = `^(${registry}/)?${component}(/${component})*(:${tag})?(@${digest})?$`;
+
+/** Of a resource with an image. A rule, not a pattern, so that its message says what is wanted. */
+export const imageRule: Rule<{ readonly image?: string | undefined }> = {
+  field: 'spec.image',
+  message:
+    'image must be a reference without blanks, such as registry.example.com/coffer:1.2 or registry.example.com/coffer@sha256:…',
+  cel: `!has(self.image) || self.image.matches(r'${imageReference}')`,
+  holds: ({ image: given }) => given === undefined || new RegExp(imageReference).test(given),
+};
 
 export const image = z
   .string()

@@ -1,4 +1,4 @@
-import { podSpec } from './pod-cases.ts';
+import { badImages, podSpec } from './pod-cases.ts';
 import type { RuleCases, Spec } from './rule-case.ts';
 
 const files: Spec = { keystore: { files: {} }, defaultKey: 'first' };
@@ -79,6 +79,7 @@ export const kmsConfigCases: RuleCases = {
     },
   ],
   bad: [
+    ...badImages(files),
     { title: 'no keystore', spec: { ...files, keystore: {} }, message: 'keystore must name exactly one of' },
     {
       title: 'a bundle of authorities that comes from nowhere',

@@ -1,4 +1,4 @@
-import { isOneBundle } from './fields.ts';
+import { imageRule, isOneBundle } from './fields.ts';
 import { keystoreKinds, type Keystore } from './keystore.ts';
 import type { KMSConfigSpec } from './kms-config.ts';
 import { celGiven, given, type Rules } from './rule.ts';
@@ -14,6 +14,7 @@ const celOneBundle = (kind: string) =>
 
 export const kmsConfigRules: Rules<KMSConfigSpec> = {
   always: [
+    imageRule,
     {
       field: 'spec.keystore',
       message: 'keystore must name exactly one of files, azure, vault, aws, gcp',

@@ -1,4 +1,4 @@
-import type { Spec } from './rule-case.ts';
+import type { RuleCases, Spec } from './rule-case.ts';
 
 /** Every field of a pod, as Tenant and KMSConfig have them. */
 export const podSpec: Spec = {
@@ -18,3 +18,31 @@ export const podSpec: Spec = {
   podAnnotations: { 'example.com/note': 'x' },
   terminationGracePeriodSeconds: 60,
 };
+
+/** What is no reference of an image. */
+export function badImages(spec: Spec): RuleCases['bad'] {
+  const images = [
+    'Not An Image',
+    'registry.example.com/Coffer:1',
+    'coffer:1:2',
+    'coffer:',
+    'coffer@sha256:12',
+    ' coffer',
+  ];
+  return images.map((image) => ({
+    title: `the image "${image}"`,
+    spec: { ...spec, image },
+    message: 'image must be a reference without blanks',
+  }));
+}
+
+/** Images that are told apart by what they have. */
+export function goodImages(spec: Spec): RuleCases['good'] {
+  const images = [
+    'coffer',
+    'a/b/c__d-e.f',
+    'localhost:5000/coffer:1',
+    `[::1]:5000/coffer:V_1@sha256:${'0a'.repeat(32)}`,
+  ];
+  return images.map((image) => ({ title: `the image "${image}"`, spec: { ...spec, image } }));
+}

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { deletionPolicy, kubernetesObject, policyName, tenantRef } from './fields.ts';
+import { deletionPolicy, policyDocument, policyName, tenantRef } from './fields.ts';
 import type { Rules } from './rule.ts';
 
 /** An IAM policy of a tenant. */
 export const policySpec = z.strictObject({
   tenantRef: tenantRef.describe('Where the policy is.'),
   policyName: policyName.optional().describe('Name of the policy; that of this resource without it.'),
-  document: kubernetesObject.describe('The policy document, {"Version": …, "Statement": […]}.'),
+  document: policyDocument.describe('The policy document, {"Version": …, "Statement": […]}.'),
   deletionPolicy: deletionPolicy('Delete').describe(
     'What becomes of the policy when this resource is deleted. One that is attached is not deleted before it is detached.',
   ),
@@ -14,7 +14,6 @@ export const policySpec = z.strictObject({
 export type PolicySpec = z.output<typeof policySpec>;
 
 export const policyRules: Rules<PolicySpec> = {
-  // What a document must have, the server knows: it is kept as it is written.
   always: [],
   onChange: [
     {

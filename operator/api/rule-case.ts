@@ -9,6 +9,8 @@ export interface RuleCases {
   readonly plural: string;
   readonly good: readonly { readonly title: string; readonly spec: Spec }[];
   readonly bad: readonly { readonly title: string; readonly spec: Spec; readonly message: string }[];
+  /** What only the API server refuses. */
+  readonly badAtApiServer?: RuleCases['bad'];
   /** A change of the first into the second spec is refused. */
   readonly badChanges: readonly {
     readonly title: string;

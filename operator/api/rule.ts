@@ -9,6 +9,11 @@ export interface Rule<Spec> {
   readonly message: string;
   /** The field that a person looks at first, e.g. `spec.configUrl`. */
   readonly field: string;
+  /**
+   * For a rule that only the API server enforces: one machine needs it not, or has a better answer. A resource that was taken before the
+   * rule came goes on until its next edit.
+   */
+  readonly only?: 'api-server';
   readonly holds: (spec: Spec) => boolean;
 }
 
@@ -30,17 +35,28 @@ export interface Broken {
   readonly message: string;
 }
 
-export function brokenRules<Spec>(rules: Rules<Spec>, spec: Spec, old: Spec | undefined): readonly Broken[] {
+export function brokenRules<Spec>(
+  rules: Rules<Spec>,
+  spec: Spec,
+  old: Spec | undefined,
+  asApiServer = false,
+): readonly Broken[] {
   const broken: Broken[] = [];
-  for (const { field, message, holds } of rules.always) if (!holds(spec)) broken.push({ field, message });
+  for (const { field, message, only, holds } of rules.always) {
+    if ((only === undefined || asApiServer) && !holds(spec)) broken.push({ field, message });
+  }
   if (old === undefined) return broken;
   for (const { field, message, holds } of rules.onChange) if (!holds(spec, old)) broken.push({ field, message });
   return broken;
 }
 
-/** The rules as a CRD carries them. */
-export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; message: string; fieldPath?: string }[] {
-  return [...rules.always, ...rules.onChange].map(({ cel, message }) => ({ rule: cel, message }));
+/** The rules as a CRD carries them at `spec`. The API server refuses a CRD with a `fieldPath` that its schema does not have. */
+export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; message: string; fieldPath: string }[] {
+  return [...rules.always, ...rules.onChange].map(({ cel, message, field }) => ({
+    rule: cel,
+    message,
+    fieldPath: field.slice('spec'.length),
+  }));
 }
 
 /** How many of these optional fields are there. */

@@ -1,4 +1,4 @@
-import { podSpec } from './pod-cases.ts';
+import { badImages, goodImages, podSpec } from './pod-cases.ts';
 import type { RuleCases, Spec } from './rule-case.ts';
 
 const caBundleFrom = { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } };
@@ -28,6 +28,7 @@ export const tenantCases: RuleCases = {
   kind: 'Tenant',
   plural: 'tenants',
   good: [
+    ...goodImages({}),
     { title: 'nothing but a name', spec: {} },
     {
       title: 'every field',
@@ -43,6 +44,7 @@ export const tenantCases: RuleCases = {
         kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'demo-default' },
         settings: [
           { name: 'SVC_REGION', value: 'eu-west-1' },
+          { name: 'SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM', value: 'https://siem.example.com' },
           { name: 'SVC_KMS_KEYSVC_KEY_PASSWORD', valueFrom: { secretKeyRef: { name: 'x', key: 'y' } } },
           { name: 'SVC_LOG_LEVEL', valueFrom: { configMapKeyRef: { name: 'x.y', key: 'level' } } },
         ],
@@ -77,6 +79,7 @@ export const tenantCases: RuleCases = {
     { title: 'several servers over one volume', spec: { replicas: 3, storage: sharedStores['shared-volume'] } },
   ],
   bad: [
+    ...badImages({}),
     {
       title: 'a setting without a value',
       spec: { settings: [{ name: 'SVC_REGION' }] },
@@ -180,6 +183,13 @@ export const tenantCases: RuleCases = {
       title: 'a default key outside the prefix',
       spec: { kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'other' } },
       message: 'kmsConfigRef.defaultKey must begin with keyPrefix',
+    },
+  ],
+  badAtApiServer: [
+    {
+      title: 'a setting that the server does not have',
+      spec: { settings: [{ name: 'SVC_REGOIN', value: 'a' }] },
+      message: 'settings must name settings of the server',
     },
   ],
   badChanges: [

@@ -1,7 +1,16 @@
-import { isOneBundle } from './fields.ts';
+import { imageRule, isOneBundle } from './fields.ts';
+import { settings } from '../../protocol/settings/table.ts';
 import { celGiven, given, type Rules } from './rule.ts';
 import type { TenantSpec } from './tenant.ts';
 import { celSameVolume, sameVolume } from './volume-fields.ts';
+
+// Those of identity providers have a rule of their own, which says where they are written.
+const serverSettings = settings.filter(({ scope }) => scope !== 'per-provider').map(({ name }) => name);
+const targetSettings = settings.filter(({ scope }) => scope === 'per-target').map(({ name }) => `${name}_`);
+const isServerSetting = (name: string) =>
+  serverSettings.includes(name) || targetSettings.some((prefix) => name.startsWith(prefix));
+
+const celList = (values: readonly string[]) => `[${values.map((value) => `'${value}'`).join(', ')}]`;
 
 type Setting = NonNullable<TenantSpec['settings']>[number];
 
@@ -35,6 +44,15 @@ const celSame = (field: string) => `has(self.storage.${field}) == has(oldSelf.st
 
 export const tenantRules: Rules<TenantSpec> = {
   always: [
+    imageRule,
+    {
+      field: 'spec.settings',
+      message: 'settings must name settings of the server: see the table in docs/guides/settings.md',
+      // The local runtime names the setting when it renders it.
+      only: 'api-server',
+      cel: `!has(self.settings) || self.settings.all(s, s.name in ${celList(serverSettings)} || ${celList(targetSettings)}.exists(t, s.name.startsWith(t)))`,
+      holds: ({ settings: given }) => (given ?? []).every(({ name }) => isServerSetting(name)),
+    },
     {
       field: 'spec.settings',
       message: 'each setting needs exactly one of value, valueFrom',

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind } from './kinds.ts';
 import type { CofferObject } from './object.ts';
 import { manifestOf, ruleCases, type Spec } from './rule-cases.ts';
-import { validate } from './validate.ts';
+import { validate, type ValidateOptions } from './validate.ts';
 
-function problems(manifest: unknown, previous?: CofferObject): string {
-  const result = validate(manifest, previous);
+function problems(manifest: unknown, previous?: CofferObject, options?: ValidateOptions): string {
+  const result = validate(manifest, previous, options);
   return result.kind === 'invalid'
     ? result.problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
     : '';
@@ -17,12 +17,20 @@ function object(kind: string, spec: Spec): CofferObject {
   return result.object;
 }
 
-describe.each(ruleCases)('$kind', ({ kind, good, bad, badChanges }) => {
+describe.each(ruleCases)('$kind', ({ kind, good, bad, badAtApiServer = [], badChanges }) => {
   it.each(good)('takes $title', ({ spec }) => {
     expect(problems(manifestOf(kind, 'a', spec))).toBe('');
   });
   it.each(bad)('refuses $title', ({ spec, message }) => {
     expect(problems(manifestOf(kind, 'a', spec))).toContain(message);
+  });
+  it.each(badAtApiServer)('refuses as the API server does, and takes on one machine: $title', ({ spec, message }) => {
+    const manifest = manifestOf(kind, 'a', spec);
+    expect(problems(manifest)).toBe('');
+    expect(problems(manifest, undefined, { asApiServer: true })).toContain(message);
+  });
+  it.each(good)('takes as the API server does $title', ({ spec }) => {
+    expect(problems(manifestOf(kind, 'a', spec), undefined, { asApiServer: true })).toBe('');
   });
   for (const { title, from, to, message } of badChanges) {
     it(`refuses as a change: ${title}`, () => {
@@ -42,7 +50,9 @@ describe('the cases of the rules', () => {
     })),
   )('break every rule of $kind', ({ kind, messages: rules }) => {
     const cases = ruleCases.find((candidate) => candidate.kind === kind);
-    const messages = [...(cases?.bad ?? []), ...(cases?.badChanges ?? [])].map(({ message }) => message);
+    const messages = [...(cases?.bad ?? []), ...(cases?.badAtApiServer ?? []), ...(cases?.badChanges ?? [])].map(
+      ({ message }) => message,
+    );
     expect(rules.filter((rule) => !messages.some((message) => rule.includes(message)))).toEqual([]);
   });
 });

@@ -18,6 +18,8 @@ export interface ValidateOptions {
    * fields that came later.
    */
   readonly unknownFields?: 'refuse' | 'ignore';
+  /** Whether the rules hold that only the API server enforces. */
+  readonly asApiServer?: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ function validateKind<Spec>(
   kind: Kind<Spec>,
   manifest: unknown,
   previous: CofferObject | undefined,
-  { unknownFields = 'refuse' }: ValidateOptions,
+  { unknownFields = 'refuse', asApiServer = false }: ValidateOptions,
 ): Validated {
   const schema = z.strictObject({
     apiVersion: z.literal(apiVersion),
@@ -76,7 +78,7 @@ function validateKind<Spec>(
   const { spec } = whole.data;
   // One schema's output is one kind's spec.
   const old = previous?.kind === kind.kind ? (previous.spec as unknown as Spec) : undefined;
-  const broken = brokenRules(kind.rules, spec, old);
+  const broken = brokenRules(kind.rules, spec, old, asApiServer);
   if (broken.length > 0) return invalid(broken);
   return {
     kind: 'object',

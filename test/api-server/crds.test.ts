@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eachKind } from '../../operator/api/each-kind.ts';
 import { apiGroup } from '../../operator/api/object.ts';
 import { manifestOf, ruleCases } from '../../operator/api/rule-cases.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -18,6 +19,9 @@ const scripts = fileURLToPath(new URL('../cluster/', import.meta.url));
 const crds = fileURLToPath(new URL('../../crds', import.meta.url));
 const examples = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));
 const bin = dirname(tool('kubernetes/kube-apiserver', 'kubernetes-api-server'));
+const rules = eachKind(({ kind, rules: { always } }) =>
+  always.map(({ field, message }) => ({ kind, field, message })),
+).flat();
 let state = '';
 
 async function kubectl(args: readonly string[], input?: string): Promise<string> {
@@ -62,12 +66,15 @@ describe('the generated CRDs', () => {
   });
 });
 
-describe.each(ruleCases)('$kind', ({ kind, good, bad, badChanges }) => {
+describe.each(ruleCases)('$kind', ({ kind, good, bad, badAtApiServer = [], badChanges }) => {
   it.each(good)('takes $title', async ({ spec }) => {
     expect(await refusal(manifestOf(kind, 'a', spec))).toBe('');
   });
-  it.each(bad)('refuses $title', async ({ spec, message }) => {
-    expect(await refusal(manifestOf(kind, 'a', spec))).toContain(message);
+  it.each([...bad, ...badAtApiServer])('refuses $title', async ({ spec, message }) => {
+    const said = await refusal(manifestOf(kind, 'a', spec));
+    expect(said).toContain(message);
+    const rule = rules.find((one) => one.kind === kind && one.message.includes(message));
+    if (rule !== undefined) expect(said).toContain(`${rule.field}: Invalid value`);
   });
   for (const [index, { title, from, to, message }] of badChanges.entries()) {
     it(`refuses as a change: ${title}`, async () => {

@@ -93,7 +93,7 @@ function brokenMetadata({ name, labels = {}, annotations = {}, ownerReferences =
 function brokenCustomObject(before: ApiObject | undefined, after: ApiObject): Cause[] {
   const former = before === undefined ? undefined : validate(manifestOf(before));
   const previous: CofferObject | undefined = former?.kind === 'object' ? former.object : undefined;
-  const checked = validate(manifestOf(after), previous);
+  const checked = validate(manifestOf(after), previous, { asApiServer: true });
   return checked.kind === 'invalid' ? [...checked.problems] : [];
 }
 
