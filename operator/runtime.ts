@@ -84,10 +84,10 @@ export type InstanceState =
   | { readonly kind: 'stopping' };
 
 export type WorkloadState =
-  | { readonly kind: 'starting' }
+  | { readonly kind: 'starting'; readonly waitsFor?: Missing }
   | { readonly kind: 'ready' }
   /** Runs, and stopped answering as ready. */
-  | { readonly kind: 'not-ready'; readonly message: string }
+  | { readonly kind: 'not-ready'; readonly message: string; readonly waitsFor?: Missing }
   | { readonly kind: 'crash-loop'; readonly restarts: number; readonly message: string }
   | { readonly kind: 'stopped' };
 

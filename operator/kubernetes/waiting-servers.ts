@@ -1,4 +1,4 @@
-import { readWaitsFor, type Missing } from '../../protocol/health/waits-for.ts';
+import { readMissing, type Missing } from '../../protocol/health/waits-for.ts';
 import type { Instance } from '../runtime.ts';
 import type { AskHealth, HealthRequest } from './store-health.ts';
 
@@ -105,9 +105,8 @@ export class WaitingServers {
   /** A server that does not answer yet has nothing to say: Kubernetes tells of it. */
   async #answerTo(request: HealthRequest): Promise<Missing | undefined> {
     try {
-      const { status, waitsFor: header } = await this.#options.ask(request);
-      const waitsFor = status === 503 ? readWaitsFor(header) : undefined;
-      return waitsFor === 'start' ? undefined : waitsFor;
+      const { status, waitsFor } = await this.#options.ask(request);
+      return status === 503 ? readMissing(waitsFor) : undefined;
     } catch {
       return undefined;
     }

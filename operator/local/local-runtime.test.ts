@@ -224,9 +224,21 @@ describe('a workload on one machine', () => {
   it('is not ready while its probe fails', async () => {
     await runtime.apply(workload(), secrets);
     await ready();
-    writeFileSync(data('not-ready'), '');
+    writeFileSync(data('not-ready'), 'key-service');
     await eventually(async () => (await state())?.state.kind === 'not-ready');
-    expect(await state()).toMatchObject({ state: { message: expect.stringContaining('answered 503') } });
+    const told = { message: expect.stringContaining('answered 503'), waitsFor: 'key-service' };
+    expect(await state()).toMatchObject({ state: told, instances: [{ state: told }] });
+  });
+
+  it('says what it waits for from its start on', async () => {
+    writeFileSync(data('not-ready'), 'database');
+    await runtime.apply(workload(), secrets);
+    await eventually(async () => JSON.stringify(await state()).includes('database'));
+    const told = { kind: 'starting', waitsFor: 'database' };
+    expect(await state()).toMatchObject({ state: told, instances: [{ state: told }] });
+    rmSync(data('not-ready'));
+    await ready();
+    expect((await state())?.instances[0]?.state).toEqual({ kind: 'ready' });
   });
 
   it('that several of are wanted is refused, and says what to do', async () => {

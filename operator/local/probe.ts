@@ -1,11 +1,15 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
+import { readMissing, waitsForHeader, type Missing } from '../../protocol/health/waits-for.ts';
 import { portOf } from '../render/resolve.ts';
 import type { Probe, Workload } from '../workload.ts';
 import { reachedAt } from './resolve.ts';
 
-export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
+export type ProbeResult =
+  | { readonly ok: true }
+  /** `waitsFor` is what the program itself says. */
+  | { readonly ok: false; readonly message: string; readonly waitsFor?: Missing };
 
 const timeoutMs = 2_000;
 
@@ -22,7 +26,9 @@ function ask(url: string): Promise<ProbeResult> {
     const request = send(url, options, (response) => {
       response.resume();
       const status = response.statusCode ?? 0;
-      resolve(status >= 200 && status < 300 ? { ok: true } : { ok: false, message: `${url} answered ${status}` });
+      const waitsFor = readMissing(response.headers[waitsForHeader]);
+      if (status >= 200 && status < 300) resolve({ ok: true });
+      else resolve({ ok: false, message: `${url} answered ${status}`, ...(waitsFor && { waitsFor }) });
     });
     request.on('timeout', () => request.destroy(new Error('no answer in time')));
     request.on('error', (error) => resolve({ ok: false, message: `${url}: ${error.message}` }));

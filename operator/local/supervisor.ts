@@ -77,8 +77,11 @@ export class Supervisor {
       this.#misses = 0;
       if (!wasReady) this.#set({ kind: 'ready' });
     } else if (wasReady || this.#state.kind === 'not-ready') {
+      const { message, waitsFor } = result;
       this.#misses += 1;
-      if (this.#misses >= tolerated) this.#set({ kind: 'not-ready', message: result.message });
+      if (this.#misses >= tolerated) this.#set({ kind: 'not-ready', message, ...(waitsFor && { waitsFor }) });
+    } else if (this.#state.kind === 'starting') {
+      this.#set({ kind: 'starting', ...(result.waitsFor && { waitsFor: result.waitsFor }) });
     }
     const soon = this.#state.kind === 'ready' && this.#misses === 0 ? lookMs.ready : lookMs.starting * 4;
     this.#lookIn(this.#state.kind === 'starting' || this.#state.kind === 'crash-loop' ? lookMs.starting : soon, child);

@@ -12,7 +12,8 @@ export type WaitsFor = (typeof words)[number];
 /** What a person can do something about. */
 export type Missing = Exclude<WaitsFor, 'start'>;
 
-/** Undefined for no header, and for a word of another version. */
-export function readWaitsFor(header: unknown): WaitsFor | undefined {
-  return words.find((word) => word === header);
+/** Undefined for no header, for a server that merely starts, and for a word of another version. */
+export function readMissing(header: unknown): Missing | undefined {
+  const found = words.find((word) => word === header);
+  return found === 'start' ? undefined : found;
 }
