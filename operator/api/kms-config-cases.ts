@@ -63,7 +63,7 @@ export const kmsConfigCases: RuleCases = {
       spec: {
         ...files,
         ...podSpec,
-        keystore: { files: { size: '1Gi', path: '/srv/keys', storageClassName: 'fast', accessMode: 'ReadWriteMany' } },
+        keystore: { files: { size: '1Gi', storageClassName: 'fast', accessMode: 'ReadWriteMany' } },
         reclaimPolicy: 'Delete',
         certificates: { life: '30d', certManager: { issuerRef: { name: 'internal' } } },
         enclave: 'team',
@@ -147,7 +147,20 @@ export const kmsConfigCases: RuleCases = {
       message: 'a path in a policy must begin with /',
     },
   ],
+  badAtApiServer: [
+    {
+      title: 'a folder of one machine',
+      spec: { ...files, keystore: { files: { path: '/srv/keys' } } },
+      message: 'keystore.files.path is a folder of one machine',
+    },
+  ],
   badChanges: [
+    {
+      title: 'a smaller volume of keys',
+      from: { ...files, keystore: { files: { size: '1Gi' } } },
+      to: { ...files, keystore: { files: { size: '1G' } } },
+      message: 'keystore.files.size may only grow',
+    },
     {
       title: 'another kind of keystore',
       from: files,

@@ -2,7 +2,7 @@ import { imageRule, isOneBundle } from './fields.ts';
 import { keystoreKinds, type Keystore } from './keystore.ts';
 import type { KMSConfigSpec } from './kms-config.ts';
 import { celGiven, given, type Rules } from './rule.ts';
-import { celSameVolume, sameVolume } from './volume-fields.ts';
+import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from './volume-fields.ts';
 
 const kindsOf = (keystore: Keystore) => keystoreKinds.filter((kind) => keystore[kind] !== undefined);
 const celAzure = celGiven(
@@ -60,6 +60,13 @@ export const kmsConfigRules: Rules<KMSConfigSpec> = {
       holds: ({ keystore: { vault } }) => vault === undefined || given(vault.approle, vault.kubernetes) === 1,
     },
     {
+      field: 'spec.keystore.files.path',
+      message: 'keystore.files.path is a folder of one machine: in a cluster, name existingClaim or storageClassName',
+      only: 'api-server',
+      cel: '!has(self.keystore.files) || !has(self.keystore.files.path)',
+      holds: ({ keystore: { files } }) => files?.path === undefined,
+    },
+    {
       field: 'spec.keystore.files',
       message: 'a volume that exists has its size and storage class already: leave out size and storageClassName',
       cel: '!has(self.keystore.files) || !has(self.keystore.files.existingClaim) || (!has(self.keystore.files.size) && !has(self.keystore.files.storageClassName))',
@@ -101,6 +108,13 @@ export const kmsConfigRules: Rules<KMSConfigSpec> = {
         keystore.files === undefined ||
         old.keystore.files === undefined ||
         sameVolume(keystore.files, old.keystore.files),
+    },
+    {
+      field: 'spec.keystore.files.size',
+      message: 'keystore.files.size may only grow: a volume cannot shrink',
+      cel: `!has(self.keystore.files) || !has(oldSelf.keystore.files) || ${celNoSmaller('keystore.files')}`,
+      holds: ({ keystore: { files } }, { keystore: { files: before } }) =>
+        files === undefined || before === undefined || noSmaller(files, before),
     },
   ],
 };

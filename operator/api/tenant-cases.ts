@@ -22,14 +22,16 @@ export const sharedStores: Readonly<Record<string, Spec>> = {
   'shared-volume': { records, blobs: { sharedVolume: { claimName: 'blobs' } } },
 };
 
-const encrypted: Spec = { kmsConfigRef: { name: 'keys' } };
+/** The least in a cluster, where a volume needs a size. */
+const sized: Spec = { storage: { size: '10Gi' } };
+const encrypted: Spec = { ...sized, kmsConfigRef: { name: 'keys' } };
 
 export const tenantCases: RuleCases = {
   kind: 'Tenant',
   plural: 'tenants',
   good: [
-    ...goodImages({}),
-    { title: 'nothing but a name', spec: {} },
+    { title: 'nothing but a size', spec: sized },
+    ...goodImages(sized),
     {
       title: 'every field',
       spec: {
@@ -49,7 +51,7 @@ export const tenantCases: RuleCases = {
           { name: 'SVC_LOG_LEVEL', valueFrom: { configMapKeyRef: { name: 'x.y', key: 'level' } } },
         ],
         addresses: { s3: { host: '0.0.0.0', port: 9100 }, console: { port: 9190 } },
-        storage: { size: '10Gi', path: '/srv/coffer', storageClassName: 'fast', accessMode: 'ReadWriteOncePod' },
+        storage: { size: '10Gi', storageClassName: 'fast', accessMode: 'ReadWriteOncePod' },
         tls: { certManager: { issuerRef: { name: 'public', kind: 'ClusterIssuer' } }, dnsNames: ['*.s3.example.com'] },
         services: {
           s3: {
@@ -72,8 +74,11 @@ export const tenantCases: RuleCases = {
         networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }] },
       },
     },
-    { title: 'a certificate of its own', spec: { tls: { secretName: 'tls' } } },
-    { title: 'a certificate that the operator makes', spec: { tls: { operatorMade: true, dnsNames: ['s3.example'] } } },
+    { title: 'a certificate of its own', spec: { ...sized, tls: { secretName: 'tls' } } },
+    {
+      title: 'a certificate that the operator makes',
+      spec: { ...sized, tls: { operatorMade: true, dnsNames: ['s3.example'] } },
+    },
     { title: 'a volume that exists', spec: { storage: { existingClaim: 'mine', accessMode: 'ReadWriteMany' } } },
     { title: 'several servers over another S3', spec: { replicas: 3, storage: sharedStores['s3'] } },
     { title: 'several servers over one volume', spec: { replicas: 3, storage: sharedStores['shared-volume'] } },
@@ -186,6 +191,17 @@ export const tenantCases: RuleCases = {
     },
   ],
   badAtApiServer: [
+    { title: 'nothing but a name', spec: {}, message: 'storage.size is needed' },
+    {
+      title: 'records elsewhere, and blobs on a volume without a size',
+      spec: { storage: { records } },
+      message: 'storage.size is needed',
+    },
+    {
+      title: 'a folder of one machine',
+      spec: { storage: { size: '10Gi', path: '/srv/coffer' } },
+      message: 'storage.path is a folder of one machine',
+    },
     {
       title: 'a setting that the server does not have',
       spec: { settings: [{ name: 'SVC_REGOIN', value: 'a' }] },
@@ -193,11 +209,11 @@ export const tenantCases: RuleCases = {
     },
   ],
   badChanges: [
-    { title: 'encryption taken away', from: encrypted, to: {}, message: 'kmsConfigRef cannot be removed' },
+    { title: 'encryption taken away', from: encrypted, to: sized, message: 'kmsConfigRef cannot be removed' },
     {
       title: 'records elsewhere',
-      from: {},
-      to: { storage: { records } },
+      from: sized,
+      to: { storage: { size: '10Gi', records } },
       message: 'storage may not change its kind of records or blobs',
     },
     {
@@ -211,6 +227,18 @@ export const tenantCases: RuleCases = {
       from: { storage: { size: '1Gi' } },
       to: { storage: { size: '1Gi', storageClassName: 'fast' } },
       message: 'storageClassName, accessMode and existingClaim may not change: what is stored',
+    },
+    {
+      title: 'a smaller volume',
+      from: { storage: { size: '1.5Ti' } },
+      to: { storage: { size: '1535Gi' } },
+      message: 'storage.size may only grow',
+    },
+    {
+      title: 'a smaller volume, in other units',
+      from: { storage: { size: '1Gi' } },
+      to: { storage: { size: '1G' } },
+      message: 'storage.size may only grow',
     },
   ],
 };

@@ -2,7 +2,7 @@ import { imageRule, isOneBundle } from './fields.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { celGiven, given, type Rules } from './rule.ts';
 import type { TenantSpec } from './tenant.ts';
-import { celSameVolume, sameVolume } from './volume-fields.ts';
+import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from './volume-fields.ts';
 
 // Those of identity providers have a rule of their own, which says where they are written.
 const serverSettings = settings.filter(({ scope }) => scope !== 'per-provider').map(({ name }) => name);
@@ -126,6 +126,22 @@ export const tenantRules: Rules<TenantSpec> = {
         isOneBundle((store === 'blobs.s3' ? blobs?.s3 : records?.postgres)?.caBundleFrom),
     })),
     {
+      field: 'spec.storage.size',
+      message:
+        'storage.size is needed, such as 100Gi: on its volume the server keeps what storage.records and storage.blobs do not keep elsewhere',
+      only: 'api-server',
+      cel: 'has(self.storage.size) || has(self.storage.existingClaim) || (has(self.storage.records) && has(self.storage.blobs))',
+      holds: ({ storage: { size, existingClaim, records, blobs } }) =>
+        given(size, existingClaim) > 0 || given(records, blobs) === 2,
+    },
+    {
+      field: 'spec.storage.path',
+      message: 'storage.path is a folder of one machine: in a cluster, name existingClaim or storageClassName',
+      only: 'api-server',
+      cel: '!has(self.storage.path)',
+      holds: ({ storage }) => storage.path === undefined,
+    },
+    {
       field: 'spec.storage',
       message: 'a volume that exists has its size and storage class already: leave out size and storageClassName',
       cel: '!has(self.storage.existingClaim) || (!has(self.storage.size) && !has(self.storage.storageClassName))',
@@ -175,6 +191,12 @@ export const tenantRules: Rules<TenantSpec> = {
       message: 'storageClassName, accessMode and existingClaim may not change: what is stored would stay behind',
       cel: celSameVolume('storage'),
       holds: (spec, old) => sameVolume(spec.storage, old.storage),
+    },
+    {
+      field: 'spec.storage.size',
+      message: 'storage.size may only grow: a volume cannot shrink',
+      cel: celNoSmaller('storage'),
+      holds: (spec, old) => noSmaller(spec.storage, old.storage),
     },
   ],
 };

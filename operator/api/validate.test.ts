@@ -57,6 +57,20 @@ describe('the cases of the rules', () => {
   });
 });
 
+const ofSize = (size: string) => ({ storage: { size } });
+
+describe('the size of a volume', () => {
+  it.each([
+    ['1Gi', '1Gi'],
+    ['1G', '1Gi'],
+    ['1024Mi', '1Gi'],
+    ['1.5Ti', '1536Gi'],
+    ['1000', '1k'],
+  ])('takes %s grown to %s', (from, to) => {
+    expect(problems(manifestOf('Tenant', 'a', ofSize(to)), object('Tenant', ofSize(from)))).toBe('');
+  });
+});
+
 describe('strict validation', () => {
   it('names an unknown field with its path', () => {
     expect(problems(manifestOf('Tenant', 'a', { addresses: { s3: { prot: 1 } } }))).toBe(

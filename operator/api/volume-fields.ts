@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { byteQuantity, coreObjectName } from './fields.ts';
+import { largerQuantity } from './quantity.ts';
 
 /** A volume of the operator's, or one that somebody else made. */
 export const volumeFields = {
-  size: byteQuantity.optional().describe('Size of the volume, e.g. 100Gi. It may grow.'),
+  size: byteQuantity.optional().describe('Size of the volume, e.g. 100Gi. It may grow, never shrink.'),
   path: z.string().min(1).max(4096).optional().describe('Folder on this machine, for the local runtime only.'),
   storageClassName: coreObjectName
     .optional()
@@ -36,4 +37,17 @@ export function celSameVolume(at: string): string {
     optional('existingClaim'),
     `self.${at}.accessMode == oldSelf.${at}.accessMode`,
   ].join(' && ');
+}
+
+/** Whether a change leaves the volume at least as large: a claim never shrinks. */
+export function noSmaller(now: VolumeFields, before: VolumeFields): boolean {
+  return now.size === undefined || before.size === undefined || largerQuantity(now.size, before.size) === now.size;
+}
+
+/** `noSmaller` in CEL. `at`: as of `celSameVolume`. */
+export function celNoSmaller(at: string): string {
+  return (
+    `!has(self.${at}.size) || !has(oldSelf.${at}.size) || ` +
+    `quantity(self.${at}.size).compareTo(quantity(oldSelf.${at}.size)) >= 0`
+  );
 }

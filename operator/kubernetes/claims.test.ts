@@ -4,7 +4,7 @@ import { adjustedClaim, growths, otherTemplates } from './claims.ts';
 import { exampleContext, exampleServer } from './objects/example-workload.ts';
 import { sharedClaims } from './objects/shared-claims.ts';
 import { claimTemplates } from './objects/volumes.ts';
-import { quantityValue } from './quantity.ts';
+import { quantityValue } from '../api/quantity.ts';
 
 function claim(name: string, storage: string): KubeObject {
   return {

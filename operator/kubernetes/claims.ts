@@ -3,7 +3,7 @@ import type { KubeObject } from '../kube/kube-api.ts';
 import type { Json, Workload } from '../workload.ts';
 import { sealedForAnnotation } from './objects/labels.ts';
 import { claimTemplates } from './objects/volumes.ts';
-import { largerQuantity } from './quantity.ts';
+import { largerQuantity } from '../api/quantity.ts';
 
 const claimSpec = z.object({
   accessModes: z.array(z.string()).default([]),

@@ -100,7 +100,10 @@ describe.each(ruleCases)('$kind', ({ kind, good, bad, badAtApiServer = [], badCh
 
 describe('status', () => {
   it('takes conditions through its subresource only', async () => {
-    await writeFile(join(state, 'tenant.json'), JSON.stringify(manifestOf('Tenant', 'status', {})));
+    await writeFile(
+      join(state, 'tenant.json'),
+      JSON.stringify(manifestOf('Tenant', 'status', { storage: { size: '1Gi' } })),
+    );
     await kubectl(['create', '-f', join(state, 'tenant.json')]);
     const condition = {
       type: 'Ready',

@@ -15,8 +15,10 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
+const standard = { image: 'coffer:1', storage: { size: '10Gi' } };
+
 export function tenant(name: string, spec: object = {}, namespace = 'default'): Manifest {
-  return { apiVersion, kind: 'Tenant', metadata: { name, namespace }, spec: { image: 'coffer:1', ...spec } };
+  return { apiVersion, kind: 'Tenant', metadata: { name, namespace }, spec: { ...standard, ...spec } };
 }
 
 /** Of several servers, which need a store that they share. */
