@@ -15,11 +15,20 @@ export const url = (help: string) => z.string().min(8).max(2048).describe(help);
 
 export const port = z.int().min(1).max(65535);
 
-export const host = z
+const host = z
   .string()
   .min(1)
   .max(253)
   .regex(/^[A-Za-z0-9.:_-]+$/);
+
+/**
+ * Where a program listens on one machine. The CRD has no default: in a cluster the address means nothing, and would stand in every
+ * resource. It is filled in where a resource is read, so that one with it written out and one without are the same.
+ */
+export const localHost = host
+  .default('127.0.0.1')
+  .describe('Address the local runtime listens on; 127.0.0.1 without it. Pods listen on all of theirs.')
+  .meta({ default: undefined });
 
 /** Name of a core object: Secrets, ConfigMaps and claims may have dots. */
 export const coreObjectName = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { certManager, peers, monitoring } from './exposure-fields.ts';
-import { duration, host, keyName, objectName, port } from './fields.ts';
+import { duration, keyName, localHost, objectName, port } from './fields.ts';
 import { keystore } from './keystore.ts';
 import { programFields } from './pod-fields.ts';
 
@@ -28,7 +28,7 @@ export const kmsConfigSpec = z.strictObject({
   replicas: z.int().min(1).max(32).default(1).describe('Key services; the local runtime runs one.'),
   address: z
     .strictObject({
-      host: host.default('127.0.0.1').describe('Address the local runtime listens on.'),
+      host: localHost,
       port: port.default(7373).describe('Port of the key service.'),
     })
     .prefault({}),

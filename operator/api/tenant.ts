@@ -4,8 +4,8 @@ import {
   caBundleFrom,
   configMapKeyRef,
   coreObjectName,
-  host,
   keyName,
+  localHost,
   objectName,
   port,
   secretKeyRef,
@@ -24,7 +24,7 @@ const settingName = z
 const listenAddress = (name: string, standard: number) =>
   z
     .strictObject({
-      host: host.default('127.0.0.1').describe('Address the local runtime listens on.'),
+      host: localHost,
       port: port.default(standard).describe(`Port of the ${name}.`),
     })
     .prefault({});

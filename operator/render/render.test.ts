@@ -158,6 +158,7 @@ describe('a change of the Tenant', () => {
     ],
   ];
   const restartless: Readonly<Record<string, Spec>> = {
+    'addresses.s3.host as written out by the schema of before': { addresses: { s3: { host: '127.0.0.1' } } },
     paused: { paused: true },
     hibernated: { hibernated: true },
     replicas: { storage: sharedStores['s3'], replicas: 2 },

@@ -98,6 +98,15 @@ describe.each(ruleCases)('$kind', ({ kind, good, bad, badAtApiServer = [], badCh
   });
 });
 
+describe('defaults', () => {
+  it('of one machine are not written into a resource', async () => {
+    const manifest = JSON.stringify(manifestOf('Tenant', 'defaults', { storage: { size: '1Gi' } }));
+    const made = await kubectl(['create', '--dry-run=server', '-f', '-', '-o', 'json'], manifest);
+    const { spec } = JSON.parse(made) as { spec: { addresses: unknown } };
+    expect(spec.addresses).toEqual({ s3: { port: 9000 }, console: { port: 9090 } });
+  });
+});
+
 describe('status', () => {
   it('takes conditions through its subresource only', async () => {
     await writeFile(
