@@ -77,13 +77,15 @@ describe('coffer-operator', () => {
     const rendered = await renderChart('coffer-operator', ['--namespace', 'coffer-system', ...values]);
     expect(await refusal(withoutMonitoring(rendered))).toBe('');
   });
-  it('has alerts and dashboard whole', async () => {
+  it('has alerts and dashboards whole', async () => {
     const rendered = await renderChart('coffer-operator', everything);
     const rule = rendered.find(({ kind }) => kind === 'PrometheusRule') as Manifest & { spec: { groups: unknown[] } };
-    const dashboard = rendered.find(({ kind }) => kind === 'ConfigMap') as Manifest & { data: Record<string, string> };
-    expect(rule.spec.groups).toHaveLength(1);
+    const config = rendered.find(({ kind }) => kind === 'ConfigMap') as Manifest & { data: Record<string, string> };
+    expect(rule.spec.groups).toHaveLength(2);
     expect(JSON.stringify(rule)).toContain('{{ $labels.namespace }}');
-    expect(JSON.parse(dashboard.data['coffer-operator.json'] ?? '')).toHaveProperty('panels');
+    for (const dashboard of ['coffer-operator.json', 'coffer-server.json']) {
+      expect(JSON.parse(config.data[dashboard] ?? '')).toHaveProperty('panels');
+    }
   });
   it('keeps the CRDs at uninstallation, but where told not to', async () => {
     expect(new Set(await policies())).toEqual(new Set(['keep']));
