@@ -128,4 +128,12 @@ describe('discover', () => {
     });
     expect(metadata.warnings).toEqual([expect.stringContaining(issuer)]);
   });
+
+  it('names the realm where Keycloak says that there is none', async () => {
+    provider.fail('discovery', { kind: 'status', status: 404, body: '{"error":"Realm does not exist"}' });
+    await expect(discover(provider.configUrl)).rejects.toMatchObject({
+      code: 'NotFound',
+      message: expect.stringMatching(/answered 404 \(Realm does not exist\); check the realm/) as string,
+    });
+  });
 });

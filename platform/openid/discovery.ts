@@ -73,7 +73,7 @@ async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Re
     if (typeof said === 'string' && /realm does not exist/i.test(said)) {
       throw new OpenIdProblem(
         'NotFound',
-        `the provider says that the realm of ${configUrl} does not exist; check the realm in config_url (upper and lower case count).`,
+        `${configUrl} answered 404 (${said.slice(0, 100)}); check the realm in config_url, in which upper and lower case count.`,
       );
     }
     throw new OpenIdProblem(
