@@ -41,9 +41,17 @@ describe('while the operator is down', () => {
     expect(claims.length).toBe(1);
   });
 
-  it('its namespace is deleted', async () => {
-    await kubectl.run(['delete', 'namespace', team.namespace, '--timeout=90s']);
-    expect(await kubectl.get('namespace', team.namespace)).toBeUndefined();
+  it('its namespace waits for the operator, which alone can say that no tenant needs the keys, and says so', async () => {
+    await kubectl.run(['delete', 'namespace', team.namespace, '--wait=false']);
+    const waiting = await until('the namespace to tell what it waits for', async () => {
+      const { status } = (await kubectl.get('namespace', team.namespace)) as unknown as {
+        status: { conditions?: readonly { type: string; status: string; message: string }[] };
+      };
+      return status.conditions?.find(
+        ({ type, status: is }) => type === 'NamespaceFinalizersRemaining' && is === 'True',
+      );
+    });
+    expect(waiting.message).toContain('coffer.dev/kmsconfig');
   });
 });
 
@@ -52,6 +60,10 @@ describe('an operator that comes back', () => {
     await installOperator(kubectl);
     await scaleOperator(2);
     await new Team('team-two').untilSettled();
+  });
+
+  it('lets the namespace go that waited for it', async () => {
+    await untilGone('namespace', team.namespace);
   });
 });
 
@@ -63,6 +75,13 @@ describe('at the end', () => {
   });
 
   it('the CRDs can be removed, and take every resource along', async () => {
+    // As the guide says where the operator is gone for good.
+    for (const namespace of ['team-one', 'team-two']) {
+      for (const { metadata } of await kubectl.list('kmsconfigs', namespace)) {
+        const finalizers = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
+        await kubectl.run(['patch', 'kmsconfig', metadata.name, '--namespace', namespace, ...finalizers]);
+      }
+    }
     const declared = ['buckets', 'policies', 'policybindings', 'users', 'accesskeys'];
     const crds = [...declared, 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
     await kubectl.run(['delete', ...crds, '--timeout=60s']);
