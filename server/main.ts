@@ -11,6 +11,7 @@ import type { Logger } from '../platform/logger.ts';
 import { loadSettings, SettingsError } from '../platform/settings/load-settings.ts';
 import { hasKeys } from '../platform/settings/server-settings.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
+import { sharedMutexMemory } from '../platform/shared-mutex.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
 import { openAudit } from './open-audit.ts';
@@ -99,6 +100,7 @@ async function run({
     startedAt: Date.now(),
     live,
     bodies: sharedBodyMemory(),
+    blockSums: sharedMutexMemory(),
     ...(audit === undefined ? {} : { audit: { memory: audit.memory } }),
   };
   const memory = { memory: requestCounterMemory(threads), buckets: bucketCounterMemory(threads) };

@@ -1,4 +1,5 @@
 import type { Logger } from '../platform/logger.ts';
+import { SharedMutex } from '../platform/shared-mutex.ts';
 import { openKeyServiceClient } from '../platform/key-service-client.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../platform/settings/server-settings.ts';
 import { oneKey } from './admin/one-key.ts';
@@ -111,6 +112,7 @@ export async function openServices(
       digests,
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
+      blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
       ...(more.seats === undefined ? {} : { seats: more.seats }),
     }),
     policies,

@@ -28,6 +28,8 @@ export interface ThreadOptions {
   };
   /** Where all threads count the request bodies that they hold in memory. */
   readonly bodies: SharedArrayBuffer;
+  /** By which they compute block sums one after the other. */
+  readonly blockSums: SharedArrayBuffer;
   /** What was written last, for who looks on. */
   readonly live: LiveMemory;
   /** Where it is counted what becomes of audit entries; absent where they go nowhere. */

@@ -1,13 +1,20 @@
-import type { BlobId } from '../store/blob-store.ts';
+import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
-import type { Key } from '../store/record-store.ts';
+import type { Key, RecordStore } from '../store/record-store.ts';
 import { randomBytes } from 'node:crypto';
-import { decodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
+import { crc32 } from 'node:zlib';
+import { tagOf } from '../objects/checksums/gmac.ts';
+import { decodeObject, encodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
 import { chunks, put, randomBody, readAll, testLayer, type TestLayer } from '../objects/testing.ts';
 
 /** Larger than what lives in records; some packages of ciphertext. */
 export const LARGE = 300_000;
+
+interface Stores {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+}
 
 export interface FilledLayer extends TestLayer {
   /** Of the upload of `open`, which is not complete. */
@@ -40,13 +47,13 @@ export async function filledLayer(options: Parameters<typeof testLayer>[0] = {})
   return { ...test, uploadId: open.uploadId };
 }
 
-export async function recordOf({ records }: TestLayer, key: string): Promise<ObjectRecord> {
+export async function recordOf({ records }: Pick<Stores, 'records'>, key: string): Promise<ObjectRecord> {
   const entry = await records.get(recordKeys.object('bucket', key));
   if (entry === undefined) throw new Error(`no object ${key}`);
   return decodeObject(entry.value, 'bucket', key);
 }
 
-export async function blobOf(test: TestLayer, key: string): Promise<BlobId> {
+export async function blobOf(test: Pick<Stores, 'records'>, key: string): Promise<BlobId> {
   const { body } = await recordOf(test, key);
   if (body.kind !== 'blob') throw new Error(`${key} has no blob`);
   return body.blob;
@@ -58,7 +65,7 @@ export async function valueOf({ records }: TestLayer, key: Key): Promise<Buffer>
   return entry.value;
 }
 
-export async function readBlob({ blobs }: TestLayer, blob: BlobId): Promise<Buffer> {
+export async function readBlob({ blobs }: Pick<Stores, 'blobs'>, blob: BlobId): Promise<Buffer> {
   for await (const { id, size } of blobs.list()) {
     if (id === blob) return readAll(blobs.read(blob, { start: 0, end: size }));
   }
@@ -71,12 +78,24 @@ export async function replaceBlob({ blobs }: TestLayer, blob: BlobId, bytes: Buf
   await blobs.write(blob, chunks(bytes, 65_536));
 }
 
-export async function writeRecord({ records }: TestLayer, key: Key, value: Buffer): Promise<void> {
+export async function writeRecord({ records }: Pick<Stores, 'records'>, key: Key, value: Buffer): Promise<void> {
   await commitOnce(records, { put: [{ key, value }] }, randomBytes);
 }
 
-export async function deleteRecord({ records }: TestLayer, key: Key): Promise<void> {
+export async function deleteRecord({ records }: Pick<Stores, 'records'>, key: Key): Promise<void> {
   await commitOnce(records, { delete: [key] }, randomBytes);
+}
+
+/** Writes the record of a plain blob as a server of format 2 did: with a sum of the whole and none of blocks. Resolves with the bytes. */
+export async function makeOlder(stores: Stores, key: string, sum: 'crc' | 'gmac' = 'gmac'): Promise<Buffer> {
+  const record = await recordOf(stores, key);
+  const blob = await blobOf(stores, key);
+  const bytes = await readBlob(stores, blob);
+  const protection = sum === 'crc' ? { crc: crc32(bytes) } : { gmac: tagOf(bytes).toString('base64') };
+  const body = { kind: 'blob' as const, blob, ...protection };
+  await writeRecord(stores, recordKeys.object('bucket', key), encodeObject({ ...record, body }));
+  await deleteRecord(stores, recordKeys.blockSums(blob));
+  return bytes;
 }
 
 /** One bit is another. */

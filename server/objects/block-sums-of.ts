@@ -1,4 +1,5 @@
 import { eachPiece } from '../../platform/pieces.ts';
+import type { SharedMutex } from '../../platform/shared-mutex.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -8,7 +9,7 @@ import { decodeBlockSums, encodeBlockSums } from './records/block-sums-record.ts
 import { UnreadableRecord } from './records/record-format.ts';
 import { recordKeys } from './records/record-keys.ts';
 
-/** Block sums that are computed right now, by their blob: readers of one body share the work. */
+/** Block sums that this thread computes right now, by their blob: readers of one body share the work. */
 export type BlockSumsUnderWay = Map<BlobId, Promise<BlockSums | undefined>>;
 
 export interface BlockSumsContext {
@@ -16,6 +17,8 @@ export interface BlockSumsContext {
   readonly blobs: Pick<BlobStore, 'lend'>;
   readonly random: (size: number) => Buffer;
   readonly blockSumsUnderWay: BlockSumsUnderWay;
+  /** Of all threads: one computes the sums of a blob, and the others find its record. */
+  readonly blockSumsMutex: SharedMutex;
 }
 
 export interface PlainBlob {
@@ -25,7 +28,7 @@ export interface PlainBlob {
 }
 
 /**
- * The sums of a blob's blocks. A body of an older format has none: its first reader reads all of it once, holds it against its old
+ * The sums of a blob's blocks. A body of an older format has none: its first reader in the process reads all of it once, holds it against its old
  * checksum, and keeps the sums for the next. Undefined where the blob is not what was stored.
  */
 export async function blockSumsOf(context: BlockSumsContext, plain: PlainBlob): Promise<BlockSums | undefined> {
@@ -78,11 +81,13 @@ export async function keepBlockSums(
 }
 
 function computedOnce(context: BlockSumsContext, plain: PlainBlob): Promise<BlockSums | undefined> {
-  const { blockSumsUnderWay } = context;
+  const { blockSumsUnderWay, blockSumsMutex } = context;
   const { blob } = plain;
   const known = blockSumsUnderWay.get(blob);
   if (known !== undefined) return known;
-  const computing = compute(context, plain).finally(() => blockSumsUnderWay.delete(blob));
+  const computing = blockSumsMutex
+    .run(blob, async (progress) => (await recordedBlockSums(context, plain)) ?? compute(context, plain, progress))
+    .finally(() => blockSumsUnderWay.delete(blob));
   blockSumsUnderWay.set(blob, computing);
   return computing;
 }
@@ -90,12 +95,14 @@ function computedOnce(context: BlockSumsContext, plain: PlainBlob): Promise<Bloc
 async function compute(
   context: BlockSumsContext,
   { blob, size, protection }: PlainBlob,
+  progress: () => void,
 ): Promise<BlockSums | undefined> {
   const check = checkOf(protection);
   const sums = new BlockSumsInProgress('block' in protection ? protection.block : undefined);
   for await (const piece of eachPiece(context.blobs.lend(blob, { start: 0, end: size, size }))) {
     check.update(piece);
     sums.update(piece);
+    progress();
   }
   if (!check.holds()) return undefined;
   const computed = sums.digest();

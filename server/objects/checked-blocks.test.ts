@@ -1,13 +1,11 @@
-import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyBuffers } from '../../platform/body-buffers.ts';
 import { eachPiece, ownPieces } from '../../platform/pieces.ts';
-import { blobOf, flipped, readBlob, recordOf, replaceBlob, valueOf, writeRecord } from '../maintenance/testing.ts';
+import { SharedMutex, sharedMutexMemory } from '../../platform/shared-mutex.ts';
+import { blobOf, flipped, makeOlder, recordOf, replaceBlob, valueOf, writeRecord } from '../maintenance/testing.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 import { BLOCK, BlockSumsInProgress } from './checksums/block-sums.ts';
-import { Gmac } from './checksums/gmac.ts';
-import { encodeObject } from './records/object-record.ts';
 import { recordKeys } from './records/record-keys.ts';
 import { drainRemovals } from './sweeper.ts';
 import { chunks, put, randomBody, readAll, testLayer, type TestLayer } from './testing.ts';
@@ -80,19 +78,6 @@ describe('checked blocks', () => {
   });
 });
 
-/** Its record as a server of format 2 wrote it, without what newer ones keep. */
-async function madeOlder(test: TestLayer, key: string, sum: 'crc' | 'gmac'): Promise<Buffer> {
-  const record = await recordOf(test, key);
-  const blob = await blobOf(test, key);
-  const bytes = await readBlob(test, blob);
-  const gmac = new Gmac();
-  gmac.update(bytes);
-  const protection = sum === 'crc' ? { crc: crc32(bytes) } : { gmac: gmac.digest() };
-  const body = { kind: 'blob' as const, blob, ...protection };
-  await writeRecord(test, recordKeys.object('bucket', key), encodeObject({ ...record, body }));
-  return bytes;
-}
-
 async function ranged(test: TestLayer, key: string, start: number, end: number): Promise<Buffer> {
   return readAll((await test.layer.getObject('bucket', key)).open({ start, end }));
 }
@@ -136,7 +121,7 @@ describe('a plain blob', () => {
     'of before, with its %s alone, is read once by all its first readers',
     async (sum) => {
       const { test } = await prepared(3 * BLOCK);
-      const bytes = await madeOlder(test, 'key', sum);
+      const bytes = await makeOlder(test, 'key', sum);
       let read = 0;
       const lend = test.blobs.lend.bind(test.blobs);
       test.blobs.lend = (id, range) => {
@@ -157,9 +142,31 @@ describe('a plain blob', () => {
     },
   );
 
+  it('of before is read again by another thread where the first one fails', async () => {
+    const { test } = await prepared(3 * BLOCK);
+    const bytes = await makeOlder(test, 'key');
+    const memory = sharedMutexMemory();
+    const lend = test.blobs.lend.bind(test.blobs);
+    let read = 0;
+    test.blobs.lend = (id, range) => {
+      if (range.end - range.start === bytes.length && (read += 1) === 1) throw new Error('the disk failed');
+      return lend(id, range);
+    };
+    const readers = Array.from({ length: 3 }, () => {
+      const thread = testLayer({ ...test, blockSumsMutex: new SharedMutex({ memory }) });
+      return ranged(thread, 'key', 5, 9).then(
+        (part) => part.equals(bytes.subarray(5, 9)),
+        (error: unknown) => String(error),
+      );
+    });
+    const results = await Promise.all(readers);
+    expect(results.filter((result) => result === true)).toHaveLength(2);
+    expect(read).toBe(2);
+  });
+
   it('of before that is damaged gives nothing, also where the range is whole', async () => {
     const { test } = await prepared(3 * BLOCK);
-    const bytes = await madeOlder(test, 'key', 'gmac');
+    const bytes = await makeOlder(test, 'key', 'gmac');
     await replaceBlob(test, await blobOf(test, 'key'), flipped(bytes, 2 * BLOCK));
     await expect(ranged(test, 'key', 5, 9)).rejects.toThrow('are damaged');
   });

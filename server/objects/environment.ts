@@ -1,3 +1,4 @@
+import type { SharedMutex } from '../../platform/shared-mutex.ts';
 import type { DigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
@@ -25,6 +26,7 @@ export interface Environment {
   readonly buckets: DecodedBuckets;
   readonly keyUses: KnownKeyUses;
   readonly blockSumsUnderWay: BlockSumsUnderWay;
+  readonly blockSumsMutex: SharedMutex;
   /** Where large bodies are hashed on another thread; undefined where there is none. */
   readonly seats: Seats | undefined;
 }

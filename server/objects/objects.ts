@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { type DigestKeys, noDigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
@@ -48,6 +49,8 @@ export interface ObjectLayerOptions {
   readonly reserve?: Reserve;
   /** Of this thread at its hashing thread; without them bodies are hashed where they come. */
   readonly seats?: Seats;
+  /** Of all threads of the process; its own by default. */
+  readonly blockSumsMutex?: SharedMutex;
 }
 
 const INLINE_LIMIT = 128 * 1024;
@@ -69,6 +72,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     buckets: new DecodedBuckets(),
     keyUses: new Map(),
     blockSumsUnderWay: new Map(),
+    blockSumsMutex: options.blockSumsMutex ?? new SharedMutex(),
     seats: options.seats,
   };
   return {

@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeOlder } from '../../server/maintenance/testing.ts';
+import { openDataFolder } from '../../server/store/data-folder.ts';
+import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
 import { freePort } from '../harness/free-port.ts';
 import { s3Client } from '../harness/s3-client.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
@@ -103,5 +107,38 @@ describe('a server refuses', { timeout: 120_000 }, () => {
     const words = await lastWords({ SVC_STORE_RECORDS: 'postgres://coffer:hunter2@db:port/coffer' });
     expect(words).toContain('SVC_STORE_RECORDS is no address of a database');
     expect(words).not.toContain('hunter2');
+  });
+});
+
+/** Bytes that a process has read from files and sockets. @see proc_pid_io(5) */
+async function bytesRead(pid: number): Promise<number> {
+  return Number(/^rchar: (\d+)$/m.exec(await readFile(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
+
+describe('threads of a server', { timeout: 120_000 }, () => {
+  it('read a body without block sums once for all its first readers', async () => {
+    const size = 64 * 1024 * 1024;
+    const first = await started({});
+    await untilReady(first);
+    await s3Client(first).send(new CreateBucketCommand({ Bucket }));
+    await s3Client(first).send(new PutObjectCommand({ Bucket, Key: 'old', Body: Buffer.alloc(size, 'old') }));
+    await first.stop();
+    const data = await openDataFolder(folder('data'));
+    const records = openLmdbRecordStore({ folder: data.recordsFolder });
+    await makeOlder({ records, blobs: openFilesBlobStore(data.blobsFolder) }, 'old');
+    await records.close();
+    await data.close();
+
+    const server = await started({ SVC_THREADS: '4' });
+    await untilReady(server);
+    const before = await bytesRead(server.pid);
+    // Each has a connection of its own, which the kernel gives to one of the threads.
+    const readers = Array.from({ length: 32 }, async (_, at) => {
+      const Range = `bytes=${3 * at}-${3 * at + 2}`;
+      const got = await s3Client(server).send(new GetObjectCommand({ Bucket, Key: 'old', Range }));
+      return got.Body?.transformToString();
+    });
+    expect(new Set(await Promise.all(readers))).toEqual(new Set(['old']));
+    expect((await bytesRead(server.pid)) - before).toBeLessThan(1.5 * size);
   });
 });

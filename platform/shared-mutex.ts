@@ -1,0 +1,55 @@
+import { crc32 } from 'node:zlib';
+
+const CELLS = 256;
+const FREE = 0;
+
+/** What the threads share. */
+export function sharedMutexMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT);
+}
+
+export interface SharedMutexOptions {
+  readonly memory?: SharedArrayBuffer;
+  /** Milliseconds without progress after which another takes over. */
+  readonly graceMs?: number;
+}
+
+/**
+ * Lets the threads of a process do the same work one after the other, so that the second finds the result of the first. It saves work
+ * and guards nothing: who holds it and makes no progress for the grace period, because its thread died or its disk hangs, loses it.
+ *
+ * `worker_threads.locks` is not used: in Node 26.10 the next in line waits for ever when the thread of the holder ends.
+ */
+export class SharedMutex {
+  /** A cell for each group of names: 0 where nobody holds it, else a number that grows with the holder's progress. */
+  readonly #cells: Int32Array;
+  readonly #graceMs: number;
+
+  constructor({ memory = sharedMutexMemory(), graceMs = 10_000 }: SharedMutexOptions = {}) {
+    this.#cells = new Int32Array(memory);
+    this.#graceMs = graceMs;
+  }
+
+  /** Names that share a cell wait for each other. The work calls `progress` at least once in the grace period. */
+  async run<T>(name: string, work: (progress: () => void) => Promise<T>): Promise<T> {
+    const cell = crc32(name) % CELLS;
+    await this.#claim(cell);
+    try {
+      return await work(() => Atomics.add(this.#cells, cell, 1));
+    } finally {
+      Atomics.store(this.#cells, cell, FREE);
+      Atomics.notify(this.#cells, cell, 1);
+    }
+  }
+
+  async #claim(cell: number): Promise<void> {
+    for (;;) {
+      const seen = Atomics.compareExchange(this.#cells, cell, FREE, 1);
+      if (seen === FREE) return;
+      const waiting = Atomics.waitAsync(this.#cells, cell, seen, this.#graceMs);
+      const ended = waiting.async ? await waiting.value : waiting.value;
+      const isStale = ended === 'timed-out';
+      if (isStale && Atomics.compareExchange(this.#cells, cell, seen, seen + 1) === seen) return;
+    }
+  }
+}
