@@ -116,6 +116,16 @@ describe('Resource of keys', () => {
     expect(applies({ Effect: 'Deny', ...statement }, request)).toBe(outcome);
   });
 
+  it.each([
+    ['arn:minio:kms:::tenant-*', 'tenant-a', true],
+    ['arn:minio:kms:::tenant-*', 'other', false],
+    ['arn:minio:kms:::tenant-*', '', true],
+    ['arn:aws:s3:::photos/*', 'other', true],
+  ])('means the older actions of keys too: %s and "%s": %s', (Resource, resource, outcome) => {
+    const statement = { Effect: 'Allow', Action: 'admin:*', Resource } as const;
+    expect(applies(statement, { action: 'admin:KMSCreateKey', resource })).toBe(outcome);
+  });
+
   it('excludes keys by NotResource', () => {
     const statement = { Effect: 'Allow', Action: 'kms:*', NotResource: 'arn:minio:kms:::master' } as const;
     expect(applies(statement, { action: 'kms:DeleteKey', resource: 'master' })).toBe(false);

@@ -22,7 +22,7 @@ export interface RequestValues {
 export class PreparedRequest implements RequestValues {
   /** In lower case. */
   readonly action: string;
-  /** `s3`, `kms`, `admin` or `sts`. */
+  /** `s3`, `kms`, `admin` or `sts`. The older names of the actions of keys, `admin:KMS…`, belong to `kms`: their resource is a key too. */
   readonly service: string;
   /** Without the beginning of its ARN; `''` where the action has none. */
   readonly resource: string;
@@ -38,7 +38,8 @@ export class PreparedRequest implements RequestValues {
   constructor(request: PolicyRequest) {
     this.#request = request;
     this.action = request.action.toLowerCase();
-    this.service = this.action.slice(0, Math.max(0, this.action.indexOf(':')));
+    const service = this.action.slice(0, Math.max(0, this.action.indexOf(':')));
+    this.service = this.action.startsWith('admin:kms') ? 'kms' : service;
     this.resource = bareResource(request.resource);
     const isBucket = this.service !== 'kms' && this.resource !== '' && !this.resource.includes('/');
     this.bucketAsFolder = isBucket ? `${this.resource}/` : undefined;

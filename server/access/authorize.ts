@@ -50,7 +50,30 @@ export async function authorize(
   return {
     kind: effect,
     reason: `${who(principal)}: ${reason}${cause === 'not-allowed' ? remark(known.missing) : ''}`,
+    ...(cause === 'denied' ? { explicit: true } : {}),
   };
+}
+
+export interface OneDecided {
+  readonly action: string;
+  readonly decision: Decision;
+}
+
+/**
+ * Decides a right that has several names, older and newer ones: one must be allowed, and a statement that denies any of them denies the
+ * right. Without names there is nothing to decide.
+ */
+export async function decideOneOf(
+  actions: readonly string[],
+  decideOn: (action: string) => Promise<Decision>,
+): Promise<OneDecided | undefined> {
+  const decided: OneDecided[] = [];
+  for (const action of actions) decided.push({ action, decision: await decideOn(action) });
+  return (
+    decided.find(({ decision }) => decision.kind === 'deny' && decision.explicit === true) ??
+    decided.find(({ decision }) => decision.kind === 'allow') ??
+    decided.at(-1)
+  );
 }
 
 /** A decision with what each statement said, for administrators. */

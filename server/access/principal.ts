@@ -44,9 +44,10 @@ export interface AccessRequest {
   readonly unknown?: StillUnknown;
 }
 
-/** The reason goes to the log and to admin tools, never to the caller. */
+/** The reason goes to the log and to admin tools, never to the caller. `explicit`: a statement denies it. */
 export type Decision =
-  { readonly kind: 'allow'; readonly reason: string } | { readonly kind: 'deny'; readonly reason: string };
+  | { readonly kind: 'allow'; readonly reason: string }
+  | { readonly kind: 'deny'; readonly reason: string; readonly explicit?: true };
 
 export interface StoredCredentials {
   readonly accessKey: string;

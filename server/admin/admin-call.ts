@@ -1,5 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
+import { decideOneOf, type OneDecided } from '../access/authorize.ts';
 import { connectionContext } from '../access/connection-context.ts';
 import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
 import type { AuthenticatedPrincipal } from '../access/principal.ts';
@@ -52,6 +53,10 @@ export function createCall(
       }
     },
     require: (action, resource = '') => authorizeCall(services, request, principal, { action, resource }),
+    async allows(action, resource = '') {
+      const decided = await decideCall(services, request, principal, { action, resource });
+      return decided?.decision.kind !== 'deny';
+    },
   };
 }
 
@@ -67,24 +72,39 @@ export async function secretOf(services: AdminServices, principal: Authenticated
   return credentials.secretKey;
 }
 
+interface Asked {
+  readonly action: string | readonly string[];
+  readonly resource: string;
+  readonly own?: boolean;
+}
+
+/** Of several actions one must be allowed, and none may be denied by a statement: they are names of one right. */
 export async function authorizeCall(
   services: AdminServices,
   request: IncomingRequest,
   principal: AuthenticatedPrincipal,
-  asked: { readonly action: string; readonly resource: string; readonly own?: boolean },
+  asked: Asked,
 ): Promise<void> {
-  const { action, resource, own } = asked;
-  const userAgent = request.headers['user-agent'];
-  const decision = await services.access.authorize({
-    principal,
-    action,
-    resource,
-    context: {
-      ...connectionContext(request, nowOf(services)),
-      ...(userAgent === undefined ? {} : { 'aws:UserAgent': [userAgent] }),
-    },
-    ...(own === true ? { allowedUnlessDenied: true } : {}),
-  });
-  request.watch?.decided({ action, resource }, decision);
+  const decided = await decideCall(services, request, principal, asked);
+  if (decided === undefined) return;
+  const { action, decision } = decided;
+  request.watch?.decided({ action, resource: asked.resource }, decision);
   if (decision.kind === 'deny') throw new S3Error('AccessDenied', undefined, { cause: new Error(decision.reason) });
+}
+
+function decideCall(
+  services: AdminServices,
+  request: IncomingRequest,
+  principal: AuthenticatedPrincipal,
+  { action: actions, resource, own }: Asked,
+): Promise<OneDecided | undefined> {
+  const userAgent = request.headers['user-agent'];
+  const context = {
+    ...connectionContext(request, nowOf(services)),
+    ...(userAgent === undefined ? {} : { 'aws:UserAgent': [userAgent] }),
+  };
+  const unlessDenied = own === true ? { allowedUnlessDenied: true } : {};
+  return decideOneOf([actions].flat(), (action) =>
+    services.access.authorize({ principal, action, resource, context, ...unlessDenied }),
+  );
 }

@@ -33,6 +33,20 @@ describe('attaching', () => {
     });
   });
 
+  it.each(['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'])(
+    'is denied by a Deny of %s',
+    async (Action) => {
+      const Statement = [
+        { Effect: 'Allow', Action: 'admin:*' },
+        { Effect: 'Deny', Action },
+      ];
+      await test.identities.putPolicy('no-attaching', JSON.stringify({ Version: '2012-10-17', Statement }));
+      await test.identities.attach(ann, ['no-attaching']);
+      const tried = await change('attach', { policies: ['readonly'], user: 'bob' }, 'ann');
+      expect(tried).toMatchObject({ status: 403, value: { Code: 'AccessDenied' } });
+    },
+  );
+
   it('is undone by detaching', async () => {
     await change('attach', { policies: ['readonly', 'diagnostics'], group: 'staff' });
     const gone = await change('detach', { policies: ['readonly', 'writeonly'], group: 'staff' });

@@ -5,6 +5,6 @@ import type { Identities } from '../identities/identities.ts';
 export interface Caller {
   readonly principal: AuthenticatedPrincipal;
   readonly services: { readonly identities: Identities; readonly root: { readonly user: string } };
-  /** Rejects with `AccessDenied` where the caller's policies do not allow this. */
-  require(action: string, resource?: string): Promise<void>;
+  /** Rejects with `AccessDenied` where the caller's policies do not allow this: of several actions one, and none is denied. */
+  require(action: string | readonly string[], resource?: string): Promise<void>;
 }

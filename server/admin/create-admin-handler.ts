@@ -90,19 +90,14 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
   };
 }
 
-/** Of several actions one is enough: the refusal of the last is the answer. */
-async function authorizeRoute({ action: asked, own }: Route, call: AdminCall): Promise<void> {
+async function authorizeRoute({ action: asked, own, keys }: Route, call: AdminCall): Promise<void> {
   const { services, request, principal } = call;
-  const actions = [typeof asked === 'function' ? asked(call) : asked].flat();
+  const action = [typeof asked === 'function' ? asked(call) : asked].flat();
   // By the name that policies know: `admin:CreateUser` is CreateUser.
-  request.watch?.isFor((actions[0] ?? '').replace(/^.*:/, ''));
-  for (const [at, action] of actions.entries()) {
-    try {
-      return await authorizeCall(services, request, principal, { action, resource: '', own: own === true });
-    } catch (error) {
-      const refused = error instanceof S3Error && error.code === 'AccessDenied';
-      if (!refused || at === actions.length - 1) throw error;
-    }
+  request.watch?.isFor((action[0] ?? '').replace(/^.*:/, ''));
+  const resources = keys === undefined ? [''] : keys(call);
+  for (const resource of resources) {
+    await authorizeCall(services, request, principal, { action, resource, own: own === true });
   }
 }
 

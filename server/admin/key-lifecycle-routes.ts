@@ -4,7 +4,7 @@ import { KeyInUse } from '../maintenance/remove-key.ts';
 import { AdminError } from './admin-error.ts';
 import { cofferPath } from './admin-path.ts';
 import type { KeyAdministration } from './key-administration.ts';
-import { askKeyService, checkKeyName, configured } from './key-service-calls.ts';
+import { askKeyService, checkKeyName, configured, keyNamed, keyRights, listable } from './key-service-calls.ts';
 import { type AdminCall, json, type Route } from './route.ts';
 
 /** Objects per second that a change of keys is slowed down to, unless the call says otherwise. */
@@ -16,35 +16,49 @@ export function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly 
     {
       method: 'DELETE',
       path: keyPath('key/delete'),
-      action: 'admin:KMSDeleteKey',
+      action: keyRights.delete,
+      keys: (call) => [keyNamed(call)],
       slow: true,
-      serve: async (call) => json({ keyId: call.query.get('key-id'), lost: (await remove(call)) ?? null }),
+      serve: async (call) => json({ keyId: keyNamed(call), lost: (await remove(call)) ?? null }),
     },
     {
       method: 'GET',
       path: cofferPath('kms/key/usage'),
-      action: 'admin:KMSListKeys',
+      action: keyRights.list,
       slow: true,
-      serve: async (call) => json({ keys: Object.fromEntries(await lifecycle(call).usage()) }),
+      async serve(call) {
+        const usage = await lifecycle(call).usage();
+        const names = await listable(call, [...usage.keys()]);
+        return json({ keys: Object.fromEntries(names.map((name) => [name, usage.get(name)])) });
+      },
     },
     {
       method: 'POST',
       path: cofferPath('kms/key/rotate'),
-      action: 'admin:KMSRotateKey',
+      action: keyRights.rotate,
+      keys: (call) => [keyNamed(call), call.query.get('to') ?? keyNamed(call)],
       serve: async (call) => json(await rotate(call)),
     },
     {
       method: 'GET',
       path: cofferPath('kms/key/rotate'),
-      action: 'admin:KMSRotateKey',
-      serve: async (call) => json({ rotation: (await lifecycle(call).rotation()) ?? null }),
+      action: keyRights.rotate,
+      async serve(call) {
+        const rotation = await lifecycle(call).rotation();
+        return json({ rotation: rotation !== undefined && (await mayRotate(call, rotation)) ? rotation : null });
+      },
     },
   ];
 }
 
+/** Those who have no right to its keys learn nothing of a change. */
+async function mayRotate(call: AdminCall, { from, to }: { readonly from: string; readonly to: string }) {
+  return (await call.allows(keyRights.rotate, from)) && call.allows(keyRights.rotate, to);
+}
+
 async function remove(call: AdminCall) {
   const keys = configured(call);
-  const keyName = checkKeyName(call.query.get('key-id') ?? '');
+  const keyName = checkKeyName(keyNamed(call));
   const force = call.query.get('force');
   if (force !== null && force !== keyName) {
     throw new AdminError(

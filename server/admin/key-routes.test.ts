@@ -31,11 +31,19 @@ async function prepared(now = Date.now()) {
       keyLifecycle: createKeyLifecycle(test.records, { clock: () => now }),
     },
   });
-  const call = async (method: string, target: string, sent: object = {}) => {
-    const { status, value } = await admin.call('root', method, target, sent);
+  const callAs = async (by: string, method: string, target: string, sent: object = {}) => {
+    const { status, value } = await admin.call(by, method, target, sent);
     return { status, value };
   };
-  return { ...test, call };
+  const call = (method: string, target: string, sent: object = {}) => callAs('root', method, target, sent);
+  /** A user who has one policy of these statements. */
+  const user = async (accessKey: string, ...statements: readonly object[]) => {
+    await admin.identities.putUser({ accessKey, secretKey: `${accessKey}-password` });
+    await admin.identities.putPolicy(accessKey, JSON.stringify({ Version: '2012-10-17', Statement: statements }));
+    await admin.identities.attach({ kind: 'user', name: accessKey }, [accessKey]);
+    return (method: string, target: string, sent: object = {}) => callAs(accessKey, method, target, sent);
+  };
+  return { ...test, call, user };
 }
 
 const own = '/minio/admin/coffer/v1/kms/key';
@@ -175,5 +183,81 @@ describe('a change of keys', () => {
   ])('is refused %s', async (_what, query, status) => {
     const { call } = await prepared();
     expect(await call('POST', `${own}/rotate?${query}`)).toMatchObject({ status });
+  });
+});
+
+const tenantKeys = { Resource: 'arn:minio:kms:::tenant-a-*' };
+
+/** Every call that names a key, about the key KEY. */
+const callsOfOneKey = [
+  ['GET', '/minio/kms/v1/key/status?key-id=KEY'],
+  ['GET', '/minio/admin/v3/kms/key/status?key-id=KEY'],
+  ['POST', '/minio/kms/v1/key/create?key-id=KEY'],
+  ['POST', '/minio/admin/v3/kms/key/create?key-id=KEY'],
+  ['POST', '/minio/kms/v1/key/import?key-id=KEY'],
+  ['DELETE', '/minio/kms/v1/key/delete?key-id=KEY'],
+  ['POST', `${own}/rotate?key-id=KEY`],
+] as const;
+
+describe('rights to keys', () => {
+  const denied = { status: 403, value: { Code: 'AccessDenied' } };
+
+  describe.each([
+    ['kms:*', { Effect: 'Allow', Action: 'kms:*', ...tenantKeys }],
+    ['admin:KMS*', { Effect: 'Allow', Action: 'admin:KMS*', ...tenantKeys }],
+    ['all actions', { Effect: 'Allow', Action: '*', ...tenantKeys }],
+  ])('%s on the keys of a tenant', (_what, statement) => {
+    it.each(callsOfOneKey)('reach no other key: %s %s', async (method, target) => {
+      const { user, keyService } = await prepared();
+      keyService.keys.set('tenant-b', Buffer.alloc(32, 1));
+      const ann = await user('ann', statement);
+      expect(await ann(method, target.replace('KEY', 'tenant-b'))).toMatchObject(denied);
+      expect((await ann(method, target.replace('KEY', 'tenant-a-1'))).status).not.toBe(403);
+    });
+
+    it('do not reach the default key where none is named', async () => {
+      const { user } = await prepared();
+      expect(await (await user('ann', statement))('GET', '/minio/kms/v1/key/status')).toMatchObject(denied);
+    });
+  });
+
+  it('lists and usage show the keys of the caller alone', async () => {
+    const { user, keyService, layer } = await prepared();
+    keyService.keys.set('tenant-a-1', Buffer.alloc(32, 1)).set('tenant-b', Buffer.alloc(32, 2));
+    await layer.putObject(put('bucket', 'a', 'x', kms('tenant-a-1')));
+    await layer.putObject(put('bucket', 'b', 'x', kms('tenant-b')));
+    const ann = await user('ann', { Effect: 'Allow', Action: 'kms:ListKeys', ...tenantKeys });
+    expect(await ann('GET', '/minio/kms/v1/key/list?pattern=*')).toMatchObject({ value: [{ name: 'tenant-a-1' }] });
+    expect(await ann('GET', `${own}/usage`)).toMatchObject({ value: { keys: { 'tenant-a-1': { objects: 1 } } } });
+    expect((await ann('GET', `${own}/usage`)).value).not.toHaveProperty('keys.tenant-b');
+  });
+
+  it('a change of keys needs the right to both, and is shown to those who have it', async () => {
+    const { call, user, keyService } = await prepared();
+    keyService.keys.set('tenant-a-1', Buffer.alloc(32, 1)).set('tenant-b', Buffer.alloc(32, 2));
+    const ann = await user('ann', { Effect: 'Allow', Action: 'kms:RotateKey', ...tenantKeys });
+    expect(await ann('POST', `${own}/rotate?key-id=tenant-a-1&to=tenant-b`)).toMatchObject(denied);
+    await call('POST', `${own}/rotate?key-id=tenant-a-1&to=tenant-b`);
+    expect(await ann('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: null } });
+    expect(await call('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: { to: 'tenant-b' } } });
+  });
+
+  it.each(callsOfOneKey)('a Deny of kms:* on one key holds against admin:*: %s %s', async (method, target) => {
+    const { user } = await prepared();
+    const deny = { Effect: 'Deny', Action: 'kms:*', Resource: 'arn:minio:kms:::master' };
+    const ann = await user('ann', { Effect: 'Allow', Action: 'admin:*' }, deny);
+    expect(await ann(method, target.replace('KEY', 'master'))).toMatchObject(denied);
+    expect((await ann(method, target.replace('KEY', 'other'))).status).not.toBe(403);
+  });
+
+  it("admin:KMS* without a Resource, or with that of MinIO's own policies, is the right to all keys", async () => {
+    const { user } = await prepared();
+    for (const [name, statement] of Object.entries({
+      ann: { Effect: 'Allow', Action: 'admin:*' },
+      bob: { Effect: 'Allow', Action: ['admin:*', 's3:*'], Resource: 'arn:aws:s3:::*' },
+    })) {
+      const call = await user(name, statement);
+      expect(await call('POST', `/minio/kms/v1/key/create?key-id=of-${name}`)).toMatchObject({ status: 200 });
+    }
   });
 });

@@ -3,7 +3,16 @@ import { AdminError } from './admin-error.ts';
 import { jsonBody } from './json-body.ts';
 import type { KeyAdministration } from './key-administration.ts';
 import { keyLifecycleRoutes } from './key-lifecycle-routes.ts';
-import { askKeyService, checkKeyName, configured, keyServiceStatus, keyStatus } from './key-service-calls.ts';
+import {
+  askKeyService,
+  checkKeyName,
+  configured,
+  keyNamed,
+  keyRights,
+  keyServiceStatus,
+  keyStatus,
+  listable,
+} from './key-service-calls.ts';
 import { type AdminCall, json, nothing, type Route } from './route.ts';
 
 /** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
@@ -15,28 +24,31 @@ export const keyRoutes: readonly Route[] = [
   {
     method: 'GET|POST',
     path: keyPath('status'),
-    action: 'admin:KMSKeyStatus',
+    action: keyRights.status,
     serve: async (call) => json(await keyServiceStatus(configured(call))),
   },
   {
     method: 'GET',
     path: keyPath('key/status'),
-    action: 'admin:KMSKeyStatus',
+    action: keyRights.keyStatus,
+    keys: (call) => [keyNamed(call) || (call.services.keys?.source.defaultKey ?? '')],
     async serve(call) {
       const { source } = configured(call);
-      return json(await keyStatus(source, call.query.get('key-id') || source.defaultKey));
+      return json(await keyStatus(source, checkKeyName(keyNamed(call) || source.defaultKey)));
     },
   },
   {
     method: 'POST',
     path: keyPath('key/create'),
-    action: 'admin:KMSCreateKey',
+    action: keyRights.create,
+    keys: (call) => [keyNamed(call)],
     serve: (call) => making(call, 'create', (keys, name) => keys.createKey(name)),
   },
   {
     method: 'POST',
     path: keyPath('key/import'),
-    action: 'admin:KMSImportKey',
+    action: keyRights.import,
+    keys: (call) => [keyNamed(call)],
     async serve(call) {
       const bytes = await importedBytes(call);
       return making(call, 'import', (keys, name) => keys.importKey(name, bytes));
@@ -45,7 +57,7 @@ export const keyRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: keyPath('key/list'),
-    action: 'admin:KMSListKeys',
+    action: keyRights.list,
     async serve(call) {
       const pattern = call.query.get('pattern') ?? '';
       const prefix = pattern.replace(/\*$/, '');
@@ -54,7 +66,8 @@ export const keyRoutes: readonly Route[] = [
       }
       const whole = pattern !== '' && pattern === prefix;
       const names = await askKeyService('list', pattern, () => configured(call).listKeys(prefix));
-      return json(names.filter((name) => !whole || name === prefix).map((name) => ({ name })));
+      const fitting = names.filter((name) => !whole || name === prefix);
+      return json((await listable(call, fitting)).map((name) => ({ name })));
     },
   },
   ...keyLifecycleRoutes(keyPath),
@@ -67,7 +80,7 @@ async function making(
   make: (keys: KeyAdministration, name: string) => Promise<void>,
 ) {
   const keys = configured(call);
-  const name = checkKeyName(call.query.get('key-id') ?? '');
+  const name = checkKeyName(keyNamed(call));
   const { keyLifecycle } = call.services;
   const waitMs = (await keyLifecycle?.untilMayReturn(name)) ?? 0;
   if (waitMs > 0) {

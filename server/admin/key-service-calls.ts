@@ -6,6 +6,32 @@ import type { KeyAdministration } from './key-administration.ts';
 import type { AdminCall } from './route.ts';
 import type { KeyServiceState } from './server-info.ts';
 
+/**
+ * The rights to keys, each by the name that says its key and by the older one of the admin API. A statement of either kind with keys as
+ * its Resource gives, or denies, those keys.
+ */
+export const keyRights = {
+  status: ['admin:KMSKeyStatus', 'kms:Status'],
+  keyStatus: ['admin:KMSKeyStatus', 'kms:KeyStatus'],
+  create: ['admin:KMSCreateKey', 'kms:CreateKey'],
+  import: ['admin:KMSImportKey', 'kms:ImportKey'],
+  list: ['admin:KMSListKeys', 'kms:ListKeys'],
+  delete: ['admin:KMSDeleteKey', 'kms:DeleteKey'],
+  rotate: ['admin:KMSRotateKey', 'kms:RotateKey'],
+} as const;
+
+/** The key that a call names; '' where it names none. */
+export function keyNamed({ query }: AdminCall): string {
+  return query.get('key-id') ?? '';
+}
+
+/** Those that the caller may list. */
+export async function listable(call: AdminCall, names: readonly string[]): Promise<readonly string[]> {
+  const shown: string[] = [];
+  for (const name of names) if (await call.allows(keyRights.list, name)) shown.push(name);
+  return shown;
+}
+
 /** Rejects with an `AdminError` where there are no keys. */
 export function configured({ services }: Pick<AdminCall, 'services'>): KeyAdministration {
   if (services.keys !== undefined) return services.keys;

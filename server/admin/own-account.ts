@@ -29,17 +29,19 @@ export async function requireUnlessOwn(call: Caller, subject: Subject, action: s
   await call.require(action);
 }
 
-/** Whether the caller's policies allow one of these. */
-export async function mayOneOf(caller: Pick<Caller, 'require'>, actions: readonly string[]): Promise<boolean> {
-  for (const action of actions) {
-    try {
-      await caller.require(action);
-      return true;
-    } catch (error) {
-      if (!(error instanceof S3Error) || error.code !== 'AccessDenied') throw error;
-    }
+/** Whether the caller's policies allow one of these, and deny none. */
+export async function mayOneOf(
+  caller: Pick<Caller, 'require'>,
+  actions: readonly string[],
+  resource?: string,
+): Promise<boolean> {
+  try {
+    await caller.require(actions, resource);
+    return true;
+  } catch (error) {
+    if (!(error instanceof S3Error) || error.code !== 'AccessDenied') throw error;
+    return false;
   }
-  return false;
 }
 
 /** Of several actions one is enough. The refusal names them: another right brought the caller here. */

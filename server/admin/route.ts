@@ -7,12 +7,14 @@ export interface Route {
   readonly method: string;
   readonly path: RegExp;
   /**
-   * What the caller's policies must allow; of a list, any one; an empty list asks for none. `own`: everyone may ask it about
+   * What the caller's policies must allow; of a list, any one, and none may be denied; an empty list asks for none. `own`: everyone may ask it about
    * themselves, unless a policy denies it; the call decides what is theirs, and asks for the right by `call.require` where it is
    * somebody else's.
    */
   readonly action: string | readonly string[] | ((call: AdminCall) => string | readonly string[]);
   readonly own?: true;
+  /** The keys of the key service that the call names: the caller needs the right to each. */
+  readonly keys?: (call: AdminCall) => readonly string[];
   readonly serve: (call: AdminCall) => Promise<AdminAnswer>;
   /** It may take as long as reading all that is stored: spaces keep the connection alive. A failure is told with status 200. */
   readonly slow?: true;
@@ -32,8 +34,10 @@ export interface AdminCall {
   body(limit?: number): Promise<Buffer>;
   /** A body that the client encrypted under the caller's secret key. */
   sealedBody(limit?: number): Promise<Buffer>;
-  /** Rejects with `AccessDenied` where the caller's policies do not allow this as well. */
-  require(action: string, resource?: string): Promise<void>;
+  /** Rejects with `AccessDenied` where the caller's policies do not allow this as well: of several actions one, and none is denied. */
+  require(action: string | readonly string[], resource?: string): Promise<void>;
+  /** Whether they do. */
+  allows(action: string | readonly string[], resource?: string): Promise<boolean>;
 }
 
 export type AdminAnswer =

@@ -35,14 +35,14 @@ export function attachmentRoutes(administration: Administration, gate: Gate): Ro
 
   router.post('/policy/attach', body, async (request: Request, response: Response) => {
     const holder = holderForm.parse(request.body);
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     await identities.attach(await attachable(administration, holder), [queryText(request, 'name')]);
     response.status(204).end();
   });
 
   router.post('/policy/detach', body, async (request: Request, response: Response) => {
     const holder = holderForm.parse(request.body);
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     await identities.detach(detachable(holder), [queryText(request, 'name')]);
     response.status(204).end();
   });

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { decideOneOf } from '../../access/authorize.ts';
 import type { Decision, Principal } from '../../access/principal.ts';
 import { subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
@@ -31,27 +32,26 @@ export class Gate {
     return (await this.#decide(visit, { ...own, action })).kind === 'allow';
   }
 
-  /** Throws `AccessDenied`, naming the action, the resource and the person's own policies. */
-  async require(visit: Visit, action: string, resource: string, context: Context = {}): Promise<void> {
+  /**
+   * Throws `AccessDenied`, naming the action, the resource and the person's own policies. Of several actions, which are names of one
+   * right, one must be allowed and none may be denied.
+   */
+  async require(visit: Visit, action: Actions, resource: string, context: Context = {}): Promise<void> {
     await this.#require(visit, { action, resource, context });
-  }
-
-  /** Of several actions one is enough: the refusal of the last is what the person reads. */
-  async requireOne(visit: Visit, ...actions: readonly string[]): Promise<void> {
-    for (const action of actions.slice(0, -1)) if (await this.allows(visit, action, '')) return;
-    await this.require(visit, actions.at(-1) ?? '', '');
   }
 
   async requireOwn(visit: Visit, action: string): Promise<void> {
     await this.#require(visit, { ...own, action });
   }
 
-  async #require(visit: Visit, asked: Asked): Promise<void> {
-    const decision = await this.#decide(visit, asked);
-    const { action, resource } = asked;
+  async #require(visit: Visit, asked: Omit<Asked, 'action'> & { readonly action: Actions }): Promise<void> {
+    const decided = await decideOneOf([asked.action].flat(), (action) => this.#decide(visit, { ...asked, action }));
+    if (decided === undefined) return;
+    const { action, decision } = decided;
+    const { resource } = asked;
     const watch = watchOf(visit.response);
     watch?.isFor(action.replace(/^.*:/, ''), placeOf(resource));
-    watch?.decided(asked, decision);
+    watch?.decided({ action, resource }, decision);
     if (decision.kind === 'allow') return;
     const { accessKey, principal } = visitorOf(visit.response).credentials;
     this.#log.info({ accessKey, action, resource, reason: decision.reason }, 'the console refused a call');
@@ -88,6 +88,8 @@ interface Asked {
 }
 
 const own = { resource: '', context: {}, allowedUnlessDenied: true } as const;
+
+type Actions = string | readonly string[];
 
 /** Condition keys of a request. */
 type Context = Readonly<Record<string, readonly string[]>>;

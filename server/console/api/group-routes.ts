@@ -59,7 +59,7 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
     const form = newGroup.parse(request.body);
     const visit = { request, response };
     await gate.require(visit, 'admin:AddUserToGroup', '');
-    if (form.policies.length > 0) await gate.requireOne(visit, ...mayAttach);
+    if (form.policies.length > 0) await gate.require(visit, mayAttach, '');
     if ((await identities.group(form.name)) !== undefined) {
       throw new ConsoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
     }
@@ -100,7 +100,7 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
 
   router.put('/group/policies', body, async (request: Request, response: Response) => {
     const form = z.strictObject({ policies }).parse(request.body);
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     await identities.setAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });

@@ -95,7 +95,7 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   router.post('/identity-providers', body, async (request: Request, response: Response) => {
     const form = z.strictObject({ name, values }).parse(request.body);
     await gate.require({ request, response }, 'admin:ConfigUpdate', '');
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     await kindOf(queryText(request, 'type')).save(form.name, mapOf(form.values), 'add');
     response.status(201).json({});
   });
@@ -104,7 +104,7 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   router.put('/identity-provider', body, async (request: Request, response: Response) => {
     const form = z.strictObject({ values }).parse(request.body);
     await gate.require({ request, response }, 'admin:ConfigUpdate', '');
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     const kind = kindOf(queryText(request, 'type'));
     const id = queryText(request, 'name');
     // Replacing makes what is not there: a page that is old must not bring a provider back that somebody removed.
@@ -118,7 +118,7 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   router.put('/identity-provider/enabled', body, async (request: Request, response: Response) => {
     const form = z.strictObject({ enabled: z.boolean() }).parse(request.body);
     await gate.require({ request, response }, 'admin:ConfigUpdate', '');
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     const change = new Map([['enable', form.enabled ? 'on' : 'off']]);
     await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), change, 'update');
     response.status(204).end();

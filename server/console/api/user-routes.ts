@@ -73,7 +73,7 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
     const form = newUser.parse(request.body);
     const visit = { request, response };
     await gate.require(visit, 'admin:CreateUser', '');
-    if (form.policies.length > 0) await gate.requireOne(visit, ...mayAttach);
+    if (form.policies.length > 0) await gate.require(visit, mayAttach, '');
     if (form.groups.length > 0) await gate.require(visit, 'admin:AddUserToGroup', '');
     // Before the user is there, without the rights that were meant.
     for (const name of form.policies) await existingPolicy(identities, name);
@@ -119,7 +119,7 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
 
   router.put('/user/policies', body, async (request: Request, response: Response) => {
     const form = z.strictObject({ policies: names }).parse(request.body);
-    await gate.requireOne({ request, response }, ...mayAttach);
+    await gate.require({ request, response }, mayAttach, '');
     await identities.setAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });
