@@ -104,15 +104,18 @@ export class KubeError extends Error {
   /** `NotFound`, `Conflict`, `Expired`, … as in the Status object. */
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
+  /** Reasons of the causes in the details of the Status, such as `NamespaceTerminating`. */
+  readonly causes: readonly string[];
 
   constructor(
     status: number | undefined,
     reason: string,
     message: string,
     retryAfterMs?: number,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly causes?: readonly string[] },
   ) {
     super(message, options);
+    this.causes = options?.causes ?? [];
     this.status = status;
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;

@@ -28,6 +28,7 @@ export function statusError(what: string, status: number, body: string, retryAft
     answer?.reason ?? reasons[status] ?? 'UnknownStatus',
     `${what}: ${answer?.message ?? `answered ${status}`}`,
     Number.isFinite(seconds) ? seconds * 1000 : undefined,
+    { causes: answer?.causes ?? [] },
   );
 }
 
@@ -41,6 +42,7 @@ interface StatusObject {
   readonly reason: string | undefined;
   readonly message: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly causes: readonly string[];
 }
 
 /** @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/ */
@@ -56,11 +58,13 @@ function statusObject(body: string): StatusObject | undefined {
   const { reason, message, details } = parsed as {
     readonly reason?: unknown;
     readonly message?: unknown;
-    readonly details?: { readonly retryAfterSeconds?: unknown };
+    readonly details?: { readonly retryAfterSeconds?: unknown; readonly causes?: unknown };
   };
+  const causes: readonly { readonly reason?: unknown }[] = Array.isArray(details?.causes) ? details.causes : [];
   return {
     reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
     message: typeof message === 'string' && message !== '' ? message : undefined,
     retryAfterSeconds: typeof details?.retryAfterSeconds === 'number' ? details.retryAfterSeconds : undefined,
+    causes: causes.flatMap((cause) => (typeof cause?.reason === 'string' ? [cause.reason] : [])),
   };
 }

@@ -16,7 +16,11 @@ export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, '
   return new RefusedObject(`the API server refuses ${kind} ${metadata.name}: ${words}`, { cause: error });
 }
 
-/** The namespace is being deleted: nothing can be made in it, and nothing needs to be. */
+/**
+ * The namespace is being deleted: nothing can be made in it, and nothing needs to be.
+ *
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
+ */
 export function isEnding(error: unknown): boolean {
-  return error instanceof KubeError && error.status === 403 && /because it is being terminated/.test(error.message);
+  return error instanceof KubeError && error.status === 403 && error.causes.includes('NamespaceTerminating');
 }

@@ -60,6 +60,9 @@ export class Space {
   readonly #status: KubernetesStatus;
   readonly #greetings = new Set<Promise<void>>();
   #passes = 0;
+  #fingerprint: ((value: string) => string) | undefined;
+  /** Why there is no key of fingerprints. */
+  #noFingerprint: unknown;
   #parts: Parts | undefined;
   #opening: Promise<Parts> | undefined;
 
@@ -84,6 +87,10 @@ export class Space {
   /** Whether there is no resource any more, and no pass that takes down what was. */
   get isDone(): boolean {
     return this.#resources.isEmpty && this.#passes === 0;
+  }
+
+  has(about: ResourceReference): boolean {
+    return this.#resources.object(about) !== undefined;
   }
 
   certificateExpiries(): readonly CertificateExpiry[] {
@@ -159,6 +166,7 @@ export class Space {
   /** Undefined where something of somebody else's keeps the namespace from being begun, which its resources say. */
   async #openOr(about: ResourceReference): Promise<Parts | undefined> {
     try {
+      await this.#ensureFingerprint(about);
       return await this.#open();
     } catch (error) {
       if (!(error instanceof ForeignObject)) throw error;
@@ -171,6 +179,27 @@ export class Space {
       await tellConflict(about, error, { status: new StatusWriter(options), options });
       return undefined;
     }
+  }
+
+  /**
+   * Makes the key of the namespace's fingerprints. A namespace that is being deleted refuses it, and so may a quota: a resource that is
+   * being deleted must be let go without it, and only the pass that computes a fingerprint errors.
+   */
+  async #ensureFingerprint(about: ResourceReference): Promise<void> {
+    if (this.#fingerprint !== undefined) return;
+    const { api, caches } = this.#around;
+    try {
+      const key = await fingerprintKey({ api, secrets: caches.get('secrets') }, this.namespace);
+      this.#fingerprint = fingerprintWith(key);
+    } catch (error) {
+      if (this.#resources.object(about)?.metadata.deletionTimestamp === undefined) throw error;
+      this.#noFingerprint = error;
+    }
+  }
+
+  #fingerprintOf(value: string): string {
+    if (this.#fingerprint === undefined) throw this.#noFingerprint;
+    return this.#fingerprint(value);
   }
 
   /** Made with the first pass: it may have to write, and to try that again. */
@@ -192,7 +221,7 @@ export class Space {
     const { bounds } = this.#around;
     const refused = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
     const owner = (about: ResourceReference) => ownerReference(this.#resources.object(about));
-    const fingerprint = fingerprintWith(await fingerprintKey({ api, secrets }, namespace));
+    const fingerprint = (value: string) => this.#fingerprintOf(value);
     const runtime = new KubernetesRuntime({
       api,
       caches: caches.forRuntime(),

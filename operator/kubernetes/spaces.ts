@@ -8,6 +8,9 @@ import { parseQueueKey } from '../reconcile/object-key.ts';
 /** Milliseconds that a namespace without resources is kept. */
 const sweepMs = 60_000;
 
+/** Milliseconds until a resource that is still there in a namespace that is being deleted is looked at again. */
+const endingAgainMs = 30_000;
+
 /** The namespaces with resources in them: they come with their first resource, and go with their last. */
 export class Spaces {
   readonly #around: SpaceSurroundings;
@@ -43,8 +46,9 @@ export class Spaces {
       await space.reconcile(about);
     } catch (error) {
       if (!isEnding(error)) throw error;
-      // Its resources vanish too, and each tells.
       this.#around.log.info({ namespace, ...about }, 'the namespace is being deleted');
+      // The resource may have a finalizer that waits for another resource.
+      if (space.has(about)) this.#around.enqueue(namespace, about, endingAgainMs);
     }
     if (space.isDone) this.#sweepLater();
   }

@@ -81,6 +81,24 @@ describe('a Bucket', () => {
     await pass();
     expect(calls).toEqual(['remove without its tenant', 'release']);
   });
+  it('that is being deleted with its tenant asks for no certificate, which nothing may make any more', async () => {
+    await space.started(tenant({ tls: { operatorMade: true } }), bucket);
+    space.deleting.add('Bucket/photos').add('Tenant/demo');
+    await pass();
+    expect(space.runtime.asked).toEqual([]);
+    expect(calls).toEqual(['remove without its tenant', 'release']);
+  });
+  it('that is being deleted with a spec that cannot be read waits while there is a tenant', async () => {
+    await space.started(tenant());
+    space.deleting.add('Bucket/photos');
+    space.invalid.set('Bucket/photos', 'spec.tenantRef: missing');
+    await pass();
+    expect(calls).toEqual([]);
+    expect(space.conditions('Bucket/photos')).toContain('Stalled=True InvalidSpec');
+    space.deleting.add('Tenant/demo');
+    await pass();
+    expect(calls).toEqual(['release']);
+  });
   it('that is being deleted while its tenant is down waits for it', async () => {
     await space.started(tenant(), bucket);
     space.deleting.add('Bucket/photos');

@@ -25,16 +25,17 @@ const tenantDownMs = 30_000;
 export async function declaredPass(resource: Declared, resources: Resources, passes: Passes): Promise<void> {
   const about = referenceTo(resource);
   const tenant = resources.tenants.get(resource.spec.tenantRef.name);
-  const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, passes);
+  const isDeleted = resources.deleting.has(objectKey(about));
   const [claimant] = claimants(resource, resources);
   if (claimant !== undefined && objectKey(referenceTo(claimant)) !== objectKey(about)) {
     await passes.options.finalizer?.release(about);
-    if (resources.deleting.has(objectKey(about))) return;
+    if (isDeleted) return;
     return passes.status.put(about, taken(resource, claimant), {});
   }
+  if (isDeleted && !isThere(tenant, resources)) return undo(resource, false, undefined, resources, passes);
+  const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, passes);
   const context = access && contextOf(resource, access, resources, passes);
-  if (resources.deleting.has(objectKey(about)))
-    return undo(resource, isThere(tenant, resources), context, resources, passes);
+  if (isDeleted) return undo(resource, true, context, resources, passes);
   const invalid = resources.invalid.get(objectKey(about));
   if (invalid !== undefined) return passes.status.put(about, failed('InvalidSpec', invalid), statusOf(about, passes));
   const controller = controllerOf(resource, passes);
@@ -43,6 +44,19 @@ export async function declaredPass(resource: Declared, resources: Resources, pas
   }
   await bringInLine(resource, tenant, context, controller, passes);
   if (isReady(about, passes)) wakeWaiting(resource, resources, passes);
+}
+
+/**
+ * The end of one whose spec nobody can read, so that its tenant cannot be asked: it waits for a spec that can be read while there is a
+ * tenant. Answers whether it is let go.
+ */
+export async function endUnread(about: DeclaredReference, resources: Resources, { options }: Passes): Promise<boolean> {
+  if ([...resources.tenants.values()].some((tenant) => isThere(tenant, resources))) {
+    options.enqueue(about, tenantDownMs);
+    return false;
+  }
+  await options.finalizer?.release(about);
+  return true;
 }
 
 /** What waited for this one to be there, or to be gone, need not wait for its next look. */
@@ -91,7 +105,7 @@ async function undo(
   const keeps = resource.spec.deletionPolicy === 'Retain';
   // A tenant that is only down comes back: what is in it is dealt with then.
   if (tenantIsThere && context === undefined && !keeps) return enqueue(about, tenantDownMs);
-  const outcome = await controllerOf(resource, passes)?.remove(resource, tenantIsThere ? context : undefined);
+  const outcome = await controllerOf(resource, passes)?.remove(resource, context);
   if (outcome === undefined || outcome.done) {
     await finalizer?.release(about);
     return wakeWaiting(resource, resources, passes);

@@ -73,6 +73,18 @@ describe('the deletion of a KMSConfig', () => {
     expect(held).not.toContain('KMSConfig/keys');
   });
 
+  it('needs no spec that this operator can read, and waits for its tenants all the same', async () => {
+    const operator = await started(tenant(withKeys()), kms());
+    space.deleting.add('KMSConfig/keys');
+    space.invalid.set('KMSConfig/keys', 'spec.keystore: unknown');
+    await space.change(operator, tenant(withKeys()));
+    expect(held).toContain('KMSConfig/keys');
+    space.runtime.running.clear();
+    await space.change(operator);
+    await operator.reconcile({ kind: 'KMSConfig', name: 'keys' });
+    expect(held).not.toContain('KMSConfig/keys');
+  });
+
   it('keeps a new tenant from starting with it', async () => {
     const operator = await started(tenant(withKeys()), kms());
     space.deleting.add('KMSConfig/keys');

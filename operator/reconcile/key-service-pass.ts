@@ -89,6 +89,14 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   });
 }
 
+/** The end of one whose spec nobody can read. Answers whether no tenant uses it, so that it is let go. */
+export async function endUnreadKeyService(name: string, resources: Resources, passes: Passes): Promise<boolean> {
+  const holders = await holdersNow(name, usersOfKeyService(name, resources, passes.options), resources, passes);
+  if (holders.length > 0) return false;
+  await passes.options.finalizer?.release({ kind: 'KMSConfig', name });
+  return true;
+}
+
 const missingCertificateMs = 30_000;
 
 /** Milliseconds until a deletion that waits is looked at again, should nothing tell of its end. */

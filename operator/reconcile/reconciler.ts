@@ -2,9 +2,9 @@ import { workloadName } from '../render/render-context.ts';
 import { isDeclaredKind, type ResourceReference } from '../workload.ts';
 import { AcceptedRoots } from './accepted-roots.ts';
 import { notReady, stalled } from './conditions.ts';
-import { declaredPass } from './declared-pass.ts';
+import { declaredPass, endUnread } from './declared-pass.ts';
 import { ForeignObject, tellConflict } from './foreign-object.ts';
-import { keyServicePass } from './key-service-pass.ts';
+import { endUnreadKeyService, keyServicePass } from './key-service-pass.ts';
 import { objectKey, parseObjectKey } from './object-key.ts';
 import type { Passes } from './passes.ts';
 import { providerPass } from './provider-pass.ts';
@@ -118,6 +118,7 @@ export class Reconciler {
   async #gone(about: ResourceReference, resources: Resources): Promise<void> {
     const invalid = resources.invalid.get(objectKey(about));
     if (invalid !== undefined) {
+      if (resources.deleting.has(objectKey(about)) && (await this.#endUnread(about, resources))) return;
       await this.#passes.status.put(about, [notReady('InvalidSpec', invalid), stalled('InvalidSpec', invalid)], {});
       return;
     }
@@ -135,6 +136,11 @@ export class Reconciler {
       await providers.forgetUnused(resources);
       await this.#passes.roots.forget(about.name);
     }
+  }
+
+  async #endUnread({ kind, name }: ResourceReference, resources: Resources): Promise<boolean> {
+    if (kind === 'KMSConfig') return endUnreadKeyService(name, resources, this.#passes);
+    return isDeclaredKind(kind) && endUnread({ kind, name }, resources, this.#passes);
   }
 
   async #remove(about: ResourceReference): Promise<void> {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { KubeClient } from '../../operator/kube/kube-client.ts';
 import { fromKubeconfig } from '../../operator/kube/kubeconfig.ts';
@@ -9,9 +10,13 @@ import { KubernetesRuntime } from '../../operator/kubernetes/kubernetes-runtime.
 import { exampleServer, plainOptions } from '../../operator/kubernetes/objects/example-workload.ts';
 import type { OperatorEvent } from '../../operator/reconcile/events.ts';
 import type { PodOptions, Workload } from '../../operator/workload.ts';
+import { startKubernetes } from '../../operator/kubernetes/start-kubernetes.ts';
+import { createLogger } from '../../platform/logger.ts';
 import { startApiServer, type ApiServer } from './cluster.ts';
+import { untilEstablished } from './established.ts';
 
-// What only a real API server can show: which fields it refuses, who owns what somebody edited, and which events it selects.
+// What only a real API server can show: which fields it refuses, who owns what somebody edited, which events it selects, and how it
+// refuses new objects of a namespace that is being deleted.
 
 let server: ApiServer;
 let api: KubeClient;
@@ -181,4 +186,39 @@ describe('why a pod was not made', () => {
       .toEqual([{ kind: 'broken', restarts: 0, message: words, refused: true }]);
     expect(resourceTypes.coreEvent.plural).toBe('events');
   });
+});
+
+describe('an operator that comes back to a namespace that is being deleted', () => {
+  it('lets a KMSConfig go, though it can make no Secret there', async () => {
+    const kubectl = (args: readonly string[], input?: string) => server.kubectl(args, input);
+    await kubectl(['apply', '-f', fileURLToPath(new URL('../../crds', import.meta.url))]);
+    await untilEstablished(kubectl, ['kmsconfigs.coffer.dev']);
+    await kubectl(['create', 'namespace', 'ending']);
+    const keys = {
+      apiVersion: 'coffer.dev/v1alpha1',
+      kind: 'KMSConfig',
+      metadata: { name: 'keys', namespace: 'ending', finalizers: ['coffer.dev/kmsconfig'] },
+      spec: { keystore: { files: { size: '1Gi' } }, defaultKey: 'main' },
+    };
+    await kubectl(['create', '-f', '-'], JSON.stringify(keys));
+    await kubectl(['delete', 'namespace', 'ending', '--wait=false']);
+    // No controller of namespaces runs beside this API server.
+    await kubectl(['delete', 'kmsconfig', 'keys', '--namespace', 'ending', '--wait=false']);
+    const operator = await startKubernetes({
+      connection: await fromKubeconfig({ file: server.kubeconfig }),
+      identity: 'operator-of-the-test',
+      maxConcurrentRollouts: 1,
+      image: 'coffer:1',
+      log: createLogger({ name: 'operator', level: 'silent' }),
+      leadershipLost: () => undefined,
+    });
+    try {
+      await expect
+        .poll(() => kubectl(['get', 'kmsconfigs', '--namespace', 'ending', '-o', 'name']), { timeout: 20_000 })
+        .toBe('');
+    } finally {
+      await operator.stop();
+    }
+    await expect(kubectl(['create', 'configmap', 'late', '--namespace', 'ending'])).rejects.toThrow(/being terminated/);
+  }, 90_000);
 });

@@ -60,14 +60,14 @@ describe('while the operator is down', () => {
     });
     expect(waiting.message).toContain('coffer.dev/kmsconfig');
   });
-
-  it('its namespace goes once its owner gives the keys up by hand', async () => {
-    await giveKeysUp(team.namespace);
-    await untilGone('namespace', team.namespace);
-  });
 });
 
 describe('an operator that comes back', () => {
+  it('lets the keys of a namespace go that was deleted meanwhile', async () => {
+    await scaleOperator(2);
+    await untilGone('namespace', team.namespace);
+  });
+
   it('makes a tenant again on the data that it finds', async () => {
     await installOperator(kubectl);
     await scaleOperator(2);

@@ -66,6 +66,8 @@ export class ApiError extends Error {
 }
 
 export interface Cause {
+  /** `FieldValueInvalid` without it. */
+  readonly reason?: string;
   readonly field: string;
   readonly message: string;
 }

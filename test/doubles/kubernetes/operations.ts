@@ -41,7 +41,7 @@ export class Operations {
     const name = metadata['name'] ?? (typeof prefix === 'string' ? `${prefix}${suffix()}` : undefined);
     if (typeof name !== 'string' || name === '')
       throw ApiError.invalid(String(body['kind']), '', [required('metadata.name')]);
-    this.#checkNamespace(resource, namespace);
+    this.#checkNamespace(resource, namespace, name);
     if (this.#store.get(resource, namespace, name) !== undefined) throw ApiError.alreadyExists(resource, name);
     const object = this.#fresh(resource, namespace, name, body, metadata);
     admit(resource, undefined, object);
@@ -76,7 +76,7 @@ export class Operations {
       if (metadata['resourceVersion'] !== undefined || metadata['uid'] !== undefined) {
         throw ApiError.conflict(resource, name, 'the object to be applied does not exist');
       }
-      this.#checkNamespace(resource, namespace);
+      this.#checkNamespace(resource, namespace, name);
       const empty = this.#fresh(resource, namespace, name, { apiVersion: body['apiVersion'], kind: body['kind'] }, {});
       const applied = applyFields(empty, this.#writable(resource, manager, body), manager, force);
       const object = withDefaults(resource, applied);
@@ -216,13 +216,17 @@ export class Operations {
     return metadata;
   }
 
-  #checkNamespace(resource: string, namespace: string | undefined): void {
+  /** @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle */
+  #checkNamespace(resource: string, namespace: string | undefined, name: string): void {
     if (isClusterScoped(resource)) return;
     const found = namespace === undefined ? undefined : this.#store.get('namespaces', undefined, namespace);
     if (found === undefined) throw ApiError.notFound('namespaces', namespace ?? '');
     if (found.metadata.deletionTimestamp !== undefined) {
       const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-      throw new ApiError(403, 'Forbidden', why, [{ field: 'metadata.namespace', message: 'NamespaceTerminating' }]);
+      const message = `namespace ${namespace} is being terminated`;
+      throw new ApiError(403, 'Forbidden', `${resource} "${name}" is forbidden: ${why}`, [
+        { reason: 'NamespaceTerminating', field: 'metadata.namespace', message },
+      ]);
     }
   }
 

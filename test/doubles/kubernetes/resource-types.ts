@@ -81,7 +81,7 @@ const irregular: Readonly<Record<string, string>> = {
 
 /** `statefulsets.apps` of `apps/v1` `StatefulSet`, by the rule that every plural here follows. */
 export function resourceOf({ apiVersion, kind }: Pick<ResourceType, 'apiVersion' | 'kind'>): string {
-  const plural = irregular[kind] ?? (kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`).toLowerCase();
+  const plural = irregular[kind] ?? (/[^aeiou]y$/.test(kind) ? `${kind.slice(0, -1)}ies` : `${kind}s`).toLowerCase();
   const group = groupOf(apiVersion);
   return group === '' ? plural : `${plural}.${group}`;
 }
