@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
+import { makeCa } from '../../platform/certificates/make-ca.ts';
 import { messageOf, testKeyServer } from './key-server-testing.ts';
+import { issueBy } from './testing.ts';
 
 const server = testKeyServer();
 
@@ -33,6 +35,20 @@ describe('the key server', () => {
     expect(messageOf(await server.ask('GET', `/v1/identity/describe/${'0'.repeat(64)}`))).toBe(
       'identity does not exist',
     );
+  });
+
+  it('sends no policy to a caller that has none, since the generations disagree on its type', async () => {
+    const stranger = await issueBy(await makeCa({ commonName: 'ca', validForMs: 3_600_000 }), 'stranger');
+    const self = async (who: typeof stranger) =>
+      JSON.parse((await server.ask('GET', '/v1/identity/self/describe', undefined, who)).text) as unknown;
+    const created_at: unknown = expect.any(String);
+    expect(await self(stranger)).toEqual({ identity: identityOfCertificate(stranger.certPem), created_at });
+    expect(await self(server.root)).toEqual({
+      identity: identityOfCertificate(server.root.certPem),
+      admin: true,
+      created_at,
+    });
+    expect(await self(server.reader)).toMatchObject({ policy_name: 'reader', policy: { allow: ['/v1/key/list/*'] } });
   });
 
   it('is not changed by calls: what writes policies or identities is not implemented', async () => {
