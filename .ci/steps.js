@@ -1,0 +1,181 @@
+// The table of the gate: its steps, the areas of the repository that select them, and the parts of the nightly run.
+// `.ci/run`, `.ci/nightly` and the workflows read it, so that nothing is listed twice.
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {'compute' | 'wait'} lane Steps of one lane run one after the other, beside those of the other lane.
+ * @property {number} minutes The budget. It has room for a cold cache and a busy machine.
+ * @property {string} command A shell command, run in the checkout.
+ * @property {true} [tests] The command is vitest, and each of its tests counts.
+ * @property {true} [always] The step is cheap and runs whatever changed.
+ * @property {string} [needs] The step that must pass before. It stands before this one in the table.
+ * @property {string} [job] Steps with the same job share a machine in the workflows; a step without one has its own.
+ */
+
+/**
+ * @param {string} name
+ * @param {number} minutes
+ * @returns {Step}
+ */
+const check = (name, minutes, command = `npm run --silent ${name}`) => ({
+  name,
+  lane: 'compute',
+  minutes,
+  command,
+  always: true,
+  job: 'checks',
+});
+
+/**
+ * @param {string} name
+ * @param {Step['lane']} lane
+ * @param {number} minutes
+ * @returns {Step}
+ */
+const tier = (name, lane, minutes) => ({ name, lane, minutes, command: `bash .ci/tier ${name}`, tests: true });
+
+/**
+ * The compute lane has the steps that keep a processor busy. The wait lane has those that mostly wait: for containers, Keycloak, a
+ * kubelet, a browser. The tier `cluster` has deadlines of seconds, so that it comes first in the wait lane, beside the checks of single
+ * threads, and the compute lane runs with less weight: a server that must answer within its deadline gets the processor first.
+ * @type {readonly Step[]}
+ */
+export const steps = [
+  check('typecheck', 5),
+  check('lint', 5),
+  check('format', 5, 'npm run --silent format:check'),
+  check('arrows', 1),
+  check('workflows', 5, 'bash .ci/install actionlint && "${COFFER_TOOLS:-$HOME/.cache/coffer-tools}/bin/actionlint"'),
+  {
+    name: 'unit',
+    lane: 'compute',
+    minutes: 20,
+    // Shared workers could hide that a test needs another's leftovers: each run has another order.
+    command: 'npm test --silent -- --sequence.shuffle.files --sequence.seed="$COFFER_ORDER"',
+    tests: true,
+    always: true,
+  },
+  tier('power-cut', 'compute', 10),
+  tier('disk', 'compute', 12),
+  tier('postgres', 'compute', 10),
+  {
+    name: 'kills',
+    lane: 'compute',
+    minutes: 6,
+    command: 'COFFER_KILLS=12 npm test --silent -- test/crash',
+    tests: true,
+  },
+  tier('s3-blobs', 'compute', 8),
+  tier('boto3', 'compute', 5),
+  tier('fleet', 'compute', 8),
+  { name: 'memory', lane: 'compute', minutes: 8, command: 'npm run --silent bench:memory -- --size 256MiB' },
+  { name: 'image', lane: 'wait', minutes: 12, command: 'bash .ci/image' },
+  { ...tier('container', 'wait', 8), needs: 'image' },
+  { ...tier('cluster', 'wait', 35), needs: 'image' },
+  tier('keycloak', 'wait', 18),
+  tier('api-server', 'wait', 15),
+  tier('minio-client', 'wait', 12),
+  tier('browser', 'wait', 10),
+  tier('ldap', 'wait', 5),
+];
+
+const everything = steps.map(({ name }) => name);
+const server = everything.filter((name) => name !== 'fleet');
+const kubernetes = ['api-server', 'fleet', 'keycloak', 'memory', 'image', 'container', 'cluster'];
+
+/**
+ * The steps that a change below a path needs, by the first row that the path begins with. A path without a row needs every step.
+ * Steps that always run are not named. A test follows the imports of each tier and finds what a row has left out.
+ * @type {readonly (readonly [path: string, steps: readonly string[]])[]}
+ */
+export const areas = [
+  ['.ci/last-full', []],
+  ['.ci/', everything],
+  ['protocol/', everything],
+  ['platform/', everything],
+  ['bin/', everything],
+  ['package.json', everything],
+  ['package-lock.json', everything],
+  ['.npmrc', everything],
+  ['tsconfig.json', everything],
+  ['vitest.config.ts', everything],
+  ['docs/', []],
+  ['LICENSE', []],
+  ['.github/', []],
+  ['.gitignore', []],
+  ['.oxlintrc.json', []],
+  ['.prettierrc.json', []],
+  ['.prettierignore', []],
+  ['.editorconfig', []],
+  ['.devcontainer/', []],
+  ['server/', server],
+  ['keysvc/', server],
+  ['operator/', kubernetes],
+  ['crds/', kubernetes],
+  ['charts/', kubernetes],
+  ['deploy/', kubernetes],
+  ['cli/', ['minio-client', 'ldap', 'keycloak', 'memory', 'image', 'container', 'cluster']],
+  ['examples/', [...kubernetes, 'browser']],
+  ['Containerfile', ['image', 'container', 'cluster']],
+  ['.dockerignore', ['image', 'container', 'cluster']],
+  ['bench/', ['memory']],
+  ['test/harness/', everything],
+  ['test/soak/', ['kills', 'power-cut', 'disk', 'postgres']],
+  ['test/crash/', ['kills', 'power-cut', 'disk', 'postgres']],
+  ['test/power-cut/', ['power-cut']],
+  ['test/disk/', ['disk']],
+  ['test/postgres/', ['postgres']],
+  ['test/replicas/', ['postgres']],
+  ['test/linearizability/', ['postgres']],
+  ['test/store-tool/', ['postgres', 's3-blobs']],
+  ['test/s3-blobs/', ['s3-blobs']],
+  ['test/boto3/', ['boto3', 'keycloak', 'cluster']],
+  ['test/ldap/', ['ldap']],
+  ['test/browser/', ['browser', 'keycloak']],
+  ['test/minio-client/', ['minio-client']],
+  ['test/cli/', ['minio-client']],
+  ['test/key-service/', ['kills', 'minio-client', 'boto3']],
+  ['test/keycloak/', ['keycloak', 'cluster']],
+  ['test/api-server/', ['api-server']],
+  ['test/operator/', ['fleet']],
+  ['test/doubles/', ['fleet', 'postgres', 'boto3', 'browser']],
+  ['test/fleet/', ['fleet']],
+  ['test/container/', ['container', 'cluster']],
+  ['test/cluster/', ['cluster', 'api-server']],
+  ...[
+    'arrows',
+    'charts',
+    'damage',
+    'gate',
+    'guides',
+    'keystores',
+    'quickstart',
+    's3-compat',
+    'sealed-digests',
+    'sealed-objects',
+    'server-process',
+    'sts',
+  ].map((folder) => /** @type {const} */ ([`test/${folder}/`, []])),
+];
+
+/**
+ * The long forms of what the gate tries briefly, each a part of `.ci/soak`. A quiet machine of two cores takes four hours.
+ * @type {readonly Step[]}
+ */
+export const nightly = /** @type {const} */ ([
+  ['cluster', 75],
+  ['image', 30],
+  ['memory', 20],
+  ['kills 200', 40],
+  ['power-cut', 60],
+  ['linearizability 200000', 30],
+  ['damage', 15],
+  ['digests', 15],
+  ['fuzz 5000', 30],
+]).map(([part, minutes]) => ({
+  name: part.split(' ')[0] ?? part,
+  lane: 'wait',
+  minutes,
+  command: `bash .ci/soak ${part}`,
+}));
