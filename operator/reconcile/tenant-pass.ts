@@ -33,7 +33,7 @@ export async function tenantPass(written: Tenant, resources: Resources, passes: 
   const about = { kind: 'Tenant', name: written.metadata.name } as const;
   const before = await runtime.observeOne(workloadName(about));
   const { tenant, problem } = await decideKeyService(written, resources, before, passes.options);
-  noteKeyService(tenant, passes);
+  const remembered = passes.options.status.get(about)?.keyService?.name;
   const gathered = await gather(tenant, resources, passes);
   const { paused } = tenant.spec;
   const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
@@ -55,19 +55,20 @@ export async function tenantPass(written: Tenant, resources: Resources, passes: 
   const told = paused ? undefined : rendered;
   const refused = paused ? undefined : problem;
   await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor, refused }, passes);
+  noteKeyService(tenant, remembered, passes);
   if (problem !== undefined) enqueue(about, proveAgainMs);
 }
 
 /** Milliseconds until another key service is asked again whether it holds the keys. */
-const proveAgainMs = 60_000;
+const proveAgainMs = 30_000;
 
 /** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
 const missingCertificateMs = 30_000;
 
-/** A key service that lost a tenant drops its policy. */
-function noteKeyService(tenant: Tenant, { keyServiceOf, options }: Passes): void {
+/** A key service that lost a tenant drops its policy, and the other one admits it. Both read the status, which is written before. */
+function noteKeyService(tenant: Tenant, remembered: string | undefined, { keyServiceOf, options }: Passes): void {
   const { name } = tenant.metadata;
-  const before = keyServiceOf.get(name);
+  const before = keyServiceOf.get(name) ?? remembered;
   const after = tenant.spec.kmsConfigRef?.name;
   if (after === undefined) keyServiceOf.delete(name);
   else keyServiceOf.set(name, after);
