@@ -22,6 +22,8 @@ export interface Workload {
   readonly liveness: Probe;
   /** Workloads that must be ready before this one is started or restarted. */
   readonly dependsOn: readonly string[];
+  /** Certificates that the operator itself calls it with. */
+  readonly clientCertificates?: readonly string[];
   readonly replicas: number;
   /** What only Kubernetes can give; the local runtime leaves it aside. */
   readonly kubernetes: KubernetesOptions;

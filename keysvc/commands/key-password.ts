@@ -17,7 +17,7 @@ export async function newPassword(terminal: Asking): Promise<string> {
 
 /** Credentials with the password of their private key where it is encrypted: of the environment, else typed. */
 export async function withPassword(credentials: ClientCredentials, terminal: Asking): Promise<ClientCredentials> {
-  if (credentials.kind === 'api-key') return credentials;
+  if (credentials.kind !== 'files') return credentials;
   const given = await passwordOf(terminal.environment);
   if (given !== undefined) return { ...credentials, password: given };
   if (!(await isEncrypted(credentials.keyFile))) return credentials;

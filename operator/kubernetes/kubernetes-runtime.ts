@@ -19,7 +19,7 @@ import { ownerKindLabel, ownerLabel, workloadLabel } from './objects/labels.ts';
 import { askHealth, storeHealthBy, type AskHealth, type HealthRequest } from './store-health.ts';
 import { WaitingServers } from './waiting-servers.ts';
 import { ownerOf } from './watching.ts';
-import { podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';
+import { certificatesOf, podSymbols, resolvedFiles, serviceAddress } from './workload-files.ts';
 import { portsOf, workloadView } from './workload-view.ts';
 import { renewFiles, writeWorkload, type WorkloadWriterOptions } from './workload-writer.ts';
 
@@ -384,12 +384,6 @@ export class KubernetesRuntime implements Runtime {
 
 function isServer({ metadata: { labels } }: KubeObject): boolean {
   return labels?.['app.kubernetes.io/component'] === 'server';
-}
-
-/** Names of the certificates whose files a workload mounts: all that its resource has. */
-function certificatesOf({ mounts }: Workload): ReadonlySet<string> {
-  const files = mounts.flatMap((mount) => (mount.kind === 'files' ? mount.files : []));
-  return new Set(files.flatMap(({ content }) => (content.kind === 'certificate' ? [content.certificate] : [])));
 }
 
 /** The workload that an object is about; of certificates and the like, that of their owner. */

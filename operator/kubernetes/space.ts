@@ -1,3 +1,5 @@
+import { openKeyServiceClient } from '../../platform/key-service-client.ts';
+import { createLogger } from '../../platform/logger.ts';
 import { type KubeApi, type KubeObject, type OwnerReference } from '../kube/kube-api.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { AcceptedProviders } from '../reconcile/accepted-providers.ts';
@@ -22,6 +24,7 @@ import { madeCredentials } from './made-credentials.ts';
 import { NamespaceResources } from './namespace-resources.ts';
 import { checkPodOptions } from './check-pod-options.ts';
 import { refusedPod, type PodBounds } from './pod-bounds.ts';
+import { proofTimeoutMs, proveKeys, type OpenKeyService } from './prove-keys.ts';
 import { PodProviderCheck } from './provider-check.ts';
 import { rootCredentials } from './root-credentials.ts';
 import type { AskHealth } from './store-health.ts';
@@ -38,6 +41,8 @@ export interface SpaceSurroundings {
   readonly certificateTimes: CertificateTimes;
   /** Instead of asking servers over the network. */
   readonly askHealth: AskHealth | undefined;
+  /** Instead of calling key services over the network. */
+  readonly openKeyService: OpenKeyService | undefined;
   /** Of this program: the default of workloads, and what provider checks run. */
   readonly image: string;
   /** Undefined where resources may ask anything of their pods. */
@@ -266,6 +271,7 @@ export class Space {
       controllers: this.#around.controllers,
       finalizer: new KubernetesDeclaredFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
+      proveKeys: (move) => proveKeys(move, { namespace, secrets, open: this.#around.openKeyService ?? openKeyService }),
       acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
       now,
       random,
@@ -282,6 +288,12 @@ export class Space {
     return parts;
   }
 }
+
+const silent = createLogger({ name: 'key-proof', level: 'silent' });
+
+/** The condition of the tenant tells what comes of it. */
+const openKeyService: OpenKeyService = (options) =>
+  openKeyServiceClient({ ...options, timeoutMs: proofTimeoutMs, log: silent });
 
 interface Parts {
   readonly runtime: KubernetesRuntime;

@@ -18,6 +18,7 @@ import { HealthServers, type HealthAddresses } from './health-server.ts';
 import { OperatorMetrics, type ObservedResource } from './metrics.ts';
 import { cacheOfKind } from './space.ts';
 import type { PodBounds } from './pod-bounds.ts';
+import type { OpenKeyService } from './prove-keys.ts';
 import { Spaces } from './spaces.ts';
 import type { AskHealth } from './store-health.ts';
 
@@ -42,6 +43,8 @@ export interface KubernetesOptions {
   readonly certificateTimes?: CertificateTimes;
   /** Instead of asking servers over the network. */
   readonly askHealth?: AskHealth | undefined;
+  /** Instead of calling key services over the network. */
+  readonly openKeyService?: OpenKeyService | undefined;
   readonly log: Logger;
   /** Another process may act from now on: this one must end at once. */
   readonly leadershipLost: (message: string) => void;
@@ -124,6 +127,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     }),
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
     askHealth: options.askHealth,
+    openKeyService: options.openKeyService,
     image: options.image,
     bounds: options.bounds,
     providerHosts: options.providerHosts ?? [],

@@ -33,6 +33,13 @@ export function podSymbols(workload: Workload, sources: SymbolSources): Symbols 
   };
 }
 
+/** Names of all the certificates that the resource of a workload has: those that it mounts, and those that the operator calls it with. */
+export function certificatesOf({ mounts, clientCertificates = [] }: Workload): ReadonlySet<string> {
+  const files = mounts.flatMap((mount) => (mount.kind === 'files' ? mount.files : []));
+  const mounted = files.flatMap(({ content }) => (content.kind === 'certificate' ? [content.certificate] : []));
+  return new Set([...mounted, ...clientCertificates]);
+}
+
 /** HOST:PORT of the Service that every workload has. */
 export function serviceAddress(workload: string, namespace: string, port: number): string {
   return `${workload}.${namespace}.svc:${port}`;

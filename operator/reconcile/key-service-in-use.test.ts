@@ -146,6 +146,39 @@ describe('another kmsConfigRef', () => {
     expect(space.conditions('Tenant/demo')).toContain('Ready=True Ready');
   });
 
+  it('lets the operator ask the other key service for these keys, and the tenant not yet', async () => {
+    options = { ...options, proveKeys: () => Promise.resolve('it lacks first') };
+    const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
+    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    const other = () => space.runtime.desired.get('other-key-service');
+    expect(JSON.stringify(other()?.mounts)).toContain('"operator-key-proof"');
+    expect(JSON.stringify(other()?.mounts)).not.toContain('tenant-demo');
+    expect(other()?.clientCertificates).toEqual(['other-key-proof']);
+    await space.change(operator, tenant(withKeys()), kms(), kms({}, 'other'));
+    expect(JSON.stringify(other()?.mounts)).not.toContain('"operator-key-proof"');
+    expect(other()?.clientCertificates).toBeUndefined();
+  });
+
+  it('is asked for the keys of the prefix that the tenant had', async () => {
+    const asked: unknown[] = [];
+    options = {
+      ...options,
+      proveKeys: ({ from, to, ...rest }) => {
+        asked.push({ from: from.metadata.name, to: to.metadata.name, ...rest });
+        return Promise.resolve(undefined);
+      },
+    };
+    const before = { kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'demo-main' } };
+    const operator = await started(tenant(before), kms(), kms({}, 'other'));
+    await space.change(
+      operator,
+      tenant({ kmsConfigRef: { ...before.kmsConfigRef, name: 'other', keyPrefix: '' } }),
+      kms(),
+      kms({}, 'other'),
+    );
+    expect(asked[0]).toEqual({ from: 'keys', to: 'other', tenant: 'demo', keyPrefix: 'demo-' });
+  });
+
   it('is free for a tenant that was never started', async () => {
     const operator = await started(tenant(withKeys('missing')), kms());
     await space.change(operator, tenant(withKeys()), kms());

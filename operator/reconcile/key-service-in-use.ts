@@ -47,6 +47,18 @@ export function usersOfKeyService(kms: string, { tenants }: Resources, { status 
   return users;
 }
 
+/** Tenants that are to move to a key service, and whose keys it is asked for: with the prefix of the keys that they could use so far. */
+export function moversTo(kms: KMSConfig, { tenants, kmsConfigs }: Resources, { status }: Statuses): readonly Tenant[] {
+  return [...tenants.values()].flatMap((tenant) => {
+    const known = inUse(status.get(referenceTo(tenant)));
+    const wanted = tenant.spec.kmsConfigRef;
+    if (known === undefined || wanted?.name !== kms.metadata.name || known.name === wanted.name) return [];
+    const from = kmsConfigs.get(known.name);
+    const isAsked = from !== undefined && !sameKeystore(from, kms) && known.keyPrefix.startsWith(wanted.keyPrefix);
+    return isAsked ? [withReference(tenant, { ...known, name: wanted.name })] : [];
+  });
+}
+
 /** Names of the tenants whose data needs the key service, or whose server runs with it still. */
 export function holdersOf(
   kms: string,
@@ -115,7 +127,7 @@ async function whyNotProven(
       ? `KMSConfig ${known.name} does not exist, so that it cannot be asked for them`
       : proveKeys === undefined
         ? 'their keystores differ'
-        : await proveKeys(from, to, tenant);
+        : await proveKeys({ from, to, tenant: tenant.metadata.name, keyPrefix: known.keyPrefix });
   if (asked === undefined) return undefined;
   return (
     `KMSConfig ${wanted.name} is not proven to hold the keys of Tenant ${tenant.metadata.name}, which are those of ` +

@@ -1,5 +1,5 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { certificateNeeds } from '../render/certificates.ts';
+import { certificateNeeds, keyProofCertificate, keyProofNeed } from '../render/certificates.ts';
 import { workloadName } from '../render/render-context.ts';
 import { overlappingTenants, renderKeyService } from '../render/render-key-service.ts';
 import type { Runtime } from '../runtime.ts';
@@ -10,7 +10,7 @@ import { stalled, type Finding } from './conditions.ts';
 import { workloadFindings } from './findings.ts';
 import { ForeignObject } from './foreign-object.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
-import { holdersOf, usersOfKeyService } from './key-service-in-use.ts';
+import { holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey } from './object-key.ts';
 import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
@@ -29,9 +29,13 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   if (isDeleted && holders.length === 0) return endOf(kms, passes);
   // One that is being deleted takes no new tenant in.
   const users = isDeleted ? all.filter(({ metadata }) => holders.includes(metadata.name)) : all;
-  const needs = certificateNeeds(users, new Map([[name, kms]])).filter(
-    (need) => need.owner.kind === 'KMSConfig' || need.authority === name,
-  );
+  const movers = isDeleted || passes.options.proveKeys === undefined ? [] : moversTo(kms, resources, passes.options);
+  const needs = [
+    ...certificateNeeds(users, new Map([[name, kms]])).filter(
+      (need) => need.owner.kind === 'KMSConfig' || need.authority === name,
+    ),
+    ...(movers.length === 0 ? [] : [keyProofNeed(kms)]),
+  ];
   const own = needs.filter(({ owner }) => owner.kind === 'KMSConfig');
   const issued = new Map([
     ...(await runtime.ensureCertificates(own)),
@@ -40,13 +44,14 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const { secrets, configMaps } = resources;
   const rendered = attempt(() => {
     refuseUnallowed(kms, passes.options);
-    return renderKeyService(kms, users, {
+    const context = {
       secrets,
       configMaps,
       certificates: issued,
       fingerprint,
       ...(operandImage === undefined ? {} : { operandImage }),
-    });
+    };
+    return renderKeyService(kms, users, context, movers);
   });
   const paused = isPaused(kms);
   const progress: Partial<RolloutProgress> =
@@ -67,17 +72,19 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const view: KeyServiceView = {
     version: keyServiceVersion(kms, resources, fingerprint),
     settled: rendered.desired !== undefined && isSettled(rendered.desired, running),
-    admitted: new Map(
-      users
+    admitted: new Map([
+      ...movers.map(({ metadata }) => [metadata.name, proofOf(issued.get(keyProofCertificate(name)))] as const),
+      ...users
         .filter(({ metadata }) => !overlapping.has(metadata.name))
-        .map((tenant) => [tenant.metadata.name, admission(tenant, issued)]),
-    ),
+        .map((tenant) => [tenant.metadata.name, admission(tenant, issued)] as const),
+    ]),
     overlapping,
     findings: found,
   };
   const before = passes.keyServices.get(name);
   passes.keyServices.set(name, view);
-  for (const { metadata } of concernedTenants(before, view, users)) enqueue({ kind: 'Tenant', name: metadata.name });
+  for (const { metadata } of concernedTenants(before, view, [...users, ...movers]))
+    enqueue({ kind: 'Tenant', name: metadata.name });
   const again = lookAgainMs(certificatesOf(needs, issued, []), now());
   if (again !== undefined) enqueue(about, again);
   if (rendered.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
@@ -95,6 +102,11 @@ export async function endUnreadKeyService(name: string, resources: Resources, pa
   if (holders.length > 0) return false;
   await passes.options.finalizer?.release({ kind: 'KMSConfig', name });
   return true;
+}
+
+/** A tenant that is to move is not admitted: the operator is, which asks for its keys. */
+function proofOf(certificate: IssuedCertificate | undefined): string {
+  return `proof ${certificate?.identity ?? ''}`;
 }
 
 const missingCertificateMs = 30_000;

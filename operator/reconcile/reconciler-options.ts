@@ -47,14 +47,23 @@ export interface ReconcilerOptions {
   readonly controllers?: DeclaredControllers;
   readonly finalizer?: DeclaredFinalizer;
   /**
-   * Asks two key services whether the second holds every key of the first that the tenant can use. Answers why that is not proven;
-   * undefined where it is.
+   * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven;
+   * undefined where it is. Without it, keys in another keystore are never proven.
    */
-  readonly proveKeys?: (from: KMSConfig, to: KMSConfig, tenant: Tenant) => Promise<string | undefined>;
+  readonly proveKeys?: (move: KeyMove) => Promise<string | undefined>;
   /** Root credentials that the servers of tenants accept, kept beyond the life of this process. */
   readonly acceptedRoots: AcceptedRootStore;
   readonly now: () => Date;
   readonly random: () => number;
+}
+
+/** A tenant is to use another key service. */
+export interface KeyMove {
+  readonly from: KMSConfig;
+  readonly to: KMSConfig;
+  readonly tenant: string;
+  /** Of the names of the keys that the tenant could use so far. */
+  readonly keyPrefix: string;
 }
 
 /** Where conditions are kept: status files, or the status subresource. `put` writes nothing when nothing changed. */

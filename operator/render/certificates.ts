@@ -14,6 +14,26 @@ export function keyServiceClientCertificate(tenant: string): string {
   return `${tenant}-key-service-client`;
 }
 
+/** The certificate by which the operator asks a key service whether it holds the keys of tenants that are to move to it. */
+export function keyProofCertificate(kms: string): string {
+  return `${kms}-key-proof`;
+}
+
+export function keyProofNeed(kms: KMSConfig): CertificateNeed {
+  const { name } = kms.metadata;
+  const certificate = keyProofCertificate(name);
+  return {
+    name: certificate,
+    owner: { kind: 'KMSConfig', name },
+    commonName: certificate,
+    authority: name,
+    usages: ['client'],
+    validFor: [],
+    alsoValidFor: [],
+    ...keyServiceMaking(kms),
+  };
+}
+
 /** The certificate of a tenant's own S3 API and console, where the operator or cert-manager makes it. */
 export function serverCertificate(tenant: string): string {
   return `${tenant}-server-tls`;

@@ -19,6 +19,11 @@ export function tenantKeyPaths(keyPrefix: string): readonly string[] {
   ];
 }
 
+/** What the operator may do at a key service that it asks whether it holds the keys of a tenant: open what these keys sealed. */
+export function proofKeyPaths(keyPrefix: string): readonly string[] {
+  return [`/v1/key/describe/${keyPrefix}*`, `/v1/key/decrypt/${keyPrefix}*`];
+}
+
 /** Two tenants whose prefixes overlap: one could use the other's keys. The later name of each pair, with the earlier. */
 export function overlappingPrefixes(
   tenants: readonly { readonly name: string; readonly keyPrefix: string }[],

@@ -1,13 +1,14 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { listen, mounted, text, type DocumentNode } from '../workload.ts';
-import { keyServiceClientCertificate } from './certificates.ts';
-import { tenantKeyPaths } from './key-policy.ts';
+import { keyProofCertificate, keyServiceClientCertificate } from './certificates.ts';
+import { proofKeyPaths, tenantKeyPaths } from './key-policy.ts';
 import type { RenderContext } from './render-context.ts';
 
 /** `keysvc.yaml`: policies and keys are re-read while the key service runs, the rest at its start. */
 export function keyServiceConfiguration(
-  { spec }: KMSConfig,
+  { spec, metadata }: KMSConfig,
   users: readonly Tenant[],
+  movers: readonly Tenant[],
   keystore: DocumentNode,
   context: Pick<RenderContext, 'certificates'>,
 ): DocumentNode {
@@ -28,6 +29,7 @@ export function keyServiceConfiguration(
     },
     policy: Object.fromEntries<DocumentNode>([
       ...users.flatMap((tenant) => tenantPolicy(tenant, context)),
+      ...proofPolicy(metadata.name, movers, context),
       ...(spec.policies ?? []).map(
         ({ name, allow, deny, identities }) =>
           [name, { allow, ...(deny === undefined ? {} : { deny }), identities }] as const,
@@ -54,6 +56,18 @@ function tenantPolicy(
   const identities =
     formerIdentity === undefined || formerIdentity === identity ? [identity] : [identity, formerIdentity];
   return [[`tenant-${name}`, { allow: tenantKeyPaths(spec.kmsConfigRef?.keyPrefix ?? ''), identities }]];
+}
+
+/** The operator has a certificate of its own for that. */
+function proofPolicy(
+  kms: string,
+  movers: readonly Tenant[],
+  { certificates }: Pick<RenderContext, 'certificates'>,
+): readonly (readonly [string, DocumentNode])[] {
+  const certificate = certificates.get(keyProofCertificate(kms));
+  if (certificate === undefined || movers.length === 0) return [];
+  const prefixes = new Set(movers.map(({ spec }) => spec.kmsConfigRef?.keyPrefix ?? ''));
+  return [['operator-key-proof', { allow: [...prefixes].flatMap(proofKeyPaths), identities: [certificate.identity] }]];
 }
 
 function keyNames(spec: KMSConfig['spec'], users: readonly Tenant[]): readonly string[] {

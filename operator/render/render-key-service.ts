@@ -12,7 +12,7 @@ import {
   type RestartReason,
   type Workload,
 } from '../workload.ts';
-import { keyServiceCertificate } from './certificates.ts';
+import { keyProofCertificate, keyServiceCertificate } from './certificates.ts';
 import { keyServiceConfiguration } from './key-service-configuration.ts';
 import { overlappingPrefixes } from './key-policy.ts';
 import { drainMs, monitoringOptions, podOptions } from './kubernetes-options.ts';
@@ -22,8 +22,16 @@ import { filesMount } from './rendered-part.ts';
 import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
 import { volumeMount } from './volume-mount.ts';
 
-/** The key service of a KMSConfig, with a policy for each tenant that uses it. Errors with `RenderProblem`. */
-export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], context: RenderContext): Workload {
+/**
+ * The key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator where tenants are to move to it.
+ * Errors with `RenderProblem`.
+ */
+export function renderKeyService(
+  kms: KMSConfig,
+  tenants: readonly Tenant[],
+  context: RenderContext,
+  movers: readonly Tenant[] = [],
+): Workload {
   const { name } = kms.metadata;
   const owner = { kind: 'KMSConfig', name } as const;
   const users = admittedTenants(name, tenants);
@@ -53,7 +61,10 @@ export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], con
         files: [
           {
             path: 'keysvc.yaml',
-            content: { kind: 'yaml', document: keyServiceConfiguration(kms, users, keystore.document, context) },
+            content: {
+              kind: 'yaml',
+              document: keyServiceConfiguration(kms, users, movers, keystore.document, context),
+            },
             // Of policies and keys. What else is in it is a restart input.
             reloads: true,
           },
@@ -67,6 +78,7 @@ export function renderKeyService(kms: KMSConfig, tenants: readonly Tenant[], con
     readiness: { kind: 'http', port: 'api', path: '/v1/ready', tls: true },
     liveness: { kind: 'connect', port: 'api' },
     dependsOn: [],
+    ...(movers.length === 0 ? {} : { clientCertificates: [keyProofCertificate(name)] }),
     replicas: kms.spec.replicas,
     kubernetes: kubernetes(kms, users, keystore),
     inputs: inputs(kms, keystore, context),

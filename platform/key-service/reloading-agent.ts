@@ -10,7 +10,9 @@ import { parseApiKey } from '../../protocol/key-service/api-key.ts';
 /** How a client shows who it is. */
 export type ClientCredentials =
   | { readonly kind: 'files'; readonly certFile: string; readonly keyFile: string; readonly password?: string }
-  | { readonly kind: 'api-key'; readonly apiKey: string };
+  | { readonly kind: 'api-key'; readonly apiKey: string }
+  /** PEM, with the authorities of the service's certificate. */
+  | { readonly kind: 'pem'; readonly cert: string; readonly key: string; readonly ca: string };
 
 export interface ReloadingAgent {
   current(): Agent;
@@ -31,6 +33,11 @@ export async function openAgent(settings: AgentSettings): Promise<ReloadingAgent
   const { credentials } = settings;
   if (credentials.kind === 'api-key') {
     const agent = makeAgent(settings, await apiKeyMaterial(credentials.apiKey, settings.caFile));
+    return { current: () => agent, close: () => retire(agent) };
+  }
+  if (credentials.kind === 'pem') {
+    const { kind: _, ...material } = credentials;
+    const agent = makeAgent(settings, material);
     return { current: () => agent, close: () => retire(agent) };
   }
   const { kind: _, ...files } = credentials;

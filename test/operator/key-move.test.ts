@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { OpenKeyService } from '../../operator/kubernetes/prove-keys.ts';
+import { KeyServiceError, type KeyServiceClient } from '../../platform/key-service-client.ts';
+import { keyService, tenant } from './manifests.ts';
+import { condition } from './read-cluster.ts';
+import { Stage } from './stage.ts';
+
+// A tenant that is to use another key service: what the operator makes for its question, and what it asks. Key services do not run here.
+
+const demo = { kind: 'Tenant', name: 'demo' } as const;
+const at = (name: string) => tenant('demo', { kmsConfigRef: { name } });
+
+let stage: Stage;
+/** Names of keys that the other key service has. */
+let moved: readonly string[];
+const calls: string[] = [];
+
+const open: OpenKeyService = ({ endpoints, credentials }) => {
+  const service = endpoints.join();
+  const subject = credentials.kind === 'pem' && credentials.key.includes('PRIVATE KEY') ? 'with a certificate' : '';
+  const client: Partial<KeyServiceClient> = {
+    once: () => client as KeyServiceClient,
+    close: () => undefined,
+    listKeys: () => Promise.resolve(['main', 'second']),
+    describeKey: (name) => Promise.resolve({ name }),
+    generateKey: (name) => {
+      calls.push(`${service} seals by ${name} ${subject}`);
+      return Promise.resolve({ plaintext: Buffer.from(name), ciphertext: Buffer.from(name) });
+    },
+    decryptKey: (name, ciphertext) => {
+      calls.push(`${service} opens by ${name} ${subject}`);
+      return moved.includes(name)
+        ? Promise.resolve(ciphertext)
+        : Promise.reject(new KeyServiceError('key-not-found', 404, 'key does not exist'));
+    },
+  };
+  return Promise.resolve(client as KeyServiceClient);
+};
+
+beforeEach(async () => {
+  moved = ['main'];
+  calls.length = 0;
+  stage = await Stage.set([], {}, { openKeyService: open });
+});
+afterEach(async () => {
+  expect(await stage.strike()).toEqual([]);
+});
+
+const proof = () => stage.double.get('secrets', 'default', 'other-key-proof-certificate');
+
+describe('a tenant that is to use another key service', () => {
+  it('stays until that holds its keys, which the condition names, and moves then', async () => {
+    await stage.settle(at('keys'), keyService('keys'), keyService('other'));
+    stage.put(at('other'));
+    await stage.until(
+      () => condition(stage.double, demo, 'Stalled')?.message.includes('it lacks second') === true,
+      'the missing key is named',
+    );
+    expect(condition(stage.double, demo, 'Stalled')?.reason).toBe('KeysNotProven');
+    expect(calls.slice(0, 2)).toEqual([
+      'https://keys-key-service.default.svc:7373 seals by main with a certificate',
+      'https://other-key-service.default.svc:7373 opens by main with a certificate',
+    ]);
+    expect(proof()?.metadata.ownerReferences).toMatchObject([{ kind: 'KMSConfig', name: 'other' }]);
+    moved = ['main', 'second'];
+    stage.put({ ...at('other'), metadata: { ...at('other').metadata, annotations: { again: 'now' } } });
+    await stage.current(demo);
+    await stage.until(() => proof() === undefined, 'the certificate of the proof is gone');
+  });
+});
