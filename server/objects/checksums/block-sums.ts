@@ -1,7 +1,7 @@
 import { tagOf, Gmac } from './gmac.ts';
 
 /** Bytes of a block of new bodies. Measured: docs/decisions/0029-stored-formats.md. */
-export const BLOCK = 128 * 1024;
+export const BLOCK = 256 * 1024;
 /** Bytes of the sum of a block: the beginning of its GMAC. */
 const SUM = 8;
 /** Up to so many sums are in the protection of a body; more have a record of their own. */
