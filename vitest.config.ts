@@ -1,11 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /**
- * `npm test` runs what needs only Node: unit tests beside their files and the rooms' common tests in `test/`. Each heavier tier
- * is a project of its own with the same layout, started by `.ci/run`.
+ * `npm test` runs what needs only Node, in two projects. `unit` is what stands beside the sources: its files share a worker, and open
+ * no socket and start no process (test/harness/unit-setup.ts). `process` is `*.process.test.ts` beside the sources and all of
+ * `test/`: each file has a worker of its own. Each heavier tier is a project with the layout of `test/`, started by `.ci/run`.
  */
 const tiers = [
   'keycloak',
@@ -24,8 +25,9 @@ const tiers = [
   'cluster',
 ];
 const tier = process.env['COFFER_TEST_TIER'];
-/** `.ci/soak fuzz`: so many runs of each property. */
-const fuzzing = process.env['COFFER_FUZZ_RUNS'] !== undefined;
+/** `.ci/soak fuzz` and the gate: at least so many runs of each property (test/harness/fast-check.ts). */
+const fuzzRuns = Number(process.env['COFFER_FUZZ_RUNS'] ?? 0);
+const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
 
 /** Several servers need the database too. */
 function foldersOf(name: string): string[] {
@@ -38,22 +40,42 @@ class ByName extends BaseSequencer {
   }
 }
 
+const projects: TestProjectInlineConfiguration[] = [
+  {
+    extends: true,
+    test: {
+      name: 'unit',
+      include: [`${sources}/*.test.ts`],
+      exclude: ['**/node_modules/**', '**/*.process.test.ts'],
+      isolate: false,
+      setupFiles: ['test/harness/setup.ts', 'test/harness/unit-setup.ts'],
+      sequence: { groupOrder: 0 },
+      maxWorkers: '100%',
+    },
+  },
+  {
+    extends: true,
+    test: {
+      name: 'process',
+      include: [`${sources}/*.process.test.ts`, 'test/**/*.test.ts'],
+      exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
+      sequence: { groupOrder: 1 },
+      maxWorkers: '100%',
+    },
+  },
+];
+
 export default defineConfig({
-  ...(fuzzing
-    ? { resolve: { alias: { 'fast-check': fileURLToPath(new URL('test/soak/fast-check.ts', import.meta.url)) } } }
-    : {}),
   test: {
-    include:
-      tier === undefined
-        ? ['{protocol,platform,server,keysvc,operator,cli,bin,bench}/**/*.test.ts', 'test/**/*.test.ts']
-        : foldersOf(tier).map((folder) => `test/${folder}/**/*.test.ts`),
-    exclude: [
-      '**/node_modules/**',
-      ...(tier === undefined ? tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`) : []),
-    ],
-    testTimeout: fuzzing ? 3_600_000 : 30_000,
+    ...(tier === undefined
+      ? { projects }
+      : { include: foldersOf(tier).map((folder) => `test/${folder}/**/*.test.ts`) }),
+    setupFiles: ['test/harness/setup.ts'],
+    testTimeout: fuzzRuns > 1_000 ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Node itself reads the sources, as in the programs. Vite would transform each module once more for each worker.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Each file starts a Keycloak with a realm of its own, which is imported from one folder; two at a time are too many anyway.
     // A browser and a server each, too.
     ...(tier === 'keycloak' || tier === 'browser' ? { fileParallelism: false } : {}),

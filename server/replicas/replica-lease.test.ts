@@ -251,7 +251,7 @@ describe('of several contenders, whatever fails', { timeout: 120_000 }, () => {
       }),
       { numRuns: 300 },
     );
-    expect(changes).toBeGreaterThan(100);
+    expect(changes).toBeGreaterThan(20);
   });
 });
 

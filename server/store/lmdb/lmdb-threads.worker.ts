@@ -1,4 +1,4 @@
-/** One of two threads of `lmdb-threads.test.ts`: it opens the same store and does what the test tells it. */
+/** One of two threads of `lmdb-threads.process.test.ts`: it opens the same store and does what the test tells it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { key } from '../keys.ts';
 import { commitId, Patient } from '../patient.ts';
