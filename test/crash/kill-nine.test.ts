@@ -17,7 +17,7 @@ import { verifyFolder, verifySweptFolder } from './verify-folder.ts';
 import { BUCKET_THERE } from './witness.ts';
 import { BUCKET, writeUntilGone } from './writers.ts';
 
-/** `.ci/run` asks for 50, `.ci/soak kills` for 1,000; `npm test` has time for these. */
+/** `.ci/run` asks for 12, `.ci/soak kills` for 1,000; `npm test` has time for these. */
 const kills = Number(process.env['COFFER_KILLS'] ?? 6);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const SEALED = 'crash-sealed';

@@ -213,6 +213,11 @@ export class Team {
     });
   }
 
+  /** The events of the namespace about resources of a kind, as lines. */
+  async said(kind: string): Promise<string> {
+    return (await this.events()).filter((line) => line.startsWith(`${kind}/`)).join('\n');
+  }
+
   describe(): Promise<string> {
     return kubectl.describe(this.namespace);
   }
