@@ -98,6 +98,9 @@ const loads = () =>
     .map((load) => load.toFixed(1))
     .join(' ');
 
+/** Seconds that the processors of this machine were busy since its start. */
+const busySeconds = () => cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys, 0) / 1_000;
+
 /** Keeps what a full run showed: for the next decisions where it passed, and in any case for people. */
 function keep(/** @type {readonly import('./lanes.js').Result[]} */ results, started, before, caches) {
   const clean = git('status', '--porcelain', '--untracked-files=no') === '';
@@ -141,7 +144,7 @@ async function run() {
   printPlan(plan, names.length > 0 ? 'nothing: these steps were named' : why);
   if (values.plan) return;
 
-  const [started, before] = [Date.now(), loads()];
+  const [started, before, busy] = [Date.now(), loads(), busySeconds()];
   const tools = process.env['COFFER_TOOLS'] ?? join(homedir(), '.cache', 'coffer-tools');
   const caches = existsSync(join(tools, 'kubernetes', 'cluster.version')) ? 'warm' : 'cold';
   process.env['COFFER_ORDER'] ??= String(started % 1_000_000);
@@ -165,7 +168,8 @@ async function run() {
     results.push({ name: 'last-full', passed: 0, failed: 1, seconds: 0, processorSeconds: 0, remark });
   }
   if (values.all) keep(results, started, before, caches);
-  print(`\nload ${loads()}, ${Math.round((Date.now() - started) / 6_000) / 10} minutes`);
+  const [minutes, busyMinutes] = [(Date.now() - started) / 60_000, (busySeconds() - busy) / 60];
+  print(`\n${minutes.toFixed(1)} minutes, processors busy for ${busyMinutes.toFixed(1)} minutes, load ${loads()}`);
   finish(results);
 }
 
