@@ -37,8 +37,9 @@ const tier = (name, lane, minutes) => ({ name, lane, minutes, command: `bash .ci
 
 /**
  * The compute lane has the steps that keep a processor busy. The wait lane has those that mostly wait: for containers, Keycloak, a
- * kubelet, a browser. The tier `cluster` has deadlines of seconds, so that it comes first in the wait lane, beside the checks of single
- * threads, and the compute lane runs with less weight: a server that must answer within its deadline gets the processor first.
+ * kubelet, a browser. Steps that need the same ports, engine or memory are in the same lane. The tier `cluster` has deadlines of seconds;
+ * its pods are one group for the kernel, with the weight of two processors, so that the compute lane cannot starve them. The compute lane
+ * itself has the usual weight: with less, its own deadlines break when something else runs on the machine.
  * @type {readonly Step[]}
  */
 export const steps = [
