@@ -166,7 +166,7 @@ export const areas = [
 ];
 
 /**
- * The long forms of what the gate tries briefly, each a part of `.ci/soak`. A quiet machine of two cores takes four hours.
+ * The long forms of what the gate tries briefly, each a part of `.ci/soak`. Two quiet cores need about two hours.
  * @type {readonly Step[]}
  */
 export const nightly = /** @type {const} */ ([
