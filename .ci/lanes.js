@@ -1,4 +1,4 @@
-// Runs steps in two lanes, each with its own time budget, and prints the log of each whole when it has ended.
+// Runs steps in lanes, each step with its own time budget, and prints the log of each whole when it has ended.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ export async function runLanes(steps, print) {
     }
   };
   try {
-    await Promise.all([runLane('compute'), runLane('wait')]);
+    await Promise.all([...new Set(steps.map(({ lane }) => lane))].map(runLane));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
