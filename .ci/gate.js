@@ -63,11 +63,9 @@ function planOf({ all, names, changes }) {
   if (unknown.length > 0)
     throw new Error(`no step ${unknown.join(', ')}; there are ${steps.map(({ name }) => name).join(', ')}`);
   const asked = steps.map((step) => ({ ...step, always: false }));
-  return selectSteps(
-    asked,
-    names.map((name) => /** @type {const} */ ([name, [name]])),
-    { paths: names, since: '' },
-  );
+  const rows = names.map((name) => /** @type {const} */ ([name, [name]]));
+  const { runs, leftOut } = selectSteps(asked, rows, { paths: names, since: '' });
+  return { runs: new Map([...runs].map(([name, why]) => [name, name === why ? 'named' : why])), leftOut };
 }
 
 /** @param {ReturnType<typeof selectSteps>} plan @param {string} since */
@@ -141,7 +139,7 @@ async function run() {
   const plan = planOf({ all: values.all, names, changes });
   if (values.jobs) return print(JSON.stringify(jobsOf(steps, new Set(plan.runs.keys()))));
   const why = values.all ? 'nothing: every step runs' : changes.since;
-  printPlan(plan, names.length > 0 ? 'nothing: these steps were named' : why);
+  printPlan(plan, names.length > 0 ? 'nothing' : why);
   if (values.plan) return;
 
   const [started, before, busy] = [Date.now(), loads(), busySeconds()];
