@@ -19,11 +19,11 @@ export interface RemoteHarness {
   readonly clock: VirtualClock;
   open(options?: RemoteOptions): KeyStore;
   /** Tokens and other proofs of who asks, from now on worth nothing; absent where each request proves itself. */
-  revokeTokens?(): void;
+  revokeTokens?(): void | Promise<void>;
   /** Takes a permission away, by the name that the vendor gives it. */
-  deny(permission: string): void;
+  deny(permission: string): unknown;
   /** Deletes a key so that the vault's administrator can recover it, and recovers it; absent where the vault keeps no deleted keys. */
-  readonly trash?: { delete(name: string): void; recover(name: string): void };
+  readonly trash?: { delete(name: string): void | Promise<void>; recover(name: string): void | Promise<void> };
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       const keyring = new Keyring(harness.open(patient), { any: 1, unused: 1, offline: 0 }, () => 0);
       keyrings.push(keyring);
       await keyring.create('my-key', makeKey(new Date(0)));
-      harness.trash?.delete('my-key');
+      await harness.trash?.delete('my-key');
       return { keyring, trash: harness.trash };
     };
 
@@ -85,7 +85,7 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
 
     it('opens what it sealed once it is recovered', async () => {
       const { keyring, trash } = await deleted();
-      trash?.recover('my-key');
+      await trash?.recover('my-key');
       await keyring.get('my-key');
       await expect(keyring.create('my-key', makeKey(new Date(0)))).rejects.toMatchObject({ code: 'exists' });
     });
@@ -198,12 +198,12 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
     });
 
     it('logs in again when its token is taken no more', async () => {
-      harness.revokeTokens?.();
+      await harness.revokeTokens?.();
       expect(await store.get('kept')).toEqual(record);
     });
 
     it.each(engine.permissions)('names what is lacking: %s needs %s', async (call, permission, words) => {
-      harness.deny(permission);
+      await harness.deny(permission);
       const error = await failureOf(calls[call]);
       expect(error.code).toBe('refused');
       expect(error.message).toContain(words);

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { KeyStoreError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson, tryJson } from '../remote/json-answer.ts';
-import type { RemoteAnswer } from '../remote/remote.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
 import type { VaultCall } from './vault-client.ts';
 import { vaultSays } from './vault-errors.ts';
@@ -47,12 +46,17 @@ export class KvV2 implements KvEngine {
       capability: 'create',
       key: name,
     } as const;
-    const answer = await this.#place.client.expect(call, 200, 400);
+    const answer = await this.#place.client.expect(call, 200, 400, 403);
     if (answer.status === 200) return 'written';
-    if (!vaultSays(answer).includes('check-and-set')) throw this.#place.client.error(call, answer);
+    if (answer.status === 400 && !vaultSays(answer).includes('check-and-set'))
+      throw this.#place.client.error(call, answer);
+    // Where the name is taken, the vault asks for the capability "update" before it looks at the check-and-set. The policy has none.
     const current = await this.#place.client.expect(this.#readCall(name, undefined), 200, 404);
-    if (current.status === 404) throw this.#undeletable(name, current);
-    return answer.repeated ? 'in-doubt' : 'taken';
+    if (current.status === 200) return answer.repeated ? 'in-doubt' : 'taken';
+    const deleted = tryJson(current.text, deletedSecret);
+    throw deleted === undefined
+      ? this.#place.client.error(call, answer)
+      : this.#undeletable(name, deleted.data.metadata);
   }
 
   async remove(name: string): Promise<boolean> {
@@ -84,12 +88,11 @@ export class KvV2 implements KvEngine {
   }
 
   /** The name is taken, and nothing is to be read there. */
-  #undeletable(name: string, answer: RemoteAnswer): KeyStoreError {
+  #undeletable(name: string, { destroyed }: { readonly destroyed: boolean }): KeyStoreError {
     const where = `the vault ${this.#place.client.name} holds a deleted key "${name}"`;
-    const metadata = tryJson(answer.text, deletedSecret)?.data.metadata;
     return new KeyStoreError(
       'refused',
-      metadata?.destroyed === false
+      !destroyed
         ? `${where} that can be recovered, so its name cannot be used: bring it back by "vault kv undelete -versions=1", ` +
             `or remove it for good by "keysvc key rm ${name}"`
         : `${where}, whose bytes are destroyed: remove what is left of it by "keysvc key rm ${name}" to use its name again`,

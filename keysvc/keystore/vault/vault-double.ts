@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest, HttpDouble } from '../remote/http-double.ts';
 import { startHttpDouble } from '../remote/http-double.ts';
 import type { VirtualClock } from '../remote/virtual-clock.ts';
+import type { Capability, VaultUnderTest } from './vault.conformance.ts';
 
-// A vault that answers as HashiCorp's pages say. For tests.
+// A vault that answers as a real one does: the tier `vault` holds both to the same tests.
 
 export const vaultLogin = {
   roleId: 'role-id-value',
@@ -12,8 +13,6 @@ export const vaultLogin = {
   role: 'coffer',
 } as const;
 
-type Capability = 'create' | 'update' | 'read' | 'delete' | 'list';
-
 interface Version {
   readonly data: Record<string, unknown>;
   deletedAt?: string;
@@ -21,19 +20,21 @@ interface Version {
 }
 
 /** One engine, mounted at `kv`, in the namespace `team` where `namespaced`. */
-export class VaultDouble {
+export class VaultDouble implements VaultUnderTest {
   readonly clock: VirtualClock;
   readonly #version: 'v1' | 'v2';
   readonly #tokens = new Map<string, { until: number; maximum: number }>();
   /** By the path under the engine. Version 1 has one version, which is written over. */
   readonly #secrets = new Map<string, Version[]>();
-  readonly denied = new Set<Capability>();
+  readonly login = vaultLogin;
+  /** The policy of the guide lets the role never write over. */
+  readonly #denied = new Set<Capability>(['update']);
   namespace: string | undefined;
   leaseSeconds = 1200;
   maximumSeconds = 7200;
   logins = 0;
   renewals = 0;
-  sealed = false;
+  #sealed = false;
   #http: HttpDouble | undefined;
 
   private constructor(clock: VirtualClock, version: 'v1' | 'v2') {
@@ -73,16 +74,24 @@ export class VaultDouble {
     delete this.#secrets.get(path)?.at(-1)?.deletedAt;
   }
 
-  pathsOf(): string[] {
+  paths(): readonly string[] {
     return [...this.#secrets.keys()];
+  }
+
+  deny(capability: Capability): void {
+    this.#denied.add(capability);
+  }
+
+  seal(): void {
+    this.#sealed = true;
   }
 
   #answer(request: DoubleRequest): DoubleAnswer {
     const path = decodeURIComponent(request.url.pathname.replace(/^\/v1\//, ''));
     // @see https://developer.hashicorp.com/vault/api-docs/system/health
-    if (path === 'sys/health') return { status: this.sealed ? 503 : 200, body: { sealed: this.sealed } };
+    if (path === 'sys/health') return { status: this.#sealed ? 503 : 200, body: { sealed: this.#sealed } };
     // @see https://developer.hashicorp.com/vault/api-docs#http-status-codes
-    if (this.sealed) return errors(503, 'Vault is sealed');
+    if (this.#sealed) return errors(503, 'Vault is sealed');
     if (request.headers['x-vault-namespace'] !== this.namespace) return errors(404, 'no handler for route');
     if (path.startsWith('auth/')) return this.#auth(path, request);
     const token = this.#tokens.get(String(request.headers['x-vault-token']));
@@ -102,6 +111,8 @@ export class VaultDouble {
       const isTaken = (this.#tokens.get(String(headers['x-vault-token']))?.until ?? 0) > this.clock.now();
       return isTaken ? { status: 200, body: { data: {} } } : errors(403, 'permission denied');
     }
+    // A vault looks for the token first wherever no login is mounted.
+    if (!/^auth\/(approle|kubernetes|token)\//.test(path)) return errors(403, 'permission denied');
     if (method !== 'POST') return errors(405, 'unsupported operation');
     const given = JSON.parse(body) as Record<string, string>;
     if (path === 'auth/token/renew-self') return this.#renew(String(headers['x-vault-token']));
@@ -139,7 +150,7 @@ export class VaultDouble {
   }
 
   #lacks(capability: Capability): DoubleAnswer | undefined {
-    return this.denied.has(capability) ? errors(403, '1 error occurred:\n\t* permission denied\n\n') : undefined;
+    return this.#denied.has(capability) ? errors(403, '1 error occurred:\n\t* permission denied\n\n') : undefined;
   }
 
   /** @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v1 */
@@ -173,9 +184,9 @@ export class VaultDouble {
     if (method === 'GET')
       return this.#lacks('read') ?? readV2(versions, Number(url.searchParams.get('version') ?? versions.length));
     if (method !== 'POST') return errors(405, 'unsupported operation');
+    // The policy is looked at before the check-and-set.
     const lacking = this.#lacks(versions.length === 0 ? 'create' : 'update');
-    // A policy that lets nobody update still answers a check-and-set by its own error, where the check fails.
-    if (lacking !== undefined && versions.length === 0) return lacking;
+    if (lacking !== undefined) return lacking;
     const { data, options } = JSON.parse(body) as { data: Record<string, unknown>; options?: { cas?: number } };
     if (options?.cas !== undefined && options.cas !== versions.length) {
       return errors(400, 'check-and-set parameter did not match the current version');
@@ -203,7 +214,7 @@ export class VaultDouble {
     const lacking = this.#lacks('list');
     if (lacking !== undefined) return lacking;
     const prefix = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
-    const found = this.pathsOf().flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []));
+    const found = this.paths().flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []));
     const keys = [...new Set(found.map((name) => name.replace(/\/.*$/, '/')))];
     return keys.length === 0 ? errors(404) : { status: 200, body: { data: { keys } } };
   }

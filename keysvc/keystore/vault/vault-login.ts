@@ -110,8 +110,11 @@ async function readJwt(jwt: string): Promise<string> {
 }
 
 function advice({ status }: RemoteAnswer, login: VaultLogin): string {
-  if (status === 404) return ` (is an auth method enabled at "${login.engine}", in this namespace?)`;
+  const enabled = `is an auth method enabled at "${login.engine}", in this namespace?`;
+  if (status === 404) return ` (${enabled})`;
+  // AppRole answers wrong IDs by 400. Where no auth method is enabled, the vault wants a token and answers 403.
+  if (login.kind === 'approle' && status === 403) return ` (${enabled} Is the address of this machine allowed?)`;
   if (login.kind === 'approle')
     return ' (are role ID and secret ID right, is the secret ID neither used up nor expired, and the address of this machine allowed?)';
-  return ' (is the role bound to this service account and its namespace, and may the vault review tokens?)';
+  return ` (is the role bound to this service account and its namespace, may the vault review tokens, and ${enabled})`;
 }
