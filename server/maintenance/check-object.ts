@@ -4,9 +4,9 @@ import type { OpenedObjectKey } from '../encryption/opened-object-key.ts';
 import { recoverObjectKey } from '../objects/object-keys.ts';
 import type { ObjectRecord, SealedKeys } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
-import { type BlockSums, BlockSumsInProgress } from '../objects/checksums/block-sums.ts';
-import { encodeBlockSums } from '../objects/records/block-sums-record.ts';
-import { shownKey } from './shown-key.ts';
+import type { PlainBlob } from '../objects/block-sums-of.ts';
+import { areStored, type BlockSums, BlockSumsInProgress, coverSize } from '../objects/checksums/block-sums.ts';
+import { decodeBlockSums } from '../objects/records/block-sums-record.ts';
 import { decodeRecord, UnreadableRecord } from '../objects/records/record-format.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
@@ -108,27 +108,55 @@ export async function checkBlobStream(
   const findings: Finding[] = [];
   const unowned = await whyUnowned(check.records, blob, owner);
   if (unowned !== undefined) findings.push({ kind: 'unowned-blob', ...place, blob, message: `${what} ${unowned}` });
-  if (!check.bodies) {
-    const damage = await checkBlobSize(check.blobs, blob, stream);
-    return damage === undefined ? findings : [...findings, findingOf(damage, { ...place, blob }, what)];
-  }
   const { protection } = stream;
-  const recorded = 'salt' in protection || 'sums' in protection ? undefined : protection;
-  const sums = recorded && new BlockSumsInProgress('block' in recorded ? recorded.block : undefined);
-  const damage = await checkBlob(check.blobs, blob, stream, check.paced, sums);
-  if (damage !== undefined) findings.push(findingOf(damage, { ...place, blob }, what));
-  else if (sums !== undefined) findings.push(...(await checkBlockSums(check, blob, sums.digest())));
-  return findings;
+  const plain = 'salt' in protection || 'sums' in protection ? undefined : { blob, size: stream.size, protection };
+  const recorded = plain && (await readBlockSums(check, plain));
+  // A server of another block size may have kept the sums of an older body.
+  const block = plain && 'block' in plain.protection ? plain.protection.block : recorded?.sums?.block;
+  const sums = plain && check.bodies ? new BlockSumsInProgress(block) : undefined;
+  const damage = check.bodies
+    ? await checkBlob(check.blobs, blob, stream, check.paced, sums)
+    : await checkBlobSize(check.blobs, blob, stream);
+  if (damage !== undefined) return [...findings, findingOf(damage, { ...place, blob }, what)];
+  const wrong = recorded && (await checkBlockSums(check, blob, recorded, sums?.digest()));
+  if (wrong === undefined) return findings;
+  return [...findings, { kind: 'block-sums', ...place, blob, message: `the block sums of ${what} ${wrong}` }];
 }
 
-/** The record `c` of a blob that is whole. Without it, the next reader computes the sums. */
-async function checkBlockSums({ records, keepSums }: Check, blob: BlobId, sums: BlockSums): Promise<Finding[]> {
-  const key = recordKeys.blockSums(blob);
-  const found = await records.get(key);
-  if (found !== undefined && found.value.equals(encodeBlockSums(sums))) return [];
-  await keepSums?.(blob, sums);
-  if (found === undefined) return [];
-  return [{ kind: 'stray-record', record: shownKey(key), message: `these are not the block sums of blob ${blob}` }];
+/** The record `c` of a blob. */
+interface RecordedBlockSums {
+  /** Undefined where they cannot be read, or are none. */
+  readonly sums?: BlockSums;
+  /** What is wrong with the record by itself. */
+  readonly wrong?: string;
+}
+
+async function readBlockSums({ records }: Check, { blob, size, protection }: PlainBlob): Promise<RecordedBlockSums> {
+  const entry = await records.get(recordKeys.blockSums(blob));
+  // A body of an older server gets them from its first reader, or from the scrub.
+  if (entry === undefined) return 'block' in protection ? { wrong: 'are missing' } : {};
+  try {
+    const sums = decodeBlockSums(entry.value, blob);
+    const isRight = coverSize(sums, size) && (!('block' in protection) || areStored(sums, protection));
+    return isRight ? { sums } : { wrong: 'are those of other bytes' };
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return { wrong: `cannot be read: ${error.message}` };
+    throw error;
+  }
+}
+
+/** Of a blob that is whole, with its sums where it was read: then they are kept, where the check brings them forward. */
+async function checkBlockSums(
+  { keepSums }: Check,
+  blob: BlobId,
+  { sums, wrong }: RecordedBlockSums,
+  computed: BlockSums | undefined,
+): Promise<string | undefined> {
+  if (computed === undefined) return wrong;
+  if (sums?.sums.equals(computed.sums) === true) return undefined;
+  const told = sums === undefined ? wrong : 'are those of other bytes';
+  await keepSums?.(blob, computed, told);
+  return told;
 }
 
 async function whyUnowned(records: RecordStore, blob: BlobId, id: string): Promise<string | undefined> {

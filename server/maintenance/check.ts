@@ -16,7 +16,7 @@ export interface Check {
   readonly bodies: boolean;
   /** Told of bytes that were read, before more are asked for: here a scrub waits for its turn. */
   readonly paced: (bytes: number) => Promise<void> | void;
-  /** Keeps the block sums of a plain blob that was found whole and has none; where it is given, they are brought forward. */
-  readonly keepSums?: (blob: BlobId, sums: BlockSums) => Promise<void>;
+  /** Keeps the block sums of a plain blob that was found whole; `wrong` says what those were that are replaced. */
+  readonly keepSums?: (blob: BlobId, sums: BlockSums, wrong: string | undefined) => Promise<void>;
   readonly signal: AbortSignal | undefined;
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../objects/testing.ts';
-import type { BlobStore } from '../store/blob-store.ts';
+import { recordKeys } from '../objects/records/record-keys.ts';
+import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment/deployment-record.ts';
 import { key } from '../store/keys.ts';
@@ -12,7 +13,16 @@ import { compareRecords } from './compare-records.ts';
 import { finishCopy, readCopyState } from './copy-state.ts';
 import { copyStores } from './copy-stores.ts';
 import type { Finding } from './finding.ts';
-import { blobOf, filledLayer, flipped, readBlob, replaceBlob, writeRecord } from './testing.ts';
+import {
+  allBlockSums,
+  blobOf,
+  filledLayer,
+  flipped,
+  makeOlder,
+  readBlob,
+  replaceBlob,
+  writeRecord,
+} from './testing.ts';
 import { verifyStores } from './verify-stores.ts';
 
 const deploymentId = '6f0d9a9e-8f3f-4d49-8f0e-0f6f3cf1a111';
@@ -58,6 +68,24 @@ describe('copyStores', () => {
     for (const name of ['small', 'small-sealed', 'large', 'large-sealed', 'parts', 'empty']) {
       expect((await body(layer, 'bucket', name)).equals(await body(from.layer, 'bucket', name)), name).toBe(true);
     }
+  });
+
+  it('has the block sums of objects, parts and uploads, and of older bodies those that are known', async () => {
+    const from = await source();
+    await makeOlder(from, 'large');
+    await makeOlder(from, 'replaced');
+    await body(from.layer, 'bucket', 'large');
+    const kept = await allBlockSums(from.records);
+    // Two parts, one of the upload, and the body that was read.
+    expect(kept.size).toBe(4);
+    await writeRecord(from, recordKeys.blockSums('0'.repeat(32) as BlobId), Buffer.from('of a blob that went'));
+    const to = newStores();
+    expect(await copied(from, to)).toEqual([]);
+    expect(await allBlockSums(to.records)).toEqual(kept);
+    expect(await complaints(from, to)).toEqual([]);
+    const { layer } = testLayer({ ...to, keys: from.keys });
+    expect((await body(layer, 'bucket', 'replaced')).equals(await body(from.layer, 'bucket', 'replaced'))).toBe(true);
+    expect((await allBlockSums(to.records)).size).toBe(5);
   });
 
   it('leaves behind what belongs to a place', async () => {

@@ -25,6 +25,15 @@ export type Finding =
       readonly blob: BlobId;
       readonly message: string;
     }
+  /** The record of the block sums of a blob that is whole or was not read: the next scrub or reader computes them again. */
+  | {
+      readonly kind: 'block-sums';
+      readonly bucket: string;
+      readonly key: string;
+      readonly uploadId?: string;
+      readonly blob: BlobId;
+      readonly message: string;
+    }
   /** A blob older than the grace period that nothing refers to and that no sweeper knows of. */
   | { readonly kind: 'orphan-blob'; readonly blob: BlobId; readonly message: string }
   /** A record that nothing refers to, or that refers to nothing: it takes space, no data is lost. */

@@ -4,11 +4,25 @@ import { createLogger } from '../../platform/logger.ts';
 import { quarantined } from '../objects/quarantine.ts';
 import { encodeObject } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
-import { put, type TestLayer } from '../objects/testing.ts';
+import { decodeBlockSums, encodeBlockSums } from '../objects/records/block-sums-record.ts';
+import { BlockSumsInProgress } from '../objects/checksums/block-sums.ts';
+import { body, put, readAll, type TestLayer } from '../objects/testing.ts';
 import { pace } from './pace.ts';
 import { scrubRound, type ScrubOptions } from './scrub.ts';
 import { readScrubState } from './scrub-state.ts';
-import { blobOf, filledLayer, flipped, readBlob, recordOf, replaceBlob, valueOf, writeRecord } from './testing.ts';
+import {
+  blobOf,
+  deleteRecord,
+  filledLayer,
+  flipped,
+  makeOlder,
+  partBlobs,
+  readBlob,
+  recordOf,
+  replaceBlob,
+  valueOf,
+  writeRecord,
+} from './testing.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
@@ -89,6 +103,68 @@ describe('scrubRound', () => {
     for (const { id } of await Array.fromAsync(test.blobs.list())) await test.blobs.remove(id);
     await expect(scrub(test)).rejects.toThrow('no blob at all');
     expect(await marks(test)).toEqual([]);
+  });
+
+  describe('keeps block sums', () => {
+    it.each(['crc', 'gmac'] as const)('of bodies that have a %s alone', async (sum) => {
+      const test = await filledLayer();
+      const bytes = await makeOlder(test, 'large', sum);
+      const record = await valueOf(test, recordKeys.object('bucket', 'large'));
+      expect(await scrub(test)).toMatchObject({ damaged: 0, missing: 0 });
+      const sums = new BlockSumsInProgress();
+      sums.update(bytes);
+      const blob = await blobOf(test, 'large');
+      expect(await valueOf(test, recordKeys.blockSums(blob))).toEqual(encodeBlockSums(sums.digest()));
+      expect(await valueOf(test, recordKeys.object('bucket', 'large'))).toEqual(record);
+      let whole = 0;
+      const lend = test.blobs.lend.bind(test.blobs);
+      test.blobs.lend = (id, range) => {
+        if (range.end - range.start === bytes.length) whole += 1;
+        return lend(id, range);
+      };
+      const read = await test.layer.getObject('bucket', 'large');
+      expect((await readAll(read.open({ start: 7, end: 9 }))).equals(bytes.subarray(7, 9))).toBe(true);
+      expect(whole).toBe(0);
+    });
+
+    it('of no body that is damaged', async () => {
+      const test = await filledLayer();
+      const bytes = await makeOlder(test, 'large');
+      const blob = await blobOf(test, 'large');
+      await replaceBlob(test, blob, flipped(bytes, 9));
+      expect(await scrub(test)).toMatchObject({ damaged: 1 });
+      expect(await test.records.get(recordKeys.blockSums(blob))).toBeUndefined();
+    });
+
+    it('of parts, of uploads too, whose record is lost or damaged, and says so', async () => {
+      const test = await filledLayer();
+      const keys = (await partBlobs(test)).map((blob) => recordKeys.blockSums(blob));
+      expect(keys).toHaveLength(3);
+      const values = await Promise.all(keys.map((key) => valueOf(test, key)));
+      const [lost, damaged, ofUpload] = keys as [Buffer, Buffer, Buffer];
+      await deleteRecord(test, lost);
+      await writeRecord(test, damaged, flipped(await valueOf(test, damaged), 7));
+      await writeRecord(test, ofUpload, Buffer.of(99));
+      const told: unknown[] = [];
+      await scrub(test, { log: { ...log, warn: (about: unknown) => told.push(about) } as never });
+      expect(await Promise.all(keys.map((key) => valueOf(test, key)))).toEqual(values);
+      expect(told).toMatchObject(keys.map(() => ({ event: 'block-sums-repaired' })));
+      expect(await marks(test)).toEqual([]);
+      expect((await body(test.layer, 'bucket', 'parts')).length).toBe(5 * 1024 * 1024 + 1_000);
+    });
+
+    it('as they are where a server of another block size wrote them', async () => {
+      const test = await filledLayer();
+      const bytes = await makeOlder(test, 'large');
+      const key = recordKeys.blockSums(await blobOf(test, 'large'));
+      for (const block of [65_536, 1_048_576]) {
+        const sums = new BlockSumsInProgress(block);
+        sums.update(bytes);
+        await writeRecord(test, key, encodeBlockSums(sums.digest()));
+        await scrub(test, { everyMs: 0 });
+        expect(decodeBlockSums(await valueOf(test, key), 'it').block).toBe(block);
+      }
+    });
   });
 
   it('goes on where it was stopped', async () => {

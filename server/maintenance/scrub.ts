@@ -87,7 +87,13 @@ class Scrub {
         this.state = { ...this.state, bytes: this.state.bytes + bytes };
         return wait(bytes);
       },
-      keepSums: (blob, sums) => keepBlockSums({ records: options.records, random: this.#random }, blob, sums),
+      keepSums: (blob, sums, wrong) => {
+        if (wrong !== undefined) {
+          const message = `the block sums of blob ${blob} ${wrong}: the blob is whole, and they are computed again`;
+          options.log.warn({ event: 'block-sums-repaired', blob }, message);
+        }
+        return keepBlockSums({ records: options.records, random: this.#random }, blob, sums);
+      },
       signal: options.signal,
     };
   }

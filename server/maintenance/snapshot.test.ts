@@ -1,17 +1,18 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { put, randomBody, type TestLayer } from '../objects/testing.ts';
+import { body, put, randomBody, testLayer, type TestLayer } from '../objects/testing.ts';
 import { drainRemovals } from '../objects/sweeper.ts';
 import { openDataFolder, type DataFolder } from '../store/data-folder.ts';
 import { openFilesBlobStore } from '../store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../store/lmdb/lmdb-record-store.ts';
+import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import type { Finding } from './finding.ts';
 import { restoreSnapshot } from './restore.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { filledLayer } from './testing.ts';
+import { allBlockSums, filledLayer, makeOlder } from './testing.ts';
 import { verifyStores } from './verify-stores.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -19,6 +20,11 @@ let folder: string;
 let opened: DataFolder;
 let records: RecordStore;
 let test: TestLayer;
+
+interface Stores {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+}
 
 beforeEach(async () => {
   base = await temporaryFolder();
@@ -34,11 +40,16 @@ afterEach(async () => {
 });
 
 async function verified(path: string): Promise<Finding[]> {
+  return within(path, (stores) =>
+    Array.fromAsync(verifyStores({ ...stores, now: Date.now(), bodies: true, graceMs: 0 })),
+  );
+}
+
+async function within<T>(path: string, work: (stores: Stores) => Promise<T>): Promise<T> {
   const data = await openDataFolder(path);
   const store = openLmdbRecordStore({ folder: data.recordsFolder });
   try {
-    const blobs = openFilesBlobStore(data.blobsFolder);
-    return await Array.fromAsync(verifyStores({ records: store, blobs, now: Date.now(), bodies: true, graceMs: 0 }));
+    return await work({ records: store, blobs: openFilesBlobStore(data.blobsFolder) });
   } finally {
     await store.close();
     await data.close();
@@ -116,6 +127,32 @@ describe('a restored snapshot', () => {
     expect(await verified(restored)).toEqual([]);
     expect((await stat(join(restored, 'records', 'data.mdb'))).nlink).toBe(1);
     expect(await readdir(base.path)).toEqual(['data', 'out', 'restored']);
+  });
+
+  it('has all block sums, and those of older bodies when they are read', async () => {
+    await makeOlder({ records, blobs: test.blobs }, 'large');
+    await makeOlder({ records, blobs: test.blobs }, 'replaced');
+    const large = await body(test.layer, 'bucket', 'large');
+    const kept = await allBlockSums(records);
+    expect(kept.size).toBe(4);
+    const [out, restored] = [join(base.path, 'out'), join(base.path, 'restored')];
+    await takeSnapshot({ records, folder, out });
+    await restoreSnapshot(out, restored);
+    // As a server of before left it.
+    const file = join(restored, 'format.json');
+    const format = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...format, format: 2 }));
+    for (const path of [out, restored]) {
+      expect(await within(path, (stores) => allBlockSums(stores.records))).toEqual(kept);
+      expect(await verified(path)).toEqual([]);
+    }
+    await within(restored, async (stores) => {
+      const { layer } = testLayer({ ...(stores as object), keys: test.keys });
+      expect((await body(layer, 'bucket', 'large')).equals(large)).toBe(true);
+      await body(layer, 'bucket', 'replaced');
+      expect((await allBlockSums(stores.records)).size).toBe(5);
+    });
+    expect(await verified(restored)).toEqual([]);
   });
 
   it('does not replace anything', async () => {

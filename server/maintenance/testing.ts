@@ -1,11 +1,16 @@
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
+import { within } from '../store/keys.ts';
 import type { Key, RecordStore } from '../store/record-store.ts';
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { tagOf } from '../objects/checksums/gmac.ts';
+import { decodeBody } from '../objects/records/body-record.ts';
+import { decodeManifest } from '../objects/records/manifest.ts';
 import { decodeObject, encodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
+import { partsOf } from '../objects/records/upload-record.ts';
+import { entries } from './object-records.ts';
 import { chunks, put, randomBody, readAll, testLayer, type TestLayer } from '../objects/testing.ts';
 
 /** Larger than what lives in records; some packages of ciphertext. */
@@ -96,6 +101,21 @@ export async function makeOlder(stores: Stores, key: string, sum: 'crc' | 'gmac'
   await writeRecord(stores, recordKeys.object('bucket', key), encodeObject({ ...record, body }));
   await deleteRecord(stores, recordKeys.blockSums(blob));
   return bytes;
+}
+
+/** Of the object `parts`, and of the upload of `open`. */
+export async function partBlobs(test: FilledLayer): Promise<readonly BlobId[]> {
+  const { id, body } = await recordOf(test, 'parts');
+  const manifest = decodeBody(await valueOf(test, recordKeys.manifest('bucket', 'parts')), id);
+  if (manifest === undefined || body.kind !== 'parts') throw new Error('no parts');
+  const uploaded = await Array.fromAsync(partsOf(test.records, test.uploadId, { limit: 10 }));
+  return [...decodeManifest(manifest, body.crc), ...uploaded.map(({ record }) => record)].map(({ blob }) => blob);
+}
+
+/** The records `c` of all blobs, by their keys. */
+export async function allBlockSums(records: RecordStore): Promise<ReadonlyMap<string, string>> {
+  const found = await Array.fromAsync(entries(records, within('c')));
+  return new Map(found.map(({ key, value }) => [key.toString('hex'), value.toString('hex')]));
 }
 
 /** One bit is another. */

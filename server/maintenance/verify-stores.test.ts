@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { BlockSumsInProgress } from '../objects/checksums/block-sums.ts';
+import { encodeBlockSums } from '../objects/records/block-sums-record.ts';
 import { encodeObject } from '../objects/records/object-record.ts';
 import { encodeRecord } from '../objects/records/record-format.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
@@ -15,6 +17,8 @@ import {
   filledLayer,
   flipped,
   LARGE,
+  makeOlder,
+  partBlobs,
   readBlob,
   recordOf,
   replaceBlob,
@@ -204,6 +208,77 @@ describe('verifyStores', () => {
     });
   });
 
+  describe('finds of block sums', () => {
+    const everyWay = [true, false];
+
+    it('that they are missing, of a part of an object and of an upload', async () => {
+      const test = await filledLayer();
+      const blobs = await partBlobs(test);
+      for (const blob of blobs) await deleteRecord(test, recordKeys.blockSums(blob));
+      for (const bodies of everyWay) {
+        const expected = blobs.map((blob) => ({
+          kind: 'block-sums',
+          blob,
+          message: expect.stringContaining('missing'),
+        }));
+        expect(await findings(test, { bodies })).toMatchObject(expected);
+      }
+    });
+
+    it('every changed byte', async () => {
+      const test = await filledLayer();
+      const [blob] = await partBlobs(test);
+      const key = recordKeys.blockSums(blob as BlobId);
+      const value = await valueOf(test, key);
+      for (let at = 0; at < value.length; at += at < 8 ? 1 : 61) {
+        await writeRecord(test, key, flipped(value, at));
+        for (const bodies of everyWay) {
+          expect(await findings(test, { bodies }), `byte ${at}`).toMatchObject([{ kind: 'block-sums', blob }]);
+        }
+      }
+    });
+
+    it('that they are those of other bytes, of other blocks, and of too few', async () => {
+      const test = await filledLayer();
+      const [blob] = await partBlobs(test);
+      const bytes = await readBlob(test, blob as BlobId);
+      const others = [sumsOf(flipped(bytes, 9)), sumsOf(bytes.subarray(0, LARGE)), sumsOf(bytes, 1_048_576)];
+      for (const value of [...others, Buffer.alloc(0)]) {
+        await writeRecord(test, recordKeys.blockSums(blob as BlobId), value);
+        for (const bodies of everyWay) {
+          expect(await findings(test, { bodies })).toMatchObject([{ kind: 'block-sums', key: 'parts', blob }]);
+        }
+      }
+    });
+
+    it('of an older body: nothing where there are none, and what is wrong where there are some', async () => {
+      const test = await filledLayer();
+      const bytes = await makeOlder(test, 'large');
+      const blob = await blobOf(test, 'large');
+      const key = recordKeys.blockSums(blob);
+      expect(await findings(test)).toEqual([]);
+      for (const block of [65_536, 131_072, 1_048_576]) {
+        await writeRecord(test, key, sumsOf(bytes, block));
+        for (const bodies of everyWay) expect(await findings(test, { bodies })).toEqual([]);
+      }
+      await writeRecord(test, key, sumsOf(flipped(bytes, 9)));
+      expect(await findings(test)).toMatchObject([{ kind: 'block-sums', key: 'large', blob }]);
+      // Only the bytes tell that.
+      expect(await findings(test, { bodies: false })).toEqual([]);
+      await writeRecord(test, key, sumsOf(bytes.subarray(0, 1_000)));
+      expect(await findings(test, { bodies: false })).toMatchObject([{ kind: 'block-sums', key: 'large', blob }]);
+    });
+
+    it('of a blob that nothing owns', async () => {
+      const test = await filledLayer();
+      const key = recordKeys.blockSums('0'.repeat(32) as BlobId);
+      await writeRecord(test, key, sumsOf(Buffer.alloc(10)));
+      expect(await findings(test)).toMatchObject([
+        { kind: 'stray-record', record: JSON.stringify(['c', '0'.repeat(32)]) },
+      ]);
+    });
+  });
+
   describe('finds of records', () => {
     it.each(['inline', 'manifest'] as const)('an %s record without its object', async (kind) => {
       const test = await filledLayer();
@@ -263,6 +338,12 @@ function byBlob(a: Finding, b: Finding): number {
 async function* endless(): AsyncGenerator<Buffer> {
   yield Buffer.from('half');
   await Promise.withResolvers<void>().promise;
+}
+
+function sumsOf(bytes: Buffer, block?: number): Buffer {
+  const sums = new BlockSumsInProgress(block);
+  sums.update(bytes);
+  return encodeBlockSums(sums.digest());
 }
 
 async function findings(test: TestLayer, options: Partial<VerifyOptions> = {}): Promise<Finding[]> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { filledLayer } from '../../server/maintenance/testing.ts';
-import { put } from '../../server/objects/testing.ts';
+import { filledLayer, makeOlder } from '../../server/maintenance/testing.ts';
+import { body, put } from '../../server/objects/testing.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
@@ -14,6 +14,10 @@ export async function makeDataFolder(path: string, more = 0): Promise<void> {
   try {
     const blobs = openFilesBlobStore(folder.blobsFolder);
     const { layer } = await filledLayer({ records: records as never, blobs: blobs as never });
+    // A body of an older server, whose block sums its first reader kept, and one that was not read since.
+    await makeOlder({ records, blobs }, 'large');
+    await body(layer, 'bucket', 'large');
+    await makeOlder({ records, blobs }, 'replaced', 'crc');
     for (let index = 0; index < more; index += 1) {
       await layer.putObject(put('bucket', `many/${index}`, randomBytes(index % 5 === 0 ? 200_000 : index)));
     }

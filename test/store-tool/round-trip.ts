@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
+import { allBlockSums } from '../../server/maintenance/testing.ts';
+import { openDataFolder } from '../../server/store/data-folder.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
 import { temporaryFolder } from '../../server/store/temporary-folder.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { storeTool } from './run-store-tool.ts';
@@ -40,8 +43,22 @@ export async function expectRoundTrip(
     const summaries = await Promise.all([first, last].map((folder) => storeTool(['verify', folder])));
     const [one, other] = summaries.map(({ stdout }) => /\d+ objects, \d+ uploads/.exec(stdout)?.[0]);
     expect(other).toBe(one);
+    const sums = await Promise.all([first, last].map(blockSumsIn));
+    expect(sums[0]?.size).toBeGreaterThanOrEqual(4);
+    expect(sums[1]).toEqual(sums[0]);
   } finally {
     await base.remove();
+  }
+}
+
+async function blockSumsIn(path: string): Promise<ReadonlyMap<string, string>> {
+  const folder = await openDataFolder(path);
+  const records = openLmdbRecordStore({ folder: folder.recordsFolder });
+  try {
+    return await allBlockSums(records);
+  } finally {
+    await records.close();
+    await folder.close();
   }
 }
 
