@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { certain, DigestSearch } from '../../test/harness/find-digests.ts';
+import { DigestSearch } from '../../test/harness/find-digests.ts';
 import { CustomerKey } from '../encryption/customer-key.ts';
 import { noDigestKeys } from '../encryption/digest-keys.ts';
 import { commitOnce } from '../store/commit-once.ts';
@@ -64,11 +64,21 @@ async function upload({ layer }: TestLayer, encryption: RequestedEncryption | un
   return { bucket: 'bucket', key: 'parts', uploadId, parts };
 }
 
-const search = new DigestSearch([
+const contents: readonly (readonly [string, Buffer])[] = [
   ['the PIN', Buffer.from(PIN)],
   ['the first part', FIRST],
   ['the whole', Buffer.concat([FIRST, Buffer.from(PIN)])],
-]);
+];
+
+/** Values of 32 bits as they are count too: in so few records they come by chance once in 10,000 searches. */
+function readable(bytes: Buffer): string[] {
+  const search = new DigestSearch(contents);
+  search.add(bytes);
+  return [...search.found(), ...search.short().hits];
+}
+
+/** Keys and ids are others then. */
+const againIfByChance = { retry: 1 } as const;
 
 describe('digests of encrypted objects', () => {
   it('are found where an object is plain', async () => {
@@ -76,12 +86,12 @@ describe('digests of encrypted objects', () => {
     for (const algorithm of algorithms) {
       await test.layer.putObject(put('bucket', algorithm, PIN, { digests: { compute: algorithm } }));
     }
-    const found = certain(search.in(await stored(test)));
+    const found = readable(await stored(test));
     expect(found).toContain('MD5 of the PIN, hexadecimal');
     for (const algorithm of algorithms) expect(found).toContain(`${algorithm} of the PIN, base64`);
   });
 
-  it.each(cases)('are not readable in the records of %s, and shown as ever', async (_, encryption) => {
+  it.each(cases)('are not readable in the records of %s, and shown as ever', againIfByChance, async (_, encryption) => {
     const test = await withBucket();
     const { layer } = test;
     for (const algorithm of algorithms) {
@@ -94,19 +104,19 @@ describe('digests of encrypted objects', () => {
       const read = await layer.getObject('bucket', algorithm, { ifMatch: [info.etag] }, keyOf(encryption).customerKey);
       expect(read.info).toEqual(info);
     }
-    expect(certain(search.in(await stored(test)))).toEqual([]);
+    expect(readable(await stored(test))).toEqual([]);
   });
 
   it.each(
     cases.flatMap(([scheme, encryption]) => algorithms.map((algorithm) => [scheme, algorithm, encryption] as const)),
-  )('are not readable in parts and manifests of %s with %s', async (_, algorithm, encryption) => {
+  )('are not readable in parts and manifests of %s with %s', againIfByChance, async (_, algorithm, encryption) => {
     const test = await withBucket();
     const { layer } = test;
     const type = algorithm.startsWith('CRC') ? 'FULL_OBJECT' : 'COMPOSITE';
     const plain = await withBucket();
     const checksum = { algorithm, type, value: '' } as const;
     const begun = await upload(test, encryption, checksum);
-    expect(certain(search.in(await stored(test)))).toEqual([]);
+    expect(readable(await stored(test))).toEqual([]);
     const given = keyOf(encryption);
     const listed = await layer.listParts({ ...begun, after: 0, limit: 10, ...given });
     const expected = await plain.layer.completeMultipartUpload(await upload(plain, undefined, checksum));
@@ -116,7 +126,7 @@ describe('digests of encrypted objects', () => {
     if (encryption.scheme === 'SSE-S3') expect(info.etag).toBe(expected.etag);
     expect(await layer.completeMultipartUpload({ ...begun, ...given })).toEqual(info);
     expect(await layer.headObject('bucket', 'parts', undefined, given.customerKey)).toEqual(info);
-    expect(certain(search.in(await stored(test)))).toEqual([]);
+    expect(readable(await stored(test))).toEqual([]);
   });
 
   it('are those of the plaintext with SSE-S3, in listings too', async () => {
