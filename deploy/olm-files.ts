@@ -1,6 +1,11 @@
 import { stringify } from 'yaml';
 import { apiGroup, apiVersion } from '../operator/api/object.ts';
-import { ownPermissions, policyRules, watchedPermissions } from '../operator/kubernetes/permissions.ts';
+import {
+  clusterPermissions,
+  ownPermissions,
+  policyRules,
+  watchedPermissions,
+} from '../operator/kubernetes/permissions.ts';
 import { cofferKinds } from './coffer-kinds.ts';
 import { isHook, withoutHelm } from './kustomize-files.ts';
 import type { Manifest } from './render-chart.ts';
@@ -77,7 +82,9 @@ function serviceVersion(objects: readonly Manifest[], version: string): Manifest
       install: {
         strategy: 'deployment',
         spec: {
-          clusterPermissions: [{ serviceAccountName, rules: policyRules(watchedPermissions) }],
+          clusterPermissions: [
+            { serviceAccountName, rules: [...policyRules(watchedPermissions), ...policyRules(clusterPermissions)] },
+          ],
           permissions: [{ serviceAccountName, rules: policyRules(ownPermissions) }],
           deployments: [{ name: deployment.metadata.name, label: deployment.metadata.labels, spec: deployment.spec }],
         },

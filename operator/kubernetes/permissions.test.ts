@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPermitted, ownPermissions, policyRules, watchedPermissions } from './permissions.ts';
+import { clusterPermissions, isPermitted, ownPermissions, policyRules, watchedPermissions } from './permissions.ts';
 
 describe('policyRules', () => {
   it('joins what has the same group and verbs', () => {
@@ -26,6 +26,9 @@ describe('the permissions of the operator', () => {
       expect(resources).not.toContain(resource);
     },
   );
+  it('read nodes where the operator looks after the whole cluster, and no more', () => {
+    expect(policyRules(clusterPermissions)).toEqual([{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }]);
+  });
   it('have no verb for all of a collection at once', () => {
     expect(all.flatMap(({ verbs }) => verbs as readonly string[])).not.toContain('deletecollection');
   });

@@ -22,7 +22,7 @@ const own: readonly Verb[] = [...read, 'create', 'patch', 'delete'];
 
 /**
  * All that the operator may do in the namespaces of its resources. Roles of the chart, of kustomize and of OLM are made from this
- * list (`npm run manifests`). It never writes a `spec` of its resources, makes no Role, signs nothing, and reaches no node.
+ * list (`npm run manifests`). It never writes a `spec` of its resources, makes no Role, signs nothing, and runs nothing on a node but its pods.
  */
 export const watchedPermissions: readonly Permission[] = [
   { type: 'tenant', verbs: read, why: 'to be told of changes' },
@@ -75,6 +75,11 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'certificate', verbs: [...read, 'create', 'patch'], why: 'where a resource names a cert-manager issuer' },
   { type: 'event', verbs: ['create', 'patch'], why: 'tells what it does and why' },
   { type: 'coreEvent', verbs: ['list', 'watch'], why: 'why a StatefulSet could not make a pod: a quota, an admission' },
+];
+
+/** What it may do in the cluster where it looks after all namespaces; without it, nothing is said of swap. */
+export const clusterPermissions: readonly Permission[] = [
+  { type: 'node', verbs: ['get'], why: 'whether nodes of key services have swap' },
 ];
 
 /** What it may do in its own namespace beside that. */

@@ -29,6 +29,7 @@ import { PodProviderCheck } from './provider-check.ts';
 import { rootCredentials } from './root-credentials.ts';
 import type { AskHealth } from './store-health.ts';
 import { KubernetesStatus } from './status-store.ts';
+import type { SwapNodes } from './swap-nodes.ts';
 import { isContentChange, ownersToTell } from './watching.ts';
 
 /** What all namespaces share. */
@@ -43,6 +44,7 @@ export interface SpaceSurroundings {
   readonly askHealth: AskHealth | undefined;
   /** Instead of calling key services over the network. */
   readonly openKeyService: OpenKeyService | undefined;
+  readonly swapNodes: SwapNodes;
   /** Of this program: the default of workloads, and what provider checks run. */
   readonly image: string;
   /** Undefined where resources may ask anything of their pods. */
@@ -272,6 +274,7 @@ export class Space {
       finalizer: new KubernetesDeclaredFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       proveKeys: (move) => proveKeys(move, { namespace, secrets, open: this.#around.openKeyService ?? openKeyService }),
+      swapNodes: (workload) => this.#around.swapNodes.of(caches.get('pods').ofWorkload(namespace, workload)),
       acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
       now,
       random,

@@ -21,6 +21,7 @@ import type { PodBounds } from './pod-bounds.ts';
 import type { OpenKeyService } from './prove-keys.ts';
 import { Spaces } from './spaces.ts';
 import type { AskHealth } from './store-health.ts';
+import { SwapNodes } from './swap-nodes.ts';
 
 export interface KubernetesOptions {
   readonly connection: Connection;
@@ -128,6 +129,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     certificateTimes: options.certificateTimes ?? standardCertificateTimes,
     askHealth: options.askHealth,
     openKeyService: options.openKeyService,
+    swapNodes: new SwapNodes(api, now),
     image: options.image,
     bounds: options.bounds,
     providerHosts: options.providerHosts ?? [],

@@ -10,7 +10,7 @@ export interface Finding {
 }
 
 export type ConditionType =
-  'Ready' | 'Reconciling' | 'Stalled' | 'IdentityReady' | 'KMSReady' | 'TLSReady' | 'RolloutBlocked';
+  'Ready' | 'Reconciling' | 'Stalled' | 'IdentityReady' | 'KMSReady' | 'TLSReady' | 'RolloutBlocked' | 'SwapPossible';
 
 export interface ResourceStatus {
   readonly observedGeneration: number;
@@ -99,6 +99,14 @@ export function reconciling(reason: string, message: string): Finding {
 /** Abnormal-true: there while nothing will change by itself. */
 export function stalled(reason: string, message: string): Finding {
   return { type: 'Stalled', status: 'True', reason, message };
+}
+
+/** Abnormal-true: there while a key service, whose memory cannot be locked, runs on nodes with swap. */
+export function swapPossible(nodes: readonly string[]): Finding {
+  const message =
+    `it holds keys in memory, and these of its nodes have swap: ${nodes.join(', ')}; turn swap off there or encrypt it, unless their ` +
+    'kubelets give pods none (memorySwap.swapBehavior: NoSwap)';
+  return { type: 'SwapPossible', status: 'True', reason: 'NodeHasSwap', message };
 }
 
 /** Abnormal-true: there while something should restart and must not; its time tells since when. */

@@ -6,7 +6,7 @@ import type { Runtime } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, ResourceReference } from '../workload.ts';
 import { attempt, refuseUnallowed } from './attempt-render.ts';
 import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-findings.ts';
-import { stalled, type Finding } from './conditions.ts';
+import { stalled, swapPossible, type Finding } from './conditions.ts';
 import { workloadFindings } from './findings.ts';
 import { ForeignObject } from './foreign-object.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
@@ -66,7 +66,8 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const tls = tlsFinding(own, certificates, now());
   const found = workloadFindings({ running, step, problem: rendered.problem, invalid, hibernated });
   const told = isDeleted ? deletionWaits(found, holders) : found;
-  const findings = [...told, ...(tls === undefined ? [] : [tls])];
+  const swap = await swapFindings(about, passes);
+  const findings = [...told, ...(tls === undefined ? [] : [tls]), ...swap];
   if (isDeleted) tellOfWait(about, findings, passes);
   const overlapping = overlappingTenants(users);
   const view: KeyServiceView = {
@@ -157,6 +158,17 @@ function tellOfWait(about: ResourceReference, findings: readonly Finding[], { op
   const before = options.status.get(about)?.conditions.find(({ type }) => type === 'Stalled');
   if (finding === undefined || before?.message === finding.message) return;
   options.event({ about, type: 'Warning', reason: finding.reason, message: finding.message });
+}
+
+/** What is new of it is told in an event. */
+async function swapFindings(about: ResourceReference, { options }: Passes): Promise<readonly Finding[]> {
+  const nodes = (await options.swapNodes?.(workloadName(about))) ?? [];
+  if (nodes.length === 0) return [];
+  const finding = swapPossible(nodes);
+  const { reason, message } = finding;
+  const before = options.status.get(about)?.conditions.find(({ type }) => type === 'SwapPossible');
+  if (before?.message !== message) options.event({ about, type: 'Warning', reason, message });
+  return [finding];
 }
 
 /** What is in the way of one tenant is for its own pass to say, and must not keep the others from their keys. */

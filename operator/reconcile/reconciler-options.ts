@@ -51,6 +51,8 @@ export interface ReconcilerOptions {
    * undefined where it is. Without it, keys in another keystore are never proven.
    */
   readonly proveKeys?: (move: KeyMove) => Promise<string | undefined>;
+  /** Nodes with swap that run instances of a workload; none where nothing is known of swap. */
+  readonly swapNodes?: (workload: string) => Promise<readonly string[]>;
   /** Root credentials that the servers of tenants accept, kept beyond the life of this process. */
   readonly acceptedRoots: AcceptedRootStore;
   readonly now: () => Date;

@@ -485,3 +485,25 @@ describe('a hibernated tenant', () => {
     expect(space.statuses.get('Tenant/demo')).toMatchObject({ servers: '1/1', health: 'Healthy' });
   });
 });
+
+describe('a key service on nodes with swap', () => {
+  it('names them in a condition and in one event, and stays ready', async () => {
+    const asked: string[] = [];
+    const operator = space.open({
+      swapNodes: (workload) => Promise.resolve((asked.push(workload), ['node-1', 'node-2'])),
+    });
+    space.objects = [kms()];
+    await operator.start();
+    await space.settle(operator);
+    await space.allReady(operator);
+    expect(asked[0]).toBe('keys-key-service');
+    expect(space.conditions('KMSConfig/keys')).toEqual([
+      'Ready=True Ready',
+      'TLSReady=True Ready',
+      'SwapPossible=True NodeHasSwap',
+    ]);
+    const told = space.events.filter(({ reason }) => reason === 'NodeHasSwap');
+    expect(told).toMatchObject([{ type: 'Warning', about: { kind: 'KMSConfig', name: 'keys' } }]);
+    expect(told[0]?.message).toContain('node-1, node-2');
+  });
+});

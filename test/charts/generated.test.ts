@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { filesOfTheSources } from '../../deploy/generated-files.ts';
 import metadata from '../../package.json' with { type: 'json' };
 import { crdFiles } from '../../operator/api/crd-files.ts';
-import { ownPermissions, policyRules, watchedPermissions } from '../../operator/kubernetes/permissions.ts';
+import { clusterPermissions, ownPermissions, policyRules, watchedPermissions } from '../../operator/kubernetes/permissions.ts';
 import { parse } from 'yaml';
 import { chartFile } from './chart-values.ts';
 
@@ -53,8 +53,11 @@ describe('the bundle for OLM', () => {
     expect(names.sort()).toEqual([...crdFiles().keys()].sort());
   });
   it('has the permissions of the list', () => {
-    const { clusterPermissions, permissions } = bundle.spec.install.spec;
-    expect(clusterPermissions[0].rules).toEqual(policyRules(watchedPermissions));
+    const { clusterPermissions: inCluster, permissions } = bundle.spec.install.spec;
+    expect(inCluster[0].rules).toEqual([
+      ...policyRules(watchedPermissions),
+      ...policyRules(clusterPermissions),
+    ]);
     expect(permissions[0].rules).toEqual(policyRules(ownPermissions));
   });
 });
