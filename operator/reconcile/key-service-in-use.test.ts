@@ -159,6 +159,17 @@ describe('another kmsConfigRef', () => {
     expect(other()?.clientCertificates).toBeUndefined();
   });
 
+  it('is taken where nothing of the tenant runs, so that its server can start again', async () => {
+    options = { ...options, proveKeys: () => Promise.resolve(undefined) };
+    await started(tenant(withKeys()), kms(), kms({}, 'other'));
+    space.runtime.running.delete('demo-server');
+    const operator = space.open(options);
+    await space.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+    for (let turn = 0; turn < 3; turn++) await space.allReady(operator);
+    expect(space.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    expect(space.statuses.get('Tenant/demo')?.keyService?.name).toBe('other');
+  });
+
   it('is asked for the keys of the prefix that the tenant had', async () => {
     const asked: unknown[] = [];
     options = {

@@ -233,8 +233,8 @@ async function publish(
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
   await status.put(about, findings, {
     ...workloadStatus(running, wanted, step, about),
-    // A server seals its backend when it is first started.
-    ...(running === undefined ? {} : keyServiceStatus(tenant)),
+    // A server seals its backend when it is first started. Where it did, the status decides which key service admits it.
+    ...(running === undefined && options.status.get(about)?.keyService === undefined ? {} : keyServiceStatus(tenant)),
     ...(certificates.length === 0
       ? {}
       : { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) }),
