@@ -113,7 +113,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
 }
 
 /** Resolves once `/minio/health/ready` answers 200. */
-export async function untilReady(server: RunningServer, timeoutMs = 15_000): Promise<void> {
+export async function untilReady(server: RunningServer, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const answer = await fetch(`${server.s3}/minio/health/ready`);
