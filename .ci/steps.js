@@ -37,9 +37,9 @@ const tier = (name, lane, minutes) => ({ name, lane, minutes, command: `bash .ci
 
 /**
  * The compute lane has the steps that keep a processor busy. The wait lane has those that mostly wait: for containers, Keycloak, a
- * kubelet, a browser. Steps that need the same ports, engine or memory are in the same lane. The tier `cluster` has deadlines of seconds;
- * its pods are one group for the kernel, with the weight of two processors, so that the compute lane cannot starve them. The compute lane
- * itself has the usual weight: with less, its own deadlines break when something else runs on the machine.
+ * kubelet, a browser. Steps that need the same engine or the same ports are in the same lane. The tier `cluster` has deadlines of seconds,
+ * so that it comes last, when the checks and unit tests, which take every processor, are done. Both lanes have the same weight: with less,
+ * the deadlines of the compute lane break when something else runs on the machine.
  * @type {readonly Step[]}
  */
 export const steps = [
@@ -48,12 +48,23 @@ export const steps = [
   check('format', 5, 'npm run --silent format:check'),
   check('arrows', 1),
   check('workflows', 5, 'bash .ci/install actionlint && "${COFFER_TOOLS:-$HOME/.cache/coffer-tools}/bin/actionlint"'),
+  // Shared workers could hide that a test needs what another one left: each run has another order. Properties have the runs that they
+  // name, of which `npm test` makes a quarter.
   {
     name: 'unit',
     lane: 'compute',
+    minutes: 10,
+    command:
+      'COFFER_FUZZ_RUNS=100 npm test --silent -- --project unit --sequence.shuffle --sequence.seed="$COFFER_ORDER"',
+    tests: true,
+    always: true,
+  },
+  {
+    name: 'process',
+    lane: 'compute',
     minutes: 20,
-    // Shared workers could hide that a test needs another's leftovers: each run has another order.
-    command: 'npm test --silent -- --sequence.shuffle.files --sequence.seed="$COFFER_ORDER"',
+    command:
+      'COFFER_FUZZ_RUNS=100 npm test --silent -- --project process --sequence.shuffle.files --sequence.seed="$COFFER_ORDER"',
     tests: true,
     always: true,
   },
@@ -68,22 +79,22 @@ export const steps = [
     tests: true,
   },
   tier('s3-blobs', 'compute', 8),
+  tier('minio-client', 'compute', 12),
   tier('boto3', 'compute', 5),
   tier('fleet', 'compute', 8),
   { name: 'memory', lane: 'compute', minutes: 8, command: 'npm run --silent bench:memory -- --size 256MiB' },
   { name: 'image', lane: 'wait', minutes: 12, command: 'bash .ci/image' },
   { ...tier('container', 'wait', 8), needs: 'image' },
+  tier('keycloak', 'wait', 18),
+  tier('api-server', 'wait', 15),
+  tier('browser', 'wait', 10),
+  tier('ldap', 'wait', 5),
   {
     ...tier('cluster', 'wait', 35),
     // Rollouts of minutes are left to the night.
     command: 'bash .ci/tier cluster --exclude "**/*.long.test.ts"',
     needs: 'image',
   },
-  tier('keycloak', 'wait', 18),
-  tier('api-server', 'wait', 15),
-  tier('minio-client', 'wait', 12),
-  tier('browser', 'wait', 10),
-  tier('ldap', 'wait', 5),
 ];
 
 const everything = steps.map(({ name }) => name);
