@@ -1,10 +1,10 @@
 // The gate behind `.ci/run` and `.ci/nightly`. It needs Node alone, since it installs the packages itself.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, homedir, loadavg, tmpdir } from 'node:os';
+import { cpus, homedir, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { endRunning, runLanes, runStep } from './lanes.js';
+import { endRunning, runLanes } from './lanes.js';
 import { jobsOf, selectSteps } from './selection.js';
 import { areas, nightly, steps } from './steps.js';
 
@@ -20,6 +20,8 @@ usage: .ci/nightly [--jobs] [PART...]`;
 const record = '.ci/last-full';
 const page = 'docs/gate.md';
 const maxCommits = 150;
+/** @type {import('./steps.js').Step} */
+const install = { name: 'install', lane: 'wait', minutes: 10, command: 'npm ci' };
 /** @param {string} line */
 const print = (line) => process.stdout.write(`${line}\n`);
 
@@ -100,9 +102,8 @@ const loads = () =>
 const busySeconds = () => cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys, 0) / 1_000;
 
 /** Keeps what a full run showed: for the next decisions where it passed, and in any case for people. */
-function keep(/** @type {readonly import('./lanes.js').Result[]} */ results, started, before, caches) {
-  const clean = git('status', '--porcelain', '--untracked-files=no') === '';
-  const commit = git('rev-parse', 'HEAD');
+function keep(/** @type {readonly import('./lanes.js').Result[]} */ results, { commit, started, before, caches }) {
+  const clean = git('status', '--porcelain', '--untracked-files=no') === '' && git('rev-parse', 'HEAD') === commit;
   const date = `${new Date(started).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const minutes = Math.round((Date.now() - started) / 6_000) / 10;
   const load = `${before} before, ${loads()} after`;
@@ -142,15 +143,15 @@ async function run() {
   printPlan(plan, names.length > 0 ? 'nothing' : why);
   if (values.plan) return;
 
+  const commit = values.all ? git('rev-parse', 'HEAD') : undefined;
   const [started, before, busy] = [Date.now(), loads(), busySeconds()];
   const tools = process.env['COFFER_TOOLS'] ?? join(homedir(), '.cache', 'coffer-tools');
   const caches = existsSync(join(tools, 'kubernetes', 'cluster.version')) ? 'warm' : 'cold';
   process.env['COFFER_ORDER'] ??= String(started % 1_000_000);
   print(`\nload ${before}, caches ${caches}, order of the tests by COFFER_ORDER=${process.env['COFFER_ORDER']}`);
-  const install = await runStep({ name: 'install', lane: 'wait', minutes: 10, command: 'npm ci' }, tmpdir(), print);
-  if (install.failed > 0) return void finish([install]);
+  const results = await runLanes([install], print);
+  if (results.some(({ failed }) => failed > 0)) return void finish(results);
   process.env['COFFER_IMAGE_BUILT'] = 'yes';
-  const results = [install];
   try {
     results.push(
       ...(await runLanes(
@@ -165,7 +166,7 @@ async function run() {
     const remark = `the last full run is ${changes.commits} commits old: run .ci/run --all and commit ${record}`;
     results.push({ name: 'last-full', passed: 0, failed: 1, seconds: 0, processorSeconds: 0, remark });
   }
-  if (values.all) keep(results, started, before, caches);
+  if (commit !== undefined) keep(results, { commit, started, before, caches });
   const [minutes, busyMinutes] = [(Date.now() - started) / 60_000, (busySeconds() - busy) / 60];
   print(`\n${minutes.toFixed(1)} minutes, processors busy for ${busyMinutes.toFixed(1)} minutes, load ${loads()}`);
   finish(results);
@@ -176,8 +177,9 @@ async function runNightly(names, asJobs) {
   const parts = nightly.filter(({ name }) => names.length === 0 || names.includes(name));
   if (parts.length === 0) throw new Error(`no such part; there are ${nightly.map(({ name }) => name).join(', ')}`);
   if (asJobs) return print(JSON.stringify(jobsOf(parts, new Set(parts.map(({ name }) => name)))));
-  const install = await runStep({ name: 'install', lane: 'wait', minutes: 10, command: 'npm ci' }, tmpdir(), print);
-  finish(install.failed > 0 ? [install] : [install, ...(await runLanes(parts, print))]);
+  const results = await runLanes([install], print);
+  if (results.every(({ failed }) => failed === 0)) results.push(...(await runLanes(parts, print)));
+  finish(results);
 }
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM']))

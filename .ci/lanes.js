@@ -72,7 +72,7 @@ export function endRunning() {
  * @param {(line: string) => void} print
  * @returns {Promise<Result>}
  */
-export async function runStep({ name, minutes, command, tests }, folder, print) {
+async function runStep({ name, minutes, command, tests }, folder, print) {
   const [log, times, json] = ['log', 'times', 'json'].map((kind) => join(folder, `${name}.${kind}`));
   const reporters = ` --reporter=default --reporter=json --outputFile.json=${json}`;
   const started = Date.now();
