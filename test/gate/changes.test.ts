@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../server/store/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('.ci/run --plan in a repository', { timeout: 60_000 }, () => {
+describe('.ci/run in a repository', { timeout: 120_000 }, () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let repository: string;
 
@@ -25,6 +25,10 @@ describe('.ci/run --plan in a repository', { timeout: 60_000 }, () => {
     return git('rev-parse', 'HEAD');
   };
   const plan = (cwd = repository) => execFileSync('bash', ['.ci/run', '--plan'], { cwd, encoding: 'utf8' });
+  const run = (...args: readonly string[]) => {
+    const { status, stdout } = spawnSync('bash', ['.ci/run', ...args], { cwd: repository, encoding: 'utf8' });
+    return { status, lines: stdout.trim().split('\n') };
+  };
   const fullRunOf = (hash: string) => change('.ci/last-full', JSON.stringify({ commit: hash }));
 
   beforeAll(async () => {
@@ -76,5 +80,43 @@ describe('.ci/run --plan in a repository', { timeout: 60_000 }, () => {
     git('checkout', '--quiet', '-');
     fullRunOf(elsewhere);
     expect(plan()).toMatch(/ldap +the last full run, of [0-9a-f]{7}, is no ancestor/);
+  });
+
+  describe('after a full run', () => {
+    beforeAll(() => {
+      change(
+        '.ci/steps.js',
+        `export const steps = [{ name: 'good', lane: 'compute', minutes: 1, command: 'echo the log' }];
+         export const areas = [['.ci/', []], ['docs/', []]];
+         export const nightly = [];`,
+      );
+      change('package-lock.json', '{"lockfileVersion":3,"packages":{}}');
+      change('docs/gate.md', '## Full runs\n\nNewest first.\n');
+      commit();
+    });
+
+    it('keeps its commit, its times and a line for people', () => {
+      const { status, lines } = run('--all');
+      expect([status, lines.at(-1)]).toEqual([0, '2 passed, 0 failed']);
+      expect(lines).toContain('the log');
+      const record = JSON.parse(readFileSync(join(repository, '.ci/last-full'), 'utf8')) as object;
+      expect(record).toMatchObject({ commit: git('rev-parse', 'HEAD'), steps: { good: { seconds: 0 } } });
+      expect(readFileSync(join(repository, 'docs/gate.md'), 'utf8')).toMatch(
+        /Newest first\.\n\n- .* 2 passed, .* min on/,
+      );
+    });
+
+    it('runs nothing that did not change', () => {
+      commit();
+      expect(run().lines).toContain('left out: good');
+    });
+
+    it('fails when that was more than 150 commits ago', () => {
+      const empty = 'git -c user.name=test -c user.email=test@example.com commit --quiet --allow-empty --message empty';
+      execFileSync('bash', ['-c', `for _ in $(seq 151); do ${empty}; done`], { cwd: repository });
+      const { status, lines } = run();
+      expect([status, lines.at(-1)]).toEqual([1, '1 passed, 1 failed']);
+      expect(lines.join('\n')).toMatch(/the last full run is 15\d commits old/);
+    });
   });
 });
