@@ -76,9 +76,10 @@ export default defineConfig({
     pool: 'forks',
     // Node itself reads the sources, as in the programs. Vite would transform each module once more for each worker.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Each file starts a Keycloak with a realm of its own, which is imported from one folder; two at a time are too many anyway.
-    // A browser and a server each, too.
-    ...(tier === 'keycloak' || tier === 'browser' ? { fileParallelism: false } : {}),
+    // The files of a tier share a Keycloak of each version.
+    ...(tier === 'keycloak' ? { globalSetup: 'test/keycloak/global-setup.ts' } : {}),
+    // Each file has a browser and a server: two at a time are too many.
+    ...(tier === 'browser' ? { fileParallelism: false } : {}),
     // One cluster for the whole tier: its files follow each other by name.
     ...(tier === 'cluster'
       ? {

@@ -3,14 +3,16 @@ export interface RealmAdmin {
   userId(username: string): Promise<string>;
   setEnabled(username: string, enabled: boolean): Promise<void>;
   remove(username: string): Promise<void>;
+  /** The address that the realm calls itself by, whatever address it is reached by. */
+  setFrontendUrl(url: string): Promise<void>;
   /** Tokens are signed by a new key from now on; keys before it stay published. */
   rotateKeys(): Promise<void>;
   /** The service account of the client has exactly these roles of realm-management, or the realm role `admin`. */
   setServiceAccountRoles(roles: readonly string[]): Promise<void>;
 }
 
-export async function realmAdmin(url: string): Promise<RealmAdmin> {
-  const base = `${url}/admin/realms/coffer`;
+export async function realmAdmin(url: string, realm: string): Promise<RealmAdmin> {
+  const base = `${url}/admin/realms/${realm}`;
   // Its tokens live for a minute: one for each call.
   async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const form = { client_id: 'admin-cli', grant_type: 'password', username: 'admin', password: 'admin-password' };
@@ -42,6 +44,10 @@ export async function realmAdmin(url: string): Promise<RealmAdmin> {
     userId,
     setEnabled: async (username, enabled) => call('PUT', `/users/${await userId(username)}`, { enabled }),
     remove: async (username) => call('DELETE', `/users/${await userId(username)}`),
+    async setFrontendUrl(frontendUrl) {
+      const { attributes } = await call<{ attributes?: object }>('GET', '');
+      await call('PUT', '', { attributes: { ...attributes, frontendUrl } });
+    },
     async rotateKeys() {
       const { id } = await call<Named>('GET', '');
       await call('POST', '/components', {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../harness/free-port.ts';
@@ -26,26 +26,24 @@ export interface KeycloakOptions {
   /** 127.0.0.1 or another address of this machine. */
   readonly host?: string;
   readonly version?: KeycloakVersion;
-  /** The realm `coffer`; `realm.json` beside this file without it. */
-  readonly realm?: URL;
-  /** Changes of the realm before it is imported. */
-  readonly change?: (realm: Record<string, unknown>) => void;
-  /** A free one without it. */
-  readonly port?: number;
+  /** Files of realms by the names that they get; without it, `realm.json` beside this file as `coffer`. */
+  readonly realms?: Readonly<Record<string, URL>>;
 }
 
-/** Starts a real Keycloak with a realm in memory. Takes about 20 s. */
+/** Starts a real Keycloak with its realms in memory. Takes about 20 s. One of a version at a time: it imports from one folder. */
 export async function startKeycloak(options: KeycloakOptions = {}): Promise<Keycloak> {
   const { host = '127.0.0.1', version = '26.4.0' } = options;
   const old = version === '21.0.0';
   const home = tool(`keycloak-${version}`, old ? 'keycloak-21' : 'keycloak');
-  await mkdir(join(home, 'data', 'import'), { recursive: true });
-  const source = options.realm ?? new URL('realm.json', import.meta.url);
-  const realm = JSON.parse(await readFile(fileURLToPath(source), 'utf8')) as Record<string, unknown>;
-  if (old) withoutNewerParts(realm);
-  options.change?.(realm);
-  await writeFile(join(home, 'data', 'import', 'coffer.json'), JSON.stringify(realm));
-  const port = options.port ?? (await freePort());
+  const folder = join(home, 'data', 'import');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const [name, file] of Object.entries(options.realms ?? { coffer: new URL('realm.json', import.meta.url) })) {
+    const realm = JSON.parse(await readFile(fileURLToPath(file), 'utf8')) as Record<string, unknown>;
+    if (old) withoutNewerParts(realm);
+    await writeFile(join(folder, `${name}.json`), JSON.stringify({ ...realm, realm: name }));
+  }
+  const port = await freePort();
   const url = `http://${host}:${port}`;
   const child = spawn(
     join(home, 'bin', 'kc.sh'),
@@ -82,14 +80,14 @@ export async function startKeycloak(options: KeycloakOptions = {}): Promise<Keyc
   const exited = new Promise<void>((resolve) => {
     child.on('exit', () => resolve());
   });
-  const { configUrl } = keycloakAt(url);
+  const realms = Object.keys(options.realms ?? { coffer: '' });
   // kc.sh starts Java as a child of its own: the whole group goes.
   const stop = async () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
     await exited;
   };
   try {
-    await untilAnswers(configUrl, () => child.exitCode === null);
+    for (const realm of realms) await untilAnswers(keycloakAt(url, realm).configUrl, () => child.exitCode === null);
   } catch (error) {
     await stop();
     throw new Error(`Keycloak did not start:\n${log}`, { cause: error });
@@ -108,15 +106,15 @@ function withoutNewerParts(realm: Record<string, unknown>): void {
 }
 
 /** One that was started by another process. */
-export function keycloakAt(url: string): Omit<Keycloak, 'stop'> {
+export function keycloakAt(url: string, realm = 'coffer'): Omit<Keycloak, 'stop'> {
   return {
     url,
-    configUrl: `${url}/realms/coffer/.well-known/openid-configuration`,
+    configUrl: `${url}/realms/${realm}/.well-known/openid-configuration`,
     clientId,
     clientSecret,
     async token(username, password) {
       const form = { client_id: clientId, client_secret: clientSecret, grant_type: 'password', username, password };
-      const answer = await fetch(`${url}/realms/coffer/protocol/openid-connect/token`, {
+      const answer = await fetch(`${url}/realms/${realm}/protocol/openid-connect/token`, {
         method: 'POST',
         body: new URLSearchParams({ ...form, scope: 'openid' }),
       });

@@ -11,16 +11,15 @@ import {
 } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newVisitor, openBrowser } from '../browser/open-browser.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { containsAnywhere, startTenant } from '../harness/start-tenant.ts';
 import type { RunningTenant } from '../harness/start-tenant.ts';
 import { tool } from '../harness/tools.ts';
-import { startKeycloak } from './start-keycloak.ts';
-import type { Keycloak } from './start-keycloak.ts';
+import { keycloakAt } from './start-keycloak.ts';
 
-let keycloak: Keycloak;
+const keycloak = keycloakAt(inject('keycloaks')['26.4.0']);
 let tenant: RunningTenant;
 let browser: Browser;
 const region = 'us-east-1';
@@ -63,15 +62,13 @@ async function personClient(username: string): Promise<S3Client> {
 }
 
 beforeAll(async () => {
-  keycloak = await startKeycloak();
   tenant = await startTenant({ identityProvider: identityProvider(), clientSecret: keycloak.clientSecret });
   browser = await openBrowser();
-}, 400_000);
+}, 120_000);
 
 afterAll(async () => {
   await browser?.close();
   await tenant?.stop();
-  await keycloak?.stop();
 });
 
 describe('a tenant whose people come from a real Keycloak', () => {

@@ -1,0 +1,3 @@
+import { describePeople } from './people.ts';
+
+describePeople('21.0.0');

@@ -1,0 +1,3 @@
+import { describePeople } from './people.ts';
+
+describePeople('26.4.0');
