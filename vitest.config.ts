@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
@@ -60,7 +61,8 @@ const projects: TestProjectInlineConfiguration[] = [
       include: [`${sources}/*.process.test.ts`, 'test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...tiers.flatMap(foldersOf).map((folder) => `test/${folder}/**`)],
       sequence: { groupOrder: 1 },
-      maxWorkers: '100%',
+      // These files wait for programs and for time more than they compute.
+      maxWorkers: availableParallelism() + 2,
     },
   },
 ];

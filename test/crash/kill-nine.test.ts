@@ -18,7 +18,7 @@ import { BUCKET_THERE } from './witness.ts';
 import { BUCKET, writeUntilGone } from './writers.ts';
 
 /** `.ci/run` asks for 12, `.ci/soak kills` for 1,000; `npm test` has time for these. */
-const kills = Number(process.env['COFFER_KILLS'] ?? 6);
+const kills = Number(process.env['COFFER_KILLS'] ?? 3);
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const SEALED = 'crash-sealed';
 const WRITERS = 8;

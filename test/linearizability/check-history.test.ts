@@ -183,6 +183,6 @@ describe('over random histories', () => {
       { numRuns: 2_000 },
     );
     // Otherwise nothing would have been compared.
-    expect(wrong).toBeGreaterThan(50);
+    expect(wrong).toBeGreaterThan(5);
   });
 });
