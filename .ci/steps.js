@@ -48,8 +48,8 @@ export const steps = [
   check('format', 5, 'npm run --silent format:check'),
   check('arrows', 1),
   check('workflows', 5, 'bash .ci/install actionlint && "${COFFER_TOOLS:-$HOME/.cache/coffer-tools}/bin/actionlint"'),
-  // Shared workers could hide that a test needs what another one left: each run has another order. Properties have the runs that they
-  // name, of which `npm test` makes a quarter.
+  // Shared workers could hide that a test needs what another one left: each run has another order. Properties, faults and operations
+  // have the numbers that their tests were written for, of which `npm test` makes a part.
   {
     name: 'unit',
     lane: 'compute',
@@ -64,7 +64,7 @@ export const steps = [
     lane: 'compute',
     minutes: 20,
     command:
-      'COFFER_FUZZ_RUNS=100 npm test --silent -- --project process --sequence.shuffle.files --sequence.seed="$COFFER_ORDER"',
+      'COFFER_FUZZ_RUNS=100 COFFER_OPERATIONS=10000 COFFER_FAULTS=60 npm test --silent -- --project process --sequence.shuffle.files --sequence.seed="$COFFER_ORDER"',
     tests: true,
     always: true,
   },
