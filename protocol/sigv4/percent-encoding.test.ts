@@ -69,6 +69,13 @@ describe('timestamps', () => {
     );
   });
 
+  // The module remembers the last timestamp, and a new process has none.
+  it('refuse the empty text as the first of a process', async () => {
+    const fresh: string = './timestamp.ts?fresh';
+    const module = (await import(fresh)) as typeof import('./timestamp.ts');
+    expect(module.parseTimestamp('')).toBeUndefined();
+  });
+
   it.each([
     '20240230T000000Z',
     '20241301T000000Z',

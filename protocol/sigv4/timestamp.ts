@@ -1,5 +1,5 @@
 /** The timestamp that was read last: requests of one second all have the same, and each is read once and written twice. */
-let lastRead: { readonly text: string; readonly time: number } = { text: '', time: Number.NaN };
+let lastRead: { readonly text: string; readonly time: number } = { text: '19700101T000000Z', time: 0 };
 
 /** `20130524T000000Z`. */
 export function formatTimestamp(date: Date): string {
