@@ -72,7 +72,7 @@ describe('timestamps', () => {
   // The module remembers the last timestamp, and a new process has none.
   it('refuse the empty text as the first of a process', async () => {
     const fresh: string = './timestamp.ts?fresh';
-    const module = (await import(fresh)) as typeof import('./timestamp.ts');
+    const module = (await import(fresh)) as { parseTimestamp: typeof parseTimestamp };
     expect(module.parseTimestamp('')).toBeUndefined();
   });
 
