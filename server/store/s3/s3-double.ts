@@ -45,7 +45,9 @@ export async function startS3Double(tls?: { readonly cert: string; readonly key:
 
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     void (async () => {
-      const request = await received(incoming);
+      const request = await received(incoming).catch(() => undefined);
+      // The client gave up while it sent the body: the double has no one to answer.
+      if (request === undefined) return;
       const operation = bucket.operation(request);
       requests.push(operation);
       const fault = faults.get(operation)?.shift() ?? always.get(operation);
