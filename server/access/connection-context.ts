@@ -1,6 +1,6 @@
 import type { IncomingRequest } from './incoming-request.ts';
 
-export type RequestOrigin = Pick<IncomingRequest, 'remoteAddress' | 'secure'>;
+export type RequestOrigin = Pick<IncomingRequest, 'remoteAddress' | 'sharedAddress' | 'secure'>;
 
 /** The condition keys that every request has, whichever interface it comes by: a Deny by one of them holds for all. */
 export function connectionContext(

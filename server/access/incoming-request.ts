@@ -18,6 +18,8 @@ export interface IncomingRequest {
   readonly body: BodySource;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  /** A proxy that nobody trusts passed the request on: many clients may share the address. */
+  readonly sharedAddress?: boolean;
   /** What the client presented; set where the server asks for certificates. */
   readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
   /** Told which operation the request asks for, once that is known: what is told is counted. */

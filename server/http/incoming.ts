@@ -18,6 +18,7 @@ export function toIncomingRequest(
   },
 ): IncomingRequest {
   const target = originForm(message.url ?? '/');
+  const { address, shared } = options.findSource(message.socket.remoteAddress, message.headers);
   const question = target.indexOf('?');
   return {
     requestId: options.requestId,
@@ -27,7 +28,8 @@ export function toIncomingRequest(
     headers: message.headers,
     body: options.body,
     secure: options.secure,
-    remoteAddress: options.findSource(message.socket.remoteAddress, message.headers).address,
+    remoteAddress: address,
+    sharedAddress: shared,
     measure: options.measure,
     watch: options.watch,
     clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,

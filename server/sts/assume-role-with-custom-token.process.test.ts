@@ -12,6 +12,8 @@ let access: AccessRoom;
 let asked: { readonly token: string | null; readonly authorization: string | undefined }[];
 let answer: { status: number; body: string };
 
+const atEpoch = () => new Date(0);
+
 const good = { user: 'ann', maxValiditySeconds: 7_200, claims: { email: 'ann@example.org' } };
 
 beforeAll(async () => {
@@ -63,6 +65,20 @@ describe('AssumeRoleWithCustomToken', () => {
   ])('lasts %s', async (_, DurationSeconds, seconds) => {
     const { xml } = await assume({ DurationSeconds });
     expect((Date.parse(text(xml, 'Expiration')) - Date.now()) / 1_000).toBeCloseTo(seconds, -1);
+  });
+
+  it('asks the plugin of no more wrong tokens than a hundred a minute from an address', async () => {
+    answer = { status: 403, body: '{"reason":"unknown"}' };
+    const settings = { url, rolePolicy: ['readonly'], roleId: 'external' };
+    const plugged = { settings, ask: askPlugin(settings) };
+    const serve = serving(assumeRoleWithCustomToken({ ...access, plugin: plugged, region: '', clock: atEpoch }));
+    const parameters = { Action: 'AssumeRoleWithCustomToken', RoleArn: 'arn:minio:iam:::role/idmp-external' };
+    const send = (remoteAddress: string) =>
+      serve(formRequest('', { rawQuery: form({ ...parameters, Token: 'guess' }), remoteAddress }));
+    for (let time = 0; time < 100; time += 1) await send('192.0.2.1');
+    expect(await send('192.0.2.1')).toMatchObject({ status: 429, code: 'Throttling' });
+    expect(asked).toHaveLength(100);
+    expect((await send('192.0.2.2')).code).toBe('AccessDenied');
   });
 
   it('tells the reason of a refusal', async () => {

@@ -1,6 +1,7 @@
 import { element } from '../../protocol/s3/xml-writer.ts';
 import type { IdentityPluginSettings } from '../../platform/settings/identity-settings.ts';
 import { variableClaims } from '../access/claim-variables.ts';
+import { GuessLimits } from '../access/guess-limits.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import { expirationIn } from './credential-lifetime.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
@@ -8,7 +9,7 @@ import { type AskPlugin, pluginRoleId } from './identity-plugin.ts';
 import { checkSession, sessionRequest } from './session-request.ts';
 import type { StsAction } from './sts-action.ts';
 import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
-import { StsError } from './sts-error.ts';
+import { limited, StsError } from './sts-error.ts';
 
 export interface CustomTokenServices extends GrantServices {
   /** Absent where none is configured. */
@@ -26,6 +27,7 @@ const defaultDuration = 3_600;
 
 /** Credentials for whoever has a token that a service of the operator's own knows. */
 export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAction {
+  const limits = new GuessLimits(services.clock);
   return {
     name: 'AssumeRoleWithCustomToken',
     async serve(parameters, request) {
@@ -48,7 +50,11 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       const policies = await existing(plugin.settings.rolePolicy, services.identities);
       const asked = { source: 'custom', provider: 'plugin' } as const;
       watch?.bearerIs(asked);
-      const { user, maxSeconds, claims: all } = await plugin.ask(token);
+      const {
+        user,
+        maxSeconds,
+        claims: all,
+      } = await limited(() => limits.attempt({ from: request }, () => plugin.ask(token), isRefusedToken));
       const claims = variableClaims(all, { lists: true });
       watch?.bearerIs({ ...asked, subject: user, name: user, claims });
       const now = services.clock();
@@ -76,6 +82,10 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       return { result, granted };
     },
   };
+}
+
+function isRefusedToken(error: unknown): boolean {
+  return error instanceof StsError && error.code === 'AccessDenied';
 }
 
 async function existing(names: readonly string[], identities: Pick<IdentityReader, 'policy'>): Promise<string[]> {

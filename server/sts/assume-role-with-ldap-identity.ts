@@ -2,6 +2,7 @@ import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
 import { LdapProblem, type LdapProblemCode } from '../access/ldap/ldap-problem.ts';
+import { GuessLimits } from '../access/guess-limits.ts';
 import { ldapSubject } from '../access/ldap/ldap-subject.ts';
 import type { RequestWatch } from '../access/request-events.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
@@ -11,14 +12,14 @@ import type { RequestOrigin } from '../access/connection-context.ts';
 import { expirationIn } from './credential-lifetime.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import { checkSession, type SessionRequest } from './session-request.ts';
-import { StsError, type StsErrorCode } from './sts-error.ts';
+import { limited, StsError, type StsErrorCode } from './sts-error.ts';
 
 export interface LdapIdentityRequest extends SessionRequest {
   readonly name: string;
   readonly password: string;
   /** Of the request that asks. */
   readonly watch?: RequestWatch | undefined;
-  readonly from?: RequestOrigin | undefined;
+  readonly from: RequestOrigin;
 }
 
 /** Errors with `StsError`; its cause is the `LdapProblem` where the directory did not let the person in. */
@@ -43,6 +44,7 @@ const codes: Readonly<Record<LdapProblemCode, StsErrorCode>> = {
 
 /** Credentials for whoever has a name and a password at the directory, and something attached to their DN or one of their groups. */
 export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices): AssumeRoleWithLdapIdentity {
+  const limits = new GuessLimits(services.clock);
   return async ({ name, password, watch, from, ...session }) => {
     const { directory } = services;
     checkSession(session);
@@ -52,7 +54,10 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
     const asked = { source: 'ldap', provider: 'ldap' } as const;
     // Without the name until the directory knows it: people type their password into the wrong field.
     watch?.bearerIs(asked);
-    const subject = await admitted(directory, name, password);
+    const attempt = { from, account: accountOf(name) };
+    const subject = await limited(() =>
+      limits.attempt(attempt, () => admitted(directory, name, password), isLdapGuess),
+    );
     watch?.bearerIs({ ...asked, subject: subject.parent, name: subject.displayName, claims: subject.claims });
     await checkRights(services.identities, subject);
     const now = services.clock();
@@ -71,6 +76,17 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
       throw gone(error);
     }
   };
+}
+
+/** Whether the error says that the name and the password do not belong together. */
+export function isLdapGuess(error: unknown): boolean {
+  const cause = error instanceof StsError ? error.cause : undefined;
+  return cause instanceof LdapProblem && (cause.code === 'refused' || cause.code === 'ambiguous');
+}
+
+/** One name for all that a directory takes for the same: it compares without regard to case, blanks and invisible characters. */
+function accountOf(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim();
 }
 
 /** The directory is asked once more before credentials are made: meanwhile the person may have gone, or the directory. */

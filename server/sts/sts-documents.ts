@@ -1,6 +1,7 @@
 import { element } from '../../protocol/s3/xml-writer.ts';
 import type { Xml } from '../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../access/answer.ts';
+import { TooManyGuesses } from '../access/guess-limits.ts';
 import { displayNameOf } from '../access/subject-of.ts';
 import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
 import type { StsError } from './sts-error.ts';
@@ -40,15 +41,18 @@ export function stsErrorAnswer(error: StsError, requestId: string): Answer {
     element('Code', error.code),
     element('Message', error.message),
   ]);
-  return answer(error.status, element('ErrorResponse', [details, element('RequestId', requestId)], namespace));
+  const document = element('ErrorResponse', [details, element('RequestId', requestId)], namespace);
+  const { cause } = error;
+  const wait = cause instanceof TooManyGuesses ? { 'retry-after': String(cause.waitSeconds) } : {};
+  return answer(error.status, document, wait);
 }
 
-function answer(status: number, root: Xml): Answer {
+function answer(status: number, root: Xml, more: Readonly<Record<string, string>> = {}): Answer {
   const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${root}`);
   return {
     status,
     // Credentials must not stay in a cache on the way.
-    headers: { 'content-type': 'application/xml', 'cache-control': 'no-store' },
+    headers: { 'content-type': 'application/xml', 'cache-control': 'no-store', ...more },
     body: { kind: 'bytes', bytes },
   };
 }

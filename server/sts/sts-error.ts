@@ -1,3 +1,5 @@
+import { TooManyGuesses } from '../access/guess-limits.ts';
+
 /**
  * Codes of the STS API with their status.
  *
@@ -25,6 +27,8 @@ export const stsErrorCodes = {
   RequestTimeTooSkewed: 403,
   ServiceUnavailable: 503,
   SignatureDoesNotMatch: 403,
+  /** SDKs try again later by the code, and by the status. */
+  Throttling: 429,
 } as const;
 
 export type StsErrorCode = keyof typeof stsErrorCodes;
@@ -41,5 +45,15 @@ export class StsError extends Error {
 
   get status(): number {
     return stsErrorCodes[this.code];
+  }
+}
+
+/** Says in the terms of STS that too many secrets were wrong. */
+export async function limited<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!(error instanceof TooManyGuesses)) throw error;
+    throw new StsError('Throttling', error.message, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { TooManyGuesses } from '../../access/guess-limits.ts';
 import type { AdminError } from '../../admin/admin-error.ts';
 import { asAdminError } from '../../admin/as-admin-error.ts';
 import { asConfigurationRefusal } from '../../admin/configuration-refusal.ts';
@@ -35,6 +36,13 @@ export class ConsoleError extends Error {
     this.code = code;
     this.field = options?.field;
   }
+}
+
+/** `by`: what the account is called, for people. */
+export function tooManyAttempts(response: Response, error: TooManyGuesses, by: string): ConsoleError {
+  response.set('retry-after', String(error.waitSeconds));
+  const message = `Too many attempts with this ${by}. Try again in ${error.waitSeconds} s.`;
+  return new ConsoleError('TooManyAttempts', message, { cause: error });
 }
 
 /** What an error is to the caller; undefined for one that only the log may tell. */

@@ -1,13 +1,13 @@
 import { json, Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { LdapProblem } from '../../access/ldap/ldap-problem.ts';
+import { TooManyGuesses } from '../../access/guess-limits.ts';
+import { isLdapGuess } from '../../sts/assume-role-with-ldap-identity.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { Gate } from './authorize.ts';
 import { beginSession } from './begin-session.ts';
-import { ConsoleError } from './console-error.ts';
-import { SignInLimits } from './guesses.ts';
+import { ConsoleError, tooManyAttempts } from './console-error.ts';
 import { originOf, sourceOf } from './source.ts';
 import { describeSession } from './session-routes.ts';
 import { signInDuration } from './sign-in-duration.ts';
@@ -30,17 +30,11 @@ export function directorySignInRoutes(
   sweep: () => void,
 ): Router {
   const router = Router();
-  const limits = new SignInLimits();
 
   router.post('/sign-in-by-directory', json({ limit: '32kb' }), async (request: Request, response: Response) => {
     const watch = watchOf(response);
     watch?.isFor('ConsoleSignInByDirectory');
     const { name, password } = form.parse(request.body);
-    const now = services.clock().getTime();
-    const source = sourceOf(request);
-    // Names are alike to the directory in any case.
-    const attempt = { source, account: name.toLowerCase(), now };
-    limits.refuse(response, attempt, 'name');
     try {
       const durationSeconds = signInDuration(services.settings);
       const credentials = await services.assumeRoleWithLdapIdentity({
@@ -50,13 +44,13 @@ export function directorySignInRoutes(
         watch,
         from: originOf(request),
       });
-      limits.succeeded(attempt);
       sweep();
       await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'directory' } });
     } catch (error) {
       if (!(error instanceof StsError)) throw error;
-      services.log.warn({ err: error, remoteAddress: source.address }, 'a sign-in by the directory was refused');
-      if (isGuess(error)) limits.failed(attempt);
+      const remoteAddress = sourceOf(request).address;
+      services.log.warn({ err: error, remoteAddress }, 'a sign-in by the directory was refused');
+      if (error.cause instanceof TooManyGuesses) throw tooManyAttempts(response, error.cause, 'name');
       throw refusal(error);
     }
     response.json(await describeSession(services, { request, response }, gate));
@@ -68,16 +62,11 @@ export function directorySignInRoutes(
 /** Whoever gave the right password is told what they lack; a stranger must not learn who is in the directory, nor where it is. */
 function refusal(error: StsError): ConsoleError {
   const options = { cause: error };
-  if (isGuess(error))
+  if (isLdapGuess(error))
     return new ConsoleError('SignInRefused', 'The directory does not know this name with this password.', options);
   if (error.code === 'IDPCommunicationError') {
     const message = 'The directory cannot be asked now. Try again in a moment; the log of the server has the reason.';
     return new ConsoleError('DirectoryUnavailable', message, options);
   }
   return new ConsoleError('SignInRefused', error.message, options);
-}
-
-/** Somebody without rights here guessed nothing, and nobody did while the directory is away. */
-function isGuess({ cause }: StsError): boolean {
-  return cause instanceof LdapProblem && (cause.code === 'refused' || cause.code === 'ambiguous');
 }

@@ -1,11 +1,12 @@
 import { json, Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { GuessLimits, TooManyGuesses } from '../../access/guess-limits.ts';
 import type { ConsoleServices } from '../services.ts';
-import { Attempts } from './attempts.ts';
 import type { Gate } from './authorize.ts';
-import { ConsoleError } from './console-error.ts';
+import { ConsoleError, tooManyAttempts } from './console-error.ts';
 import { secretEqual } from './secret-equal.ts';
+import { originOf } from './source.ts';
 import { visitorOf } from './visitor.ts';
 
 const form = z.strictObject({
@@ -13,13 +14,11 @@ const form = z.strictObject({
   secretKey: z.string().min(1).max(256),
 });
 
-/** Whoever finds an open session must not guess the secret behind it. */
-const guesses = { most: 10, windowMs: 60_000 };
-
 /** Users give themselves another secret key. Their session ends with the old one. */
 export function ownSecretRoutes({ administration, clock }: ConsoleServices, gate: Gate): Router {
   const router = Router();
-  const attempts = new Attempts(guesses);
+  // Who finds an open session must not guess the secret behind it.
+  const limits = new GuessLimits(clock);
 
   router.put('/own-secret-key', json({ limit: '8kb' }), async (request: Request, response: Response) => {
     const { currentSecretKey, secretKey } = form.parse(request.body);
@@ -31,20 +30,22 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, gate
       );
     }
     await gate.requireOwn({ request, response }, 'admin:CreateUser');
-    const now = clock().getTime();
-    const wait = attempts.waitSeconds(accessKey, now);
-    if (wait > 0) {
-      response.set('retry-after', String(wait));
-      throw new ConsoleError('TooManyAttempts', `Too many wrong secret keys. Try again in ${wait} s.`);
-    }
-    if (!secretEqual(currentSecretKey, known)) {
-      attempts.count(accessKey, now);
-      throw new ConsoleError('BadRequest', 'This is not your secret key now.', { field: 'currentSecretKey' });
-    }
-    attempts.forget(accessKey);
+    const prove = () => {
+      if (secretEqual(currentSecretKey, known)) return Promise.resolve();
+      const message = 'This is not your secret key now.';
+      return Promise.reject(new ConsoleError('BadRequest', message, { field: 'currentSecretKey' }));
+    };
+    const attempt = limits.attempt({ from: originOf(request), account: accessKey }, prove, isWrongSecret);
+    await attempt.catch((error: unknown) => {
+      throw error instanceof TooManyGuesses ? tooManyAttempts(response, error, 'access key') : error;
+    });
     await administration.identities.putUser({ accessKey, secretKey });
     response.status(204).end();
   });
 
   return router;
+}
+
+function isWrongSecret(error: unknown): boolean {
+  return error instanceof ConsoleError;
 }

@@ -1,17 +1,17 @@
 import { Router, json } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { GuessLimits, TooManyGuesses } from '../../access/guess-limits.ts';
 import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { SignInOptions } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { Gate } from './authorize.ts';
 import { beginSession } from './begin-session.ts';
-import { ConsoleError } from './console-error.ts';
-import { SignInLimits } from './guesses.ts';
+import { ConsoleError, tooManyAttempts } from './console-error.ts';
 import { readNotice } from './notice.ts';
 import { secretEqual } from './secret-equal.ts';
 import { isSecure } from './secure.ts';
-import { sourceOf } from './source.ts';
+import { originOf } from './source.ts';
 import { describeSession } from './session-routes.ts';
 import type { SignInSessions } from './sign-in-sessions.ts';
 import { watchOf } from './watch-visits.ts';
@@ -30,7 +30,7 @@ export function signInRoutes(
   sweep: () => void,
 ): Router {
   const router = Router();
-  const limits = new SignInLimits();
+  const limits = new GuessLimits(services.clock);
 
   router.get('/sign-in-options', async (request, response) => {
     const notice = readNotice(request, isSecure(request, services.settings));
@@ -49,26 +49,30 @@ export function signInRoutes(
   router.post('/sign-in', json({ limit: '32kb' }), async (request: Request, response: Response) => {
     watchOf(response)?.isFor('ConsoleSignIn');
     const form = keysForm.parse(request.body);
-    const now = services.clock().getTime();
-    const source = sourceOf(request);
-    const attempt = { source, account: form.accessKey, now };
-    limits.refuse(response, attempt, 'access key');
-    const credentials = await services.access.credentials(form.accessKey);
-    // Compared in every case, so that time does not tell which access keys exist.
-    const secretRight = secretEqual(form.secretKey, credentials?.secretKey ?? '');
-    const tokenRight = secretEqual(form.sessionToken ?? '', credentials?.sessionToken ?? '');
-    if (credentials === undefined || !secretRight || !tokenRight) {
-      limits.failed(attempt);
-      services.log.warn({ remoteAddress: source.address }, 'a sign-in by keys was refused');
+    const from = originOf(request);
+    const prove = async () => {
+      const known = await services.access.credentials(form.accessKey);
+      // Compared in every case, so that time does not tell which access keys exist.
+      const secretRight = secretEqual(form.secretKey, known?.secretKey ?? '');
+      const tokenRight = secretEqual(form.sessionToken ?? '', known?.sessionToken ?? '');
+      if (known !== undefined && secretRight && tokenRight) return known;
+      services.log.warn({ remoteAddress: from.remoteAddress }, 'a sign-in by keys was refused');
       throw new ConsoleError('SignInRefused', refusal(form.sessionToken));
-    }
-    limits.succeeded(attempt);
+    };
+    const attempt = limits.attempt({ from, account: form.accessKey }, prove, isSignInRefused);
+    const credentials = await attempt.catch((error: unknown) => {
+      throw error instanceof TooManyGuesses ? tooManyAttempts(response, error, 'access key') : error;
+    });
     sweep();
     await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'keys' } });
     response.json(await describeSession(services, { request, response }, gate));
   });
 
   return router;
+}
+
+function isSignInRefused(error: unknown): boolean {
+  return error instanceof ConsoleError && error.code === 'SignInRefused';
 }
 
 function refusal(sessionToken: string | undefined): string {

@@ -4,7 +4,7 @@ import { isSignedInAt } from '../../access/openid-providers.ts';
 import type { OpenIdProvider } from '../../access/openid-providers.ts';
 import type { RequestWatch } from '../../access/request-events.ts';
 import type { ConsoleServices } from '../services.ts';
-import { Attempts } from './attempts.ts';
+import { Attempts } from '../../access/attempts.ts';
 import { secondsUntil } from './begin-session.ts';
 import { buyCredentials } from './buy-credentials.ts';
 import { ConsoleError, explain } from './console-error.ts';

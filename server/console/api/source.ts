@@ -20,7 +20,8 @@ export function sourceOf(request: Request): Source {
 
 /** The same as the rooms that decide know it. */
 export function originOf(request: Request): RequestOrigin {
-  return { remoteAddress: sourceOf(request).address, secure: isEncrypted(request) };
+  const { address, shared } = sourceOf(request);
+  return { remoteAddress: address, sharedAddress: shared, secure: isEncrypted(request) };
 }
 
 /** Whether the connection itself is encrypted, ended here. */

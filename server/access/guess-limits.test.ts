@@ -1,0 +1,101 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { GuessLimits, TooManyGuesses } from './guess-limits.ts';
+
+let limits: GuessLimits;
+let now: number;
+
+beforeEach(() => {
+  now = 0;
+  limits = new GuessLimits(() => new Date(now));
+});
+
+class Wrong extends Error {}
+const wrong = () => Promise.reject(new Wrong());
+const isGuess = (error: unknown) => error instanceof Wrong;
+
+const attempt = (prove: () => Promise<void>, address: string, account?: string, shared = false) =>
+  limits.attempt(
+    { from: { remoteAddress: address, sharedAddress: shared }, ...(account !== undefined && { account }) },
+    prove,
+    isGuess,
+  );
+async function fail(times: number, address: string, account?: string, shared = false) {
+  for (let time = 0; time < times; time += 1) await attempt(wrong, address, account, shared).catch(() => undefined);
+}
+/** Seconds until the next attempt. */
+const wait = (address: string, account?: string, shared = false): Promise<number> =>
+  attempt(() => Promise.reject(new Error('no guess')), address, account, shared).then(
+    () => 0,
+    (error: unknown) => (error instanceof TooManyGuesses ? error.waitSeconds : 0),
+  );
+const succeed = (address: string, account: string) => attempt(() => Promise.resolve(), address, account);
+
+describe('wrong secrets', () => {
+  it('stop their sender with that account, and nobody else', async () => {
+    await fail(10, '192.0.2.1', 'ann');
+    expect(await wait('192.0.2.1', 'ann')).toBe(60);
+    expect(await wait('192.0.2.1', 'bob')).toBe(0);
+    expect(await wait('192.0.2.2', 'ann')).toBe(0);
+    now += 60_000;
+    expect(await wait('192.0.2.1', 'ann')).toBe(0);
+  });
+
+  it('for many accounts stop their address', async () => {
+    for (let account = 0; account < 100; account += 1) await fail(1, '192.0.2.1', `user-${account}`);
+    expect(await wait('192.0.2.1', 'somebody')).toBe(60);
+    expect(await wait('192.0.2.2', 'somebody')).toBe(0);
+  });
+
+  it('that name no account stop their address', async () => {
+    await fail(100, '192.0.2.1');
+    expect(await wait('192.0.2.1')).toBe(60);
+    expect(await wait('192.0.2.2')).toBe(0);
+  });
+
+  it('stop nobody else behind a proxy that is not trusted, whose address all share', async () => {
+    for (let account = 0; account < 1_000; account += 1) await fail(1, '10.0.0.1', `user-${account}`, true);
+    expect(await wait('10.0.0.1', 'somebody', true)).toBe(0);
+  });
+
+  it('from many addresses stop strangers with that account for seconds', async () => {
+    for (let host = 0; host < 200; host += 1) await fail(1, `192.0.2.${host}`, 'ann');
+    expect(await wait('198.51.100.1', 'ann')).toBe(5);
+    expect(await wait('198.51.100.1', 'bob')).toBe(0);
+    now += 5_000;
+    expect(await wait('198.51.100.1', 'ann')).toBe(0);
+  });
+
+  it('from many addresses never stop the owner where they signed in before', async () => {
+    await succeed('198.51.100.1', 'ann');
+    for (let host = 0; host < 200; host += 1) await fail(1, `192.0.2.${host}`, 'ann');
+    expect(await wait('198.51.100.1', 'ann')).toBe(0);
+    expect(await wait('198.51.100.2', 'ann')).toBe(5);
+  });
+
+  it('are forgotten after the right one', async () => {
+    await fail(9, '192.0.2.1', 'ann');
+    await succeed('192.0.2.1', 'ann');
+    await fail(9, '192.0.2.1', 'ann');
+    expect(await wait('192.0.2.1', 'ann')).toBe(0);
+  });
+
+  it('that are sent at the same time are not all proven', async () => {
+    let proven = 0;
+    const slow = async () => {
+      proven += 1;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      throw new Wrong();
+    };
+    await Promise.allSettled(Array.from({ length: 500 }, () => attempt(slow, '192.0.2.1', 'ann')));
+    expect(proven).toBeLessThanOrEqual(13);
+  });
+});
+
+describe('right secrets', () => {
+  it('that are sent at the same time are all taken', async () => {
+    const sent = Array.from({ length: 50 }, () =>
+      attempt(() => new Promise((done) => setTimeout(done, 1)), 'a', 'ann'),
+    );
+    expect((await Promise.allSettled(sent)).every(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+});
