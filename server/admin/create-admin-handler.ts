@@ -35,7 +35,8 @@ import type { AdminServices } from './services.ts';
 import { usageRoutes } from './usage-routes.ts';
 import { userRoutes } from './user-routes.ts';
 
-const routes: readonly Route[] = [
+/** Every call that there is. */
+export const routes: readonly Route[] = [
   ...infoRoutes,
   ...usageRoutes,
   ...keyRoutes,

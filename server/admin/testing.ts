@@ -20,6 +20,8 @@ export interface TestReply {
   readonly status: number;
   readonly value: unknown;
   readonly bytes: Buffer;
+  /** Of the body that was sent. */
+  readonly bytesRead: number;
 }
 
 /** The admin API over records in memory, asked by anyone who has credentials there. */
@@ -75,6 +77,12 @@ export async function adminTest(
         : await encryptPayload(secret, Buffer.from(sent.sealedText ?? JSON.stringify(sent.sealed)));
     const [path = '', rawQuery = ''] = target.split('?');
     caller = by;
+    let bytesRead = 0;
+    function* sentIn() {
+      if (content.length === 0) return;
+      bytesRead += content.length;
+      yield content;
+    }
     const answered = await answerOf(() =>
       handle({
         requestId: 'R',
@@ -82,14 +90,19 @@ export async function adminTest(
         rawPath: path.startsWith('/') ? path : `/minio/admin/v3/${path}`,
         rawQuery,
         headers: sent.userAgent === undefined ? {} : { 'user-agent': sent.userAgent },
-        body: Readable.from(content.length === 0 ? [] : [content]),
+        body: Readable.from(sentIn()),
         secure: false,
         remoteAddress: '127.0.0.1',
       }),
     );
     const bytes = answered.body.kind === 'bytes' ? answered.body.bytes : Buffer.alloc(0);
     const encrypted = answered.headers['content-type'] === 'application/octet-stream';
-    return { status: answered.status, bytes, value: jsonOf(encrypted ? await decryptPayload(secret, bytes) : bytes) };
+    return {
+      status: answered.status,
+      bytes,
+      bytesRead,
+      value: jsonOf(encrypted ? await decryptPayload(secret, bytes) : bytes),
+    };
   }
   return { access, identities, call };
 }

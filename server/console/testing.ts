@@ -151,6 +151,11 @@ export class TestConsole {
     return self;
   }
 
+  /** The express application itself. */
+  get listener(): unknown {
+    return this.#server.listeners('request')[0];
+  }
+
   advance(ms: number): void {
     this.#skewMs += ms;
   }

@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { AdminError } from '../../admin/admin-error.ts';
@@ -13,7 +13,7 @@ import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../cont
 import type { ConsoleServices } from '../services.ts';
 import { accessKeyRowsOf, rowOfAccount, rowOfTemporary } from './access-key-rows.ts';
 import type { KeyViewer } from './access-key-rows.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { callerOf } from './caller-of.ts';
 import { listed, listQuery } from './listed.ts';
 import { queryText } from './query-text.ts';
@@ -50,7 +50,6 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
     now: clock(),
   });
   const router = Router();
-  const body = json({ limit: '256kb' });
 
   router.get('/access-keys', async (request, response) => {
     const visit = { request, response };
@@ -88,11 +87,11 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
     return response.json({ keys, ...more } satisfies AccessKeyList);
   });
 
-  router.post('/access-keys', body, async (request: Request, response: Response) => {
-    const form = newKey.parse(request.body);
+  router.post('/access-keys', async (request: Request, response: Response) => {
     const visit = { request, response };
     const caller = callerOf(visit, gate, administration);
     await gate.requireOwn(visit, 'admin:CreateServiceAccount');
+    const form = await readForm(visit, newKey);
     const subject = await targetSubject(caller, form.owner);
     const narrowing = policyOfNewKey(caller, subject, filled(form.policy));
     const made = await identities.createServiceAccount({
@@ -131,14 +130,14 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, gate
     } satisfies AccessKeyAnswer);
   });
 
-  router.put('/access-key', body, async (request: Request, response: Response) => {
-    const form = change.parse(request.body);
+  router.put('/access-key', async (request: Request, response: Response) => {
     const visit = { request, response };
     const caller = callerOf(visit, gate, administration);
     await gate.requireOwn(visit, 'admin:UpdateServiceAccount');
     const { accessKey, subject } = await account(queryText(request, 'key'));
     await requireUnlessOwn(caller, subject, 'admin:UpdateServiceAccount');
     requireRootForRoot(caller, subject);
+    const form = await readForm(visit, change);
     await identities.updateServiceAccount(accessKey, {
       ...given('status', form.status),
       ...given('name', form.name),

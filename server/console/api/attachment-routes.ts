@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { normalizeDn } from '../../access/ldap/distinguished-name.ts';
@@ -6,7 +6,7 @@ import { LdapProblem } from '../../access/ldap/ldap-problem.ts';
 import type { AttachmentTarget } from '../../identities/attachment-target.ts';
 import type { PolicyHolder } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { mayAttach } from './may-attach.ts';
 import { queryText } from './query-text.ts';
@@ -31,18 +31,19 @@ const holderForm = z.discriminatedUnion('kind', [
 export function attachmentRoutes(administration: Administration, gate: Gate): Router {
   const { identities } = administration;
   const router = Router();
-  const body = json({ limit: '8kb' });
 
-  router.post('/policy/attach', body, async (request: Request, response: Response) => {
-    const holder = holderForm.parse(request.body);
-    await gate.require({ request, response }, mayAttach, '');
+  router.post('/policy/attach', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, mayAttach, '');
+    const holder = await readForm(visit, holderForm);
     await identities.attach(await attachable(administration, holder), [queryText(request, 'name')]);
     response.status(204).end();
   });
 
-  router.post('/policy/detach', body, async (request: Request, response: Response) => {
-    const holder = holderForm.parse(request.body);
-    await gate.require({ request, response }, mayAttach, '');
+  router.post('/policy/detach', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, mayAttach, '');
+    const holder = await readForm(visit, holderForm);
     await identities.detach(detachable(holder), [queryText(request, 'name')]);
     response.status(204).end();
   });

@@ -1,14 +1,20 @@
+import { json } from 'express';
 import type { Request, Response } from 'express';
+import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decideOneOf } from '../../access/authorize.ts';
-import type { Decision, Principal } from '../../access/principal.ts';
+import type { AccessRequest, Decision, Principal } from '../../access/principal.ts';
 import { subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { connectionContext } from '../../access/connection-context.ts';
 
+import { maxDocument } from './hold-bodies.ts';
 import { originOf } from './source.ts';
 import { watchOf } from './watch-visits.ts';
 import { visitorOf } from './visitor.ts';
+
+/** The largest that a route takes; `hold-bodies` counts as much. */
+const readJson = json({ limit: maxDocument });
 
 /** Decides what the person behind a request may do, by the same actions and resources as the S3 API. */
 export class Gate {
@@ -38,6 +44,11 @@ export class Gate {
    */
   async require(visit: Visit, action: Actions, resource: string, context: Context = {}): Promise<void> {
     await this.#require(visit, { action, resource, context });
+  }
+
+  /** Throws `AccessDenied` where no resource could be named, in the body that is still to be read, for which this is allowed. */
+  async requireForSome(visit: Visit, action: string): Promise<void> {
+    await this.#require(visit, { action, resource: '', context: {}, unknown: { below: true, keys: [] } });
   }
 
   async requireOwn(visit: Visit, action: string): Promise<void> {
@@ -73,6 +84,17 @@ export class Gate {
   }
 }
 
+/** Reads a JSON document of that shape. Callers ask for rights first: a body of a caller without them is never read. */
+export async function readForm<T>({ request, response }: Visit, schema: z.ZodType<T>): Promise<T> {
+  await new Promise<void>((resolve, reject) => {
+    readJson(request, response, (error?: unknown) => {
+      if (error === undefined) resolve();
+      else reject(error);
+    });
+  });
+  return schema.parse(request.body);
+}
+
 /** `bucket/key`, or a bucket, as a resource names it. */
 function placeOf(resource: string): { readonly bucket: string; readonly key: string } {
   const slash = resource.indexOf('/');
@@ -85,6 +107,7 @@ interface Asked {
   readonly resource: string;
   readonly context: Context;
   readonly allowedUnlessDenied?: boolean;
+  readonly unknown?: NonNullable<AccessRequest['unknown']>;
 }
 
 const own = { resource: '', context: {}, allowedUnlessDenied: true } as const;

@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -7,7 +7,7 @@ import type { Bucket, BucketEncryption } from '../../objects/object-layer.ts';
 import type { BucketUsage } from '../../usage/usage.ts';
 import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import type { Gate, Visit } from './authorize.ts';
+import { type Gate, readForm, type Visit } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { inTurns } from './in-turns.ts';
 
@@ -24,7 +24,6 @@ const breadth = 16;
 export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
   const { objects, settings } = services;
   const router = Router();
-  const body = json({ limit: '8kb' });
 
   async function summary(visit: Visit, bucket: Bucket): Promise<BucketSummary> {
     const base = { name: bucket.name, created: bucket.created.toISOString() };
@@ -55,10 +54,11 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
     } satisfies BucketList);
   });
 
-  router.post('/buckets', body, async (request: Request, response: Response) => {
-    const { name, encryption } = bucketForm.parse(request.body);
-    checkBucketName(name);
+  router.post('/buckets', async (request: Request, response: Response) => {
     const visit = { request, response };
+    await gate.requireForSome(visit, 's3:CreateBucket');
+    const { name, encryption } = await readForm(visit, bucketForm);
+    checkBucketName(name);
     await gate.require(visit, 's3:CreateBucket', name, { 's3:locationconstraint': [settings.region] });
     // Before the bucket exists: half of what was asked for would be a bucket without its encryption.
     if (encryption !== undefined) await gate.require(visit, 's3:PutEncryptionConfiguration', name);
@@ -83,10 +83,11 @@ export function bucketRoutes(services: ConsoleServices, gate: Gate): Router {
     response.status(204).end();
   });
 
-  router.put('/buckets/:bucket/encryption', body, async (request: Request, response: Response) => {
+  router.put('/buckets/:bucket/encryption', async (request: Request, response: Response) => {
     const name = bucketOf(request);
-    const encryption = encryptionForm.parse(request.body);
-    await gate.require({ request, response }, 's3:PutEncryptionConfiguration', name);
+    const visit = { request, response };
+    await gate.require(visit, 's3:PutEncryptionConfiguration', name);
+    const encryption = await readForm(visit, encryptionForm);
     await objects.putBucketEncryption(name, { ...asBucketEncryption(encryption), ...(await blockedOf(name)) });
     response.status(204).end();
   });

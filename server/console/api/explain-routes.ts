@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { principalNamed } from '../../admin/principal-named.ts';
@@ -10,7 +10,7 @@ import { openIdSubject } from '../../sts/openid-subject.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { policiesThrough } from './policies-through.ts';
 
@@ -35,9 +35,10 @@ export function explainRoutes(services: ConsoleServices, gate: Gate): Router {
   const { access, identities } = services.administration;
   const router = Router();
 
-  router.post('/explain', json({ limit: '64kb' }), async (request: Request, response: Response) => {
-    const { who, action, resource, context } = question.parse(request.body);
-    await gate.require({ request, response }, 'admin:ExplainPolicy', '');
+  router.post('/explain', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:ExplainPolicy', '');
+    const { who, action, resource, context } = await readForm(visit, question);
     let asked: Asked;
     try {
       asked = await askedAbout(services, who);

@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../admin/policy-names.ts';
@@ -6,7 +6,7 @@ import { noSuchGroup } from '../../identities/change-groups.ts';
 import type { Group } from '../../identities/identity-records.ts';
 import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { listed, listQuery } from './listed.ts';
 import { mayAttach } from './may-attach.ts';
@@ -24,7 +24,6 @@ const newGroup = z.strictObject({
 /** Groups of users, as `mc admin group` has them. */
 export function groupRoutes({ identities }: Administration, gate: Gate): Router {
   const router = Router();
-  const body = json({ limit: '256kb' });
 
   async function rowOf({ name, status, members: all, updatedAt }: Group): Promise<GroupRow> {
     return {
@@ -55,10 +54,10 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
     response.json({ groups, ...more } satisfies GroupList);
   });
 
-  router.post('/groups', body, async (request: Request, response: Response) => {
-    const form = newGroup.parse(request.body);
+  router.post('/groups', async (request: Request, response: Response) => {
     const visit = { request, response };
     await gate.require(visit, 'admin:AddUserToGroup', '');
+    const form = await readForm(visit, newGroup);
     if (form.policies.length > 0) await gate.require(visit, mayAttach, '');
     if ((await identities.group(form.name)) !== undefined) {
       throw new ConsoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
@@ -80,9 +79,10 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
     response.status(204).end();
   });
 
-  router.put('/group/members', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ members }).parse(request.body);
-    await gate.require({ request, response }, 'admin:AddUserToGroup', '');
+  router.put('/group/members', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:AddUserToGroup', '');
+    const form = await readForm(visit, z.strictObject({ members }));
     const { name, members: now } = await known(request);
     const gone = now.filter((member) => !form.members.includes(member));
     // Adding first: a name of nobody is refused before anybody is taken out.
@@ -91,16 +91,18 @@ export function groupRoutes({ identities }: Administration, gate: Gate): Router 
     response.status(204).end();
   });
 
-  router.put('/group/status', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ status: z.enum(['enabled', 'disabled']) }).parse(request.body);
-    await gate.require({ request, response }, 'admin:EnableGroup', '');
+  router.put('/group/status', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:EnableGroup', '');
+    const form = await readForm(visit, z.strictObject({ status: z.enum(['enabled', 'disabled']) }));
     await identities.setGroupStatus(queryText(request, 'name'), form.status);
     response.status(204).end();
   });
 
-  router.put('/group/policies', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ policies }).parse(request.body);
-    await gate.require({ request, response }, mayAttach, '');
+  router.put('/group/policies', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, mayAttach, '');
+    const form = await readForm(visit, z.strictObject({ policies }));
     await identities.setAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });

@@ -3,7 +3,7 @@ import type { BodyMemory, BodySender } from '../../../platform/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /** The largest document that a route of the console takes; what is longer streams, or is refused by its length. */
-const maxDocument = 256 * 1024;
+export const maxDocument = 256 * 1024;
 
 /** Milliseconds for a whole document. */
 const maxMs = 60_000;

@@ -1,9 +1,9 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { GuessLimits, TooManyGuesses } from '../../access/guess-limits.ts';
 import type { ConsoleServices } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { ConsoleError, tooManyAttempts } from './console-error.ts';
 import { secretEqual } from './secret-equal.ts';
 import { originOf } from './source.ts';
@@ -20,8 +20,8 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, gate
   // Who finds an open session must not guess the secret behind it.
   const limits = new GuessLimits(clock);
 
-  router.put('/own-secret-key', json({ limit: '8kb' }), async (request: Request, response: Response) => {
-    const { currentSecretKey, secretKey } = form.parse(request.body);
+  router.put('/own-secret-key', async (request: Request, response: Response) => {
+    const visit = { request, response };
     const { accessKey, principal, secretKey: known } = visitorOf(response).credentials;
     if (principal.kind !== 'user') {
       throw new ConsoleError(
@@ -29,7 +29,8 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, gate
         'Only users of this store have a secret key to change here; you are signed in by other credentials.',
       );
     }
-    await gate.requireOwn({ request, response }, 'admin:CreateUser');
+    await gate.requireOwn(visit, 'admin:CreateUser');
+    const { currentSecretKey, secretKey } = await readForm(visit, form);
     const prove = () => {
       if (secretEqual(currentSecretKey, known)) return Promise.resolve();
       const message = 'This is not your secret key now.';

@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../admin/policy-names.ts';
@@ -14,7 +14,7 @@ import type {
   PolicyRow,
 } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { listed, listQuery } from './listed.ts';
 import { queryText } from './query-text.ts';
 
@@ -30,7 +30,6 @@ const policyForm = z.strictObject({
 /** Policies by name, as `mc admin policy` has them, with what they were before. */
 export function policyRoutes({ identities }: Administration, gate: Gate): Router {
   const router = Router();
-  const body = json({ limit: '256kb' });
 
   async function holdersOf(name: string) {
     return listed(identities.attachedTo(name), {
@@ -72,9 +71,10 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
     } satisfies PolicyAnswer);
   });
 
-  router.put('/policy', body, async (request: Request, response: Response) => {
-    const form = policyForm.parse(request.body);
-    await gate.require({ request, response }, 'admin:CreatePolicy', '');
+  router.put('/policy', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:CreatePolicy', '');
+    const form = await readForm(visit, policyForm);
     const expected =
       form.expects === undefined
         ? undefined
@@ -92,8 +92,9 @@ export function policyRoutes({ identities }: Administration, gate: Gate): Router
   });
 
   /** Says what a document would mean while it is written; it needs no right, and changes nothing. */
-  router.post('/policy-check', body, (request: Request, response: Response) => {
-    const form = z.strictObject({ document }).parse(request.body);
+  router.post('/policy-check', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    const form = await readForm(visit, z.strictObject({ document }));
     const parsed = parseNewPolicy(form.document);
     response.json({ content: parsed.statements, warnings: policyWarnings(parsed) } satisfies CheckedDocument);
   });

@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type {
@@ -13,7 +13,7 @@ import type {
   ProviderTest,
 } from '../contract/provider-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import type { Gate } from './authorize.ts';
+import { type Gate, readForm } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
 import { mayAttach } from './may-attach.ts';
 import { isEncrypted } from './source.ts';
@@ -27,7 +27,6 @@ const name = z.string().trim().min(1).max(64);
 export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   const kinds = services.administration.identityProviders ?? [];
   const router = Router();
-  const body = json({ limit: '256kb' });
 
   const kindOf = (type: string): IdentityProviderConfigurations => {
     const found = kinds.find((kind) => typeOf(kind) === type);
@@ -92,19 +91,21 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
     } satisfies ProviderAnswer);
   });
 
-  router.post('/identity-providers', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ name, values }).parse(request.body);
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
-    await gate.require({ request, response }, mayAttach, '');
+  router.post('/identity-providers', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:ConfigUpdate', '');
+    await gate.require(visit, mayAttach, '');
+    const form = await readForm(visit, z.strictObject({ name, values }));
     await kindOf(queryText(request, 'type')).save(form.name, mapOf(form.values), 'add');
     response.status(201).json({});
   });
 
   /** Exactly these keys from now on; what is redacted stays. */
-  router.put('/identity-provider', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ values }).parse(request.body);
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
-    await gate.require({ request, response }, mayAttach, '');
+  router.put('/identity-provider', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:ConfigUpdate', '');
+    await gate.require(visit, mayAttach, '');
+    const form = await readForm(visit, z.strictObject({ values }));
     const kind = kindOf(queryText(request, 'type'));
     const id = queryText(request, 'name');
     // Replacing makes what is not there: a page that is old must not bring a provider back that somebody removed.
@@ -115,10 +116,11 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
     response.status(204).end();
   });
 
-  router.put('/identity-provider/enabled', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ enabled: z.boolean() }).parse(request.body);
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
-    await gate.require({ request, response }, mayAttach, '');
+  router.put('/identity-provider/enabled', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:ConfigUpdate', '');
+    await gate.require(visit, mayAttach, '');
+    const form = await readForm(visit, z.strictObject({ enabled: z.boolean() }));
     const change = new Map([['enable', form.enabled ? 'on' : 'off']]);
     await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), change, 'update');
     response.status(204).end();
@@ -131,11 +133,13 @@ export function providerRoutes(services: ConsoleServices, gate: Gate): Router {
   });
 
   /** Asks the provider as saving would, with what a form holds or what is saved, and changes nothing. */
-  router.post('/identity-provider/test', body, async (request: Request, response: Response) => {
-    const form = z
-      .strictObject({ values: values.optional(), person: z.string().trim().max(1_024).optional() })
-      .parse(request.body);
-    await gate.require({ request, response }, 'admin:ConfigUpdate', '');
+  router.post('/identity-provider/test', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:ConfigUpdate', '');
+    const form = await readForm(
+      visit,
+      z.strictObject({ values: values.optional(), person: z.string().trim().max(1_024).optional() }),
+    );
     const kind = kindOf(queryText(request, 'type'));
     if (kind.test === undefined) throw new ConsoleError('BadRequest', 'Providers of this type cannot be tested here.');
     const given = form.values === undefined ? undefined : mapOf(form.values);

@@ -1,4 +1,4 @@
-import { json, Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../admin/policy-names.ts';
@@ -9,7 +9,7 @@ import { newSecretKey } from '../../identities/new-keys.ts';
 import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
-import type { Gate, Visit } from './authorize.ts';
+import { type Gate, readForm, type Visit } from './authorize.ts';
 import { existingGroups, setGroupsOf } from './groups-of-user.ts';
 import { listed, listQuery } from './listed.ts';
 import { mayAttach } from './may-attach.ts';
@@ -32,7 +32,6 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
   const { administration, clock } = services;
   const { identities } = administration;
   const router = Router();
-  const body = json({ limit: '64kb' });
 
   async function rowOf({ accessKey, status: now, updatedAt }: User): Promise<UserRow> {
     return {
@@ -69,10 +68,10 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
     response.json({ users, ...more } satisfies UserList);
   });
 
-  router.post('/users', body, async (request: Request, response: Response) => {
-    const form = newUser.parse(request.body);
+  router.post('/users', async (request: Request, response: Response) => {
     const visit = { request, response };
     await gate.require(visit, 'admin:CreateUser', '');
+    const form = await readForm(visit, newUser);
     if (form.policies.length > 0) await gate.require(visit, mayAttach, '');
     if (form.groups.length > 0) await gate.require(visit, 'admin:AddUserToGroup', '');
     // Before the user is there, without the rights that were meant.
@@ -100,16 +99,18 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
     response.status(204).end();
   });
 
-  router.put('/user/status', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ status }).parse(request.body);
-    await gate.require({ request, response }, 'admin:EnableUser', '');
+  router.put('/user/status', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:EnableUser', '');
+    const form = await readForm(visit, z.strictObject({ status }));
     await identities.putUser({ accessKey: queryText(request, 'name'), status: form.status });
     response.status(204).end();
   });
 
-  router.put('/user/secret-key', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ secretKey: z.string().min(1).max(256).optional() }).parse(request.body);
-    await gate.require({ request, response }, 'admin:CreateUser', '');
+  router.put('/user/secret-key', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:CreateUser', '');
+    const form = await readForm(visit, z.strictObject({ secretKey: z.string().min(1).max(256).optional() }));
     const name = queryText(request, 'name');
     if ((await identities.user(name)) === undefined) throw noSuchUser(name);
     const made = form.secretKey === undefined ? newSecretKey() : undefined;
@@ -117,16 +118,18 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
     response.json(secretAnswer(name, made));
   });
 
-  router.put('/user/policies', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ policies: names }).parse(request.body);
-    await gate.require({ request, response }, mayAttach, '');
+  router.put('/user/policies', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, mayAttach, '');
+    const form = await readForm(visit, z.strictObject({ policies: names }));
     await identities.setAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });
 
-  router.put('/user/groups', body, async (request: Request, response: Response) => {
-    const form = z.strictObject({ groups: names }).parse(request.body);
-    await gate.require({ request, response }, 'admin:AddUserToGroup', '');
+  router.put('/user/groups', async (request: Request, response: Response) => {
+    const visit = { request, response };
+    await gate.require(visit, 'admin:AddUserToGroup', '');
+    const form = await readForm(visit, z.strictObject({ groups: names }));
     const name = queryText(request, 'name');
     if ((await identities.user(name)) === undefined) throw noSuchUser(name);
     await existingGroups(identities, form.groups);
