@@ -82,7 +82,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
     sealing.look(view);
   });
   const tasks = new TaskReport({ records: services.stores.records, random: randomBytes });
-  const sealing = keepSealing(services, log);
+  const sealing = keepSealing(services, log, tasks);
 
   const attempt = async () => {
     await services.stores.reach();
@@ -135,14 +135,17 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
             tasks,
           );
           void replicas.work();
-          void warnOfPolicies({ identities: services.access.identities, objects: services.objects }, log).catch(
-            (error: unknown) => log.error({ err: error }, 'the stored policies could not be looked through'),
-          );
+          void tasks
+            .run('policies', 0, () =>
+              warnOfPolicies({ identities: services.access.identities, objects: services.objects }, log),
+            )
+            .catch((error: unknown) => log.error({ err: error }, 'the stored policies could not be looked through'));
           if (settings.browser.enabled) {
             const known = {
               endpoint: await endpoint.promise,
               deploymentId: deployment,
               others: () => others(replicas.view(), options),
+              tasks,
             };
             console = openConsole(options, services, server, { ...known, events }, log);
           }
@@ -194,6 +197,7 @@ interface KnownSinceStart {
   readonly deploymentId: string;
   readonly events: RequestEvents;
   readonly others: () => readonly OtherServer[];
+  readonly tasks: TaskReport;
 }
 
 function others({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
@@ -226,6 +230,7 @@ async function openConsole(
     directory: services.directory,
     assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
     records: services.sealed,
+    tasks: known.tasks,
     bodies: new BodyMemory(options.bodies),
     events: known.events,
     findSource: createSourceFinder(settings.proxies),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../platform/logger.ts';
 import { keyServiceKeys } from './encryption/key-service-keys.ts';
@@ -6,6 +7,7 @@ import { noKeySource } from './encryption/no-key-source.ts';
 import { sealedKey, sealedRecords } from './encryption/sealed-records.ts';
 import { FakeKeyService } from './encryption/testing.ts';
 import { keepSealing } from './keep-sealing.ts';
+import { readBackgroundTasks, TaskReport } from './maintenance/background-tasks.ts';
 import { MemoryRecordStore } from './store/memory/memory-record-store.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -20,8 +22,12 @@ const view = (leads: boolean, ...withKeys: readonly boolean[]) => ({
 
 function server(records: MemoryRecordStore, keys: KeySource) {
   const sealed = sealedRecords({ records, keys });
-  return { sealed, sealing: keepSealing({ keys, sealed }, log) };
+  const tasks = new TaskReport({ records, random: randomBytes });
+  return { sealed, sealing: keepSealing({ keys, sealed }, log, tasks) };
 }
+const taskOf = async (records: MemoryRecordStore) =>
+  (await readBackgroundTasks(records)).find(({ task }) => task === 'sealing');
+
 const keys = keyServiceKeys(new FakeKeyService(), { defaultKey: 'default-key' });
 
 describe('sealing', () => {
@@ -46,6 +52,23 @@ describe('sealing', () => {
     expect((await records.get(identity))?.value.includes('secret')).toBe(false);
     expect((await other.sealed.get(identity))?.value).toEqual(secret);
     expect(other.sealed.sealing).toBe(true);
+  });
+
+  it('that fails later is told of as a background task, until it is on', async () => {
+    const records = new MemoryRecordStore();
+    const service = new FakeKeyService();
+    const [one, later] = [
+      server(records, keyServiceKeys(service, { defaultKey: 'default-key' })),
+      server(records, keys),
+    ];
+    await one.sealing.start(view(true, true, false));
+    expect(await taskOf(records)).toBeUndefined();
+    service.refusing = 'generate';
+    one.sealing.look(view(true, true, true));
+    await expect.poll(() => taskOf(records)).toMatchObject({ failure: { attempts: 1 } });
+    await later.sealing.start(view(true, true, true));
+    expect(await taskOf(records)).toMatchObject({ lastSuccess: expect.any(Number) as number });
+    expect((await taskOf(records))?.failure).toBeUndefined();
   });
 
   it('does not begin while a server is there without it', async () => {

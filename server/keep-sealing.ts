@@ -1,7 +1,11 @@
 import type { Logger } from '../platform/logger.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
+import type { TaskReport } from './maintenance/background-tasks.ts';
 import type { ReplicasView } from './replicas/replicas.ts';
 import type { Services } from './services.ts';
+
+/** Milliseconds after a failure. */
+const retryMs = 5_000;
 
 export interface Sealing {
   /** Opens the sealed records, and turns sealing on where every server has the key service. */
@@ -14,14 +18,20 @@ export interface Sealing {
  * Sealing begins when every server that is there has the key service: one without could not read what the others seal, and while
  * servers are replaced one by one some have it before others. What one turns on, the others notice by themselves.
  */
-export function keepSealing({ keys, sealed }: Pick<Services, 'keys' | 'sealed'>, log: Logger): Sealing {
+export function keepSealing(
+  { keys, sealed }: Pick<Services, 'keys' | 'sealed'>,
+  log: Logger,
+  tasks: Pick<TaskReport, 'run'>,
+): Sealing {
   let turning = false;
   let waits = false;
 
   async function turnOn(): Promise<void> {
     turning = true;
     try {
-      await sealed.start({ turnOn: true });
+      await tasks.run('sealing', retryMs, () => sealed.start({ turnOn: true }));
+      // Too soon after a failure, nothing is tried.
+      if (!sealed.sealing) return;
       log.info({ event: 'sealing' }, 'identities and settings are sealed: every server has the key service');
     } catch (error) {
       log.warn({ err: error }, 'identities and settings could not be sealed yet');
@@ -35,6 +45,8 @@ export function keepSealing({ keys, sealed }: Pick<Services, 'keys' | 'sealed'>,
       const everyone = view.live.every(({ keyService }) => keyService);
       await sealed.start({ turnOn: everyone });
       waits = keys !== noKeySource && !sealed.sealing;
+      // It ends a failure that was told of before.
+      if (sealed.sealing) await tasks.run('sealing', retryMs, () => Promise.resolve());
       if (!waits) return;
       const without = view.live.filter(({ keyService }) => !keyService).map(({ endpoint }) => endpoint);
       log.info(

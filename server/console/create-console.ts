@@ -52,9 +52,10 @@ export function createConsole(services: ConsoleServices): RequestListener {
   });
   const gate = new Gate(services);
 
-  const sweep = sweeping(services.records, [sessionRoom, pendingRoom], services.clock, (error) => {
+  const failed = (error: unknown) => {
     log.error({ err: error }, 'expired sessions of the console could not be removed');
-  });
+  };
+  const sweep = sweeping(services.records, [sessionRoom, pendingRoom], services.clock, failed, services.tasks);
 
   const app = express();
   app.disable('x-powered-by');

@@ -25,6 +25,8 @@ export interface ConsoleServices {
   /** Sealed: sign-in sessions and sign-ins under way are secrets. */
   readonly records: ConsoleRecords;
   readonly administration: Administration;
+  /** Keeps how the removal of expired sessions fares; absent where nobody asks. */
+  readonly tasks?: ConsoleTasks;
   readonly settings: ConsoleSettings;
   /** Told of calls that are over; absent where nobody listens. */
   readonly events?: RequestEvents;
@@ -34,6 +36,11 @@ export interface ConsoleServices {
   readonly bodies?: BodyMemory;
   readonly clock: () => Date;
   readonly log: ConsoleLog;
+}
+
+/** Runs a background task, and keeps how it fares. Rejects with its error. */
+export interface ConsoleTasks {
+  run(task: string, retryMs: number, work: () => Promise<void>): Promise<void>;
 }
 
 /** What administrators see and change: the same functions as behind the admin API. */

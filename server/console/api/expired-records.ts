@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sealedWithin } from '../../encryption/sealed-records.ts';
-import type { ConsoleRecords } from '../services.ts';
+import type { ConsoleRecords, ConsoleTasks } from '../services.ts';
 
 const expiring = z.object({ expires: z.number() });
 const intervalMs = 10 * 60_000;
@@ -24,13 +24,18 @@ export function sweeping(
   rooms: readonly string[],
   clock: () => Date,
   failed: (error: unknown) => void,
+  tasks?: ConsoleTasks,
 ): () => void {
+  const sweepAll = async () => {
+    const now = clock().getTime();
+    for (const room of rooms) await sweepExpired(records, room, now);
+  };
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock().getTime();
     if (now - last < intervalMs) return;
     last = now;
-    Promise.all(rooms.map((room) => sweepExpired(records, room, now))).catch(failed);
+    (tasks === undefined ? sweepAll() : tasks.run('sessions', intervalMs, sweepAll)).catch(failed);
   };
 }
 
