@@ -21,6 +21,7 @@ export const s3ErrorCodes = {
   InvalidAccessKeyId: [403, 'The access key ID that you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid argument.'],
   InvalidBucketName: [400, 'The specified bucket is not valid.'],
+  InvalidChunkSizeError: [403, 'Only the last chunk is allowed to have a size less than 8192 bytes'],
   InvalidDigest: [400, 'The Content-MD5 or checksum value that you specified is not valid.'],
   InvalidEncryptionAlgorithmError: [400, 'The encryption request that you specified is not valid.'],
   InvalidPart: [400, 'One or more of the specified parts could not be found, or its entity tag did not match.'],

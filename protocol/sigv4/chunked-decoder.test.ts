@@ -149,6 +149,22 @@ describe('unsigned chunks with a trailer', () => {
   });
 });
 
+/** Signed chunks of these contents, and the last one. */
+function signedChunks(...contents: readonly string[]): string[] {
+  const chunks = new ChunkSignatures({
+    signingKey,
+    timestamp: '20130524T000000Z',
+    scope: formatScope(scope),
+    seed: exampleSeed,
+  });
+  return [...contents, ''].map((text) => {
+    const signature = chunks.chunk(createHash('sha256').update(text).digest('hex'));
+    return `${text.length.toString(16)};chunk-signature=${signature}\r\n${text}${text === '' ? '' : '\r\n'}`;
+  });
+}
+const sent = (decodedLength: number, ...parts: readonly string[]) =>
+  codeOf(decode(Buffer.from(`${parts.join('')}\r\n`), { ...exampleDecoding, decodedLength }));
+
 describe('signed chunks', () => {
   it('takes an empty line before the trailer signature, as some clients send it', async () => {
     const lines = trailerBody.toString('latin1').replace('sOO8/Q==\r\n', 'sOO8/Q==\n\r\n');
@@ -172,21 +188,23 @@ describe('signed chunks', () => {
     expect(await codeOf(decode(unsigned, exampleDecoding))).toBe('IncompleteBody');
   });
 
+  it.each([
+    ['a chunk of 8,191 bytes before another', [8_191, 8_192], 'InvalidChunkSizeError'],
+    ['a chunk of a byte before one of a byte', [1, 1], 'InvalidChunkSizeError'],
+    ['a small chunk amid large ones', [8_192, 10, 8_192], 'InvalidChunkSizeError'],
+    ['chunks of 8,192 bytes', [8_192, 8_192], 'none'],
+    ['a small chunk that is the last', [8_192, 1], 'none'],
+    ['one small chunk', [1], 'none'],
+    ['no bytes', [], 'none'],
+  ])('answers %s as AWS does', async (_what, sizes, code) => {
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    expect(await sent(total, ...signedChunks(...sizes.map((size) => 'a'.repeat(size))))).toBe(code);
+  });
+
   it('refuses chunks in another order', async () => {
-    const chunks = new ChunkSignatures({
-      signingKey,
-      timestamp: '20130524T000000Z',
-      scope: formatScope(scope),
-      seed: exampleSeed,
-    });
-    const [a, b] = ['a', 'b'].map((text) => {
-      const signature = chunks.chunk(createHash('sha256').update(text).digest('hex'));
-      return `1;chunk-signature=${signature}\r\n${text}\r\n`;
-    });
-    const last = `0;chunk-signature=${chunks.chunk(createHash('sha256').digest('hex'))}\r\n\r\n`;
-    const decoding = { ...exampleDecoding, decodedLength: 2 };
-    expect(await codeOf(decode(Buffer.from(`${a}${b}${last}`), decoding))).toBe('none');
-    expect(await codeOf(decode(Buffer.from(`${b}${a}${last}`), decoding))).toBe('SignatureDoesNotMatch');
+    const [a = '', b = '', last = ''] = signedChunks('a'.repeat(8_192), 'b'.repeat(8_192));
+    expect(await sent(16_384, a, b, last)).toBe('none');
+    expect(await sent(16_384, b, a, last)).toBe('SignatureDoesNotMatch');
   });
 
   it('come out the same however the stream is split', async () => {

@@ -27,11 +27,14 @@ export interface DecodedBody extends AsyncIterable<Buffer> {
 /** `<size in hex>;chunk-signature=<64 digits>`. */
 const longestChunkHeader = 256;
 
+/** Bytes of each signed chunk but the last. Unsigned chunks may be smaller: the JavaScript SDK sends a stream as it reads it. */
+const leastSignedChunk = 8_192;
+
 /**
  * Takes the aws-chunked framing off a body, without ever holding more of it than one buffer of `source`.
  *
- * Iterating throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (broken framing, or not the declared length) or
- * `MalformedTrailerError`. Bytes yielded before are not vouched for until the iteration has ended.
+ * Iterating throws S3Error `SignatureDoesNotMatch`, `IncompleteBody` (broken framing, or not the declared length),
+ * `InvalidChunkSizeError` or `MalformedTrailerError`. Bytes yielded before are not vouched for until the iteration has ended.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html
  */
@@ -48,9 +51,12 @@ async function* decode(
   const reader = new ByteReader(source);
   const signatures = decoding.signature && chain(decoding.signature);
   let remaining = decoding.decodedLength;
+  let before = leastSignedChunk;
   try {
     for (let number = 1; ; number += 1) {
       const { size, signature } = parseChunkHeader(await reader.line(longestChunkHeader), signatures !== undefined);
+      if (signatures && size > 0 && before < leastSignedChunk) throw tooSmall(number, before);
+      before = size;
       if (size > remaining) throw wrongLength(decoding.decodedLength, 'more');
       remaining -= size;
       const hash = signatures && createHash('sha256');
@@ -108,6 +114,13 @@ function wrongLength(declared: number, which: 'more' | 'fewer'): S3Error {
     'IncompleteBody',
     `The body has ${which} bytes than x-amz-decoded-content-length says, ${declared}.`,
   );
+}
+
+/** As AWS tells it: the number of the chunk that shows it, and the size of the one before. */
+function tooSmall(number: number, size: number): S3Error {
+  return new S3Error('InvalidChunkSizeError', undefined, {
+    details: { Chunk: String(number), BadChunkSize: String(size) },
+  });
 }
 
 function malformed(why: string): S3Error {
