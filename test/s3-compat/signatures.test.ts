@@ -105,12 +105,15 @@ describe('presigned URLs', () => {
 });
 
 describe('bodies', () => {
+  // Only the last chunk may have less than 8,192 bytes.
+  const first = 'hello '.padEnd(8_192, '.');
+  const whole = `${first}world`;
   const sum = Buffer.alloc(4);
-  sum.writeUInt32BE(crc32('hello world'));
+  sum.writeUInt32BE(crc32(whole));
   const crc = sum.toString('base64');
-  const streaming = { 'x-amz-decoded-content-length': '11', 'content-encoding': 'aws-chunked,gzip' };
+  const streaming = { 'x-amz-decoded-content-length': String(whole.length), 'content-encoding': 'aws-chunked,gzip' };
   const trailing = { ...streaming, 'x-amz-trailer': 'x-amz-checksum-crc32' };
-  const pieces = [Buffer.from('hello '), Buffer.from('world'), Buffer.alloc(0)];
+  const pieces = [Buffer.from(first), Buffer.from('world'), Buffer.alloc(0)];
   const none = Buffer.alloc(0);
 
   it('that were signed whole are checked', async () => {
@@ -124,7 +127,7 @@ describe('bodies', () => {
     expect(await send(signed, [...pieces.map((piece) => signed.chunk(piece)), '\r\n'])).toMatchObject({ status: 200 });
     const stored = await s3.send(new GetObjectCommand({ Bucket, Key: 'chunks' }));
     expect(stored.ContentEncoding).toBe('gzip');
-    expect(await stored.Body?.transformToString()).toBe('hello world');
+    expect(await stored.Body?.transformToString()).toBe(whole);
   });
 
   it('of signed chunks with a trailer are checked by it', async () => {
@@ -132,7 +135,23 @@ describe('bodies', () => {
     const chunks = pieces.map((piece) => signed.chunk(piece));
     const answer = await send(signed, [...chunks, signed.trailer([`x-amz-checksum-crc32:${crc}`])]);
     expect(answer).toMatchObject({ status: 200, head: expect.stringContaining(`x-amz-checksum-crc32: ${crc}`) });
-    expect(await content('trailer')).toBe('hello world');
+    expect(await content('trailer')).toBe(whole);
+  });
+
+  it('of signed chunks that are too small are refused, and of unsigned ones taken', async () => {
+    const small = { 'x-amz-decoded-content-length': '2', 'content-encoding': 'aws-chunked' };
+    const body = (request: ReturnType<typeof put>) => ['a', 'b', ''].map((text) => request.chunk(Buffer.from(text)));
+    const signed = put('small-chunks', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', small);
+    expect(await send(signed, [...body(signed), '\r\n'])).toMatchObject({ status: 403, code: 'InvalidChunkSizeError' });
+    expect((await refusal(content('small-chunks'))).code).toBe('NoSuchKey');
+    const unsigned = put('small-chunks', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', {
+      ...small,
+      'x-amz-trailer': 'x-amz-checksum-crc32',
+    });
+    const total = Buffer.alloc(4);
+    total.writeUInt32BE(crc32('ab'));
+    const trailer = unsigned.trailer([`x-amz-checksum-crc32:${total.toString('base64')}`]);
+    expect(await send(unsigned, [...body(unsigned), trailer])).toMatchObject({ status: 200 });
   });
 
   it('of unsigned chunks with a trailer are checked by it', async () => {
