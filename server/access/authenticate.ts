@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KnownAuthorizations } from '../../protocol/sigv4/authorization-fields.ts';
 import { parseAuthorization } from '../../protocol/sigv4/parse-authorization.ts';
@@ -29,15 +30,19 @@ export interface AuthenticatorOptions {
 }
 
 /** Rejects with the S3Error that tells the client what was wrong with its signature, key, token or clock. */
-export type Authenticate = (request: IncomingRequest) => Promise<AuthenticatedRequest>;
+export type Authenticate = (
+  request: IncomingRequest,
+  /** With those that a presigned URL carries in its query: what they say of the body holds as well. */
+  headers?: IncomingHttpHeaders,
+) => Promise<AuthenticatedRequest>;
 
 /** From a request to who sends it, by Signature Version 4 in the header or the query; anonymous without one. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const verify = createSenderCheck(options);
-  return async (request) => {
+  return async (request, headers = request.headers) => {
     const sender = await verify(request, { services: ['s3'], ...regionRule(request, options.region) });
-    if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, undefined) };
-    return { principal: sender.principal, ...verifiedBody(request, sender.signature) };
+    if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, headers, undefined) };
+    return { principal: sender.principal, ...verifiedBody(request, headers, sender.signature) };
   };
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
 import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload.ts';
@@ -23,47 +24,51 @@ const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['alg
  * The body as the object layer takes it: without framing, and failing at its end when it is not what was signed.
  * `signature` is undefined for anonymous requests. Throws S3Error for headers that contradict each other.
  */
-export function verifiedBody(request: IncomingRequest, signature: VerifiedSignature | undefined): VerifiedBody {
-  const { headers } = request;
+export function verifiedBody(
+  request: Pick<IncomingRequest, 'body'>,
+  headers: IncomingHttpHeaders,
+  signature: VerifiedSignature | undefined,
+): VerifiedBody {
   // Of a presigned URL it stands in the query.
   const payload = payloadKind(signature?.claim.payloadHash ?? textOf(headers['x-amz-content-sha256']));
   switch (payload.kind) {
     case 'unsigned':
     case 'sha256': {
-      refuseTrailer(request);
+      refuseTrailer(headers);
       const size = declaredLength(headers['content-length'], 'Content-Length');
       // Without a body there is nothing to hash but the hash itself may be wrong, which reading finds.
-      const body = new CheckedBody(hasBody(request) ? request.body : nothing, {
+      const body = new CheckedBody(hasBody(headers) ? request.body : nothing, {
         size,
         sha256: payload.kind === 'sha256' ? payload.sha256 : undefined,
       });
       return { body, size };
     }
     case 'streaming':
-      return streaming(request, payload, signature);
+      return streaming(request, headers, payload, signature);
   }
 }
 
+// oxlint-disable-next-line max-params -- what `verifiedBody` has, and the kind of the payload
 function streaming(
-  request: IncomingRequest,
+  request: Pick<IncomingRequest, 'body'>,
+  headers: IncomingHttpHeaders,
   payload: { readonly signed: boolean; readonly trailer: boolean },
   signature: VerifiedSignature | undefined,
 ): VerifiedBody {
   if (payload.signed && signature?.claim.kind !== 'header') {
     throw new S3Error('InvalidRequest', 'A body of signed chunks needs a request that is signed in its header.');
   }
-  const { headers } = request;
   const size = declaredLength(textOf(headers['x-amz-decoded-content-length']), 'x-amz-decoded-content-length');
   if (size === undefined) {
     throw new S3Error('MissingContentLength', 'A streaming body needs the header x-amz-decoded-content-length.');
   }
   const signed = payload.signed && signature !== undefined ? { signature } : {};
   if (!payload.trailer) {
-    refuseTrailer(request);
+    refuseTrailer(headers);
     const body = decodeChunkedBody(request.body, { ...signed, trailer: false, decodedLength: size });
     return { body: countedAt(body, request.body), size };
   }
-  const { name, algorithm, bytes } = announcedChecksum(request);
+  const { name, algorithm, bytes } = announcedChecksum(headers);
   const announced = { trailer: true, announcedTrailers: [name], decodedLength: size };
   const body = decodeChunkedBody(request.body, { ...signed, ...announced });
   return {
@@ -82,7 +87,7 @@ function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySour
 }
 
 /** The one checksum that `x-amz-trailer` announces: a body that says that it has a trailer must say which. */
-function announcedChecksum({ headers }: IncomingRequest) {
+function announcedChecksum(headers: IncomingHttpHeaders) {
   const announced = announcedTrailers(headers) ?? [];
   const [name] = announced;
   if (name === undefined) {
@@ -98,7 +103,7 @@ function announcedChecksum({ headers }: IncomingRequest) {
 }
 
 /** A trailer that cannot come would be a checksum that is never compared. */
-function refuseTrailer({ headers }: IncomingRequest): void {
+function refuseTrailer(headers: IncomingHttpHeaders): void {
   if (headers['x-amz-trailer'] === undefined) return;
   throw new S3Error(
     'MalformedTrailerError',
@@ -115,7 +120,7 @@ function checksumIn(trailers: ReadonlyMap<string, string>, name: string, bytes: 
 }
 
 /** Without either header HTTP/1.1 says that there is no body. */
-function hasBody({ headers }: IncomingRequest): boolean {
+function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 

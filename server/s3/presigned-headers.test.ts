@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { presignUrl } from '../../protocol/sigv4/presign-url.ts';
+import { createAuthenticator } from '../access/authenticate.ts';
+import type { StoredCredentials } from '../access/principal.ts';
 import { testCalls } from './testing-calls.ts';
+
+const root: StoredCredentials = {
+  accessKey: 'root',
+  secretKey: 'root-password',
+  principal: { kind: 'root', accessKey: 'root' },
+};
 
 const presigned = 'X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-SignedHeaders=host&X-Amz-Signature=0';
 const sha256 = encodeURIComponent(createHash('sha256').update('hello').digest('base64'));
@@ -49,6 +58,30 @@ describe('a header in the query of a presigned URL', () => {
     const { code, said } = await put(`${presigned}&${query}`, 'hello', headers);
     expect(code).toBe('InvalidRequest');
     expect(said).toContain(why);
+  });
+
+  it.each([
+    ['a trailer that cannot come', 'x-amz-trailer=x-amz-checksum-crc32', 'MalformedTrailerError'],
+    [
+      'a trailer that is no checksum',
+      'X-Amz-Content-Sha256=STREAMING-UNSIGNED-PAYLOAD-TRAILER&x-amz-decoded-content-length=5&x-amz-trailer=x-amz-meta-a',
+      'InvalidRequest',
+    ],
+  ])('that announces %s is refused as the header is', async (_what, query, code) => {
+    const authenticate = createAuthenticator({ credentials: { credentials: () => Promise.resolve(root) } });
+    const test = await testCalls({ authenticate });
+    const options = { region: 'us-east-1', service: 's3', now: new Date(), expires: 60, method: 'PUT' } as const;
+    const [, hash] = /X-Amz-Content-Sha256=([^&]*)/.exec(query) ?? [];
+    const { pathname, search } = presignUrl(
+      new URL(`http://test/bucket/key?${query.replace(/X-Amz-Content[^&]*&/, '')}`),
+      root,
+      {
+        ...options,
+        ...(hash !== undefined && { payloadHash: hash }),
+      },
+    );
+    expect((await test.call('PUT', `${pathname}${search}`, { body: 'hello' })).code).toBe(code);
+    expect((await test.call('HEAD', '/bucket/key')).status).not.toBe(200);
   });
 
   it('is ignored without a signature there, as S3 does', async () => {

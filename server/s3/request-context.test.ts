@@ -38,6 +38,8 @@ describe('the condition keys of a request', () => {
     ['s3:x-amz-content-sha256', { headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }, 'UNSIGNED-PAYLOAD'],
     ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0' }, 'UNSIGNED-PAYLOAD'],
     ['s3:x-amz-content-sha256', { headers: { 'x-amz-content-sha256': 'abc' }, query: 'X-Amz-Signature=0' }, 'abc'],
+    ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0&X-Amz-Content-Sha256=abc' }, 'abc'],
+    ['s3:x-amz-content-sha256', { query: 'X-Amz-Signature=0&x-amz-content-sha256=abc' }, 'abc'],
     ['s3:x-amz-copy-source', { headers: { 'x-amz-copy-source': '/photos/a.jpg' } }, '/photos/a.jpg'],
     ['s3:x-amz-grant-read', { headers: { 'x-amz-grant-read': 'id="1"' } }, 'id="1"'],
     ['s3:x-amz-metadata-directive', { headers: { 'x-amz-metadata-directive': 'REPLACE' } }, 'REPLACE'],

@@ -29,8 +29,8 @@ export function requestContext(
     context['s3:authType'] = [signed];
     // The only one that is taken.
     context['s3:signatureversion'] = ['AWS4-HMAC-SHA256'];
-    // A signature in an address covers no body; a header below says otherwise.
-    if (signed === inAddress) context['s3:x-amz-content-sha256'] = ['UNSIGNED-PAYLOAD'];
+    // A signature in an address covers no body, unless the address says so, or a header below does.
+    if (signed === inAddress) context['s3:x-amz-content-sha256'] = [payloadHashOf(query) ?? 'UNSIGNED-PAYLOAD'];
   }
   const userAgent = header(request.headers, 'user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
@@ -49,6 +49,11 @@ export function requestContext(
 }
 
 const inAddress = 'REST-QUERY-STRING';
+
+/** SDKs write the name as the header has it, or as the other parameters. */
+function payloadHashOf(query: Query): string | undefined {
+  return query.get('X-Amz-Content-Sha256') ?? query.get('x-amz-content-sha256');
+}
 
 /** Where the signature is; strangers have none. */
 function signedBy({ headers }: IncomingRequest, query: Query): string | undefined {

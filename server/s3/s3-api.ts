@@ -42,7 +42,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     const operation = findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name, bucket);
     request.watch?.isFor(operation.name, { bucket, key });
-    const auth = await services.authenticate(request);
+    const auth = await services.authenticate(request, headers);
     request.watch?.isFrom(auth.principal);
     const whole = headers === request.headers ? request : { ...request, headers };
     const call = new Call(services, whole, auth, { query, bucket, key });

@@ -27,7 +27,7 @@ export interface CallOptions {
 
 /** The S3 API over an object layer in memory, with the bucket `bucket`, asked by somebody who may do what `authorize` says. */
 export async function testCalls(
-  options: Partial<Pick<S3Services, 'customerKeysWithoutTls' | 'servedNames'>> & {
+  options: Partial<Pick<S3Services, 'authenticate' | 'customerKeysWithoutTls' | 'servedNames'>> & {
     readonly authorize?: (request: AccessRequest) => boolean;
     readonly layer?: Parameters<typeof testLayer>[0];
   } = {},
@@ -37,12 +37,14 @@ export async function testCalls(
     objects: test.layer,
     region: 'us-east-1',
     clock: () => new Date(),
-    authenticate: (request) =>
-      Promise.resolve({
-        principal: { kind: 'root', accessKey: 'someone' },
-        body: request.body,
-        size: Number(request.headers['content-length'] ?? 0),
-      }),
+    authenticate:
+      options.authenticate ??
+      ((request) =>
+        Promise.resolve({
+          principal: { kind: 'root', accessKey: 'someone' },
+          body: request.body,
+          size: Number(request.headers['content-length'] ?? 0),
+        })),
     access: {
       credentials: () => Promise.resolve(undefined),
       authorize: (request) =>
