@@ -59,6 +59,8 @@ export class Gate {
     const decided = await decideOneOf([asked.action].flat(), (action) => this.#decide(visit, { ...asked, action }));
     if (decided === undefined) return;
     const { action, decision } = decided;
+    // The decision that counts comes with the resource, once the body is read.
+    if (asked.unknown !== undefined && decision.kind === 'allow') return;
     const { resource } = asked;
     const watch = watchOf(visit.response);
     watch?.isFor(action.replace(/^.*:/, ''), placeOf(resource));
