@@ -331,6 +331,10 @@ describe('refresh', () => {
       await runtime.replace('demo', 'demo-0');
       await until('the pod runs what was changed', () => image(pods()[0]) === 'evil:1');
       await until('it is known', () => image(caches.get('pods').get('default', 'demo-0')) === 'evil:1');
+      await until('the status that the controller wrote is known', () => {
+        const newest = double.get('statefulsets.apps', 'default', 'demo')?.metadata.resourceVersion;
+        return newest === caches.get('statefulSets').get('default', 'demo')?.metadata.resourceVersion;
+      });
       await runtime.refresh(server, secrets());
       const [instance] = (await runtime.observeOne('demo'))?.instances ?? [];
       expect(restartReasons(instance?.inputs ?? [], server.inputs, server.owner)).toEqual([
