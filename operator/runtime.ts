@@ -52,6 +52,8 @@ export interface RunningWorkload {
   /** By name. Fewer than wanted while some are being made. */
   readonly instances: readonly Instance[];
   readonly wanted: number;
+  /** Label selector of the pods; undefined where there are none. */
+  readonly selector?: string;
   /** What the runtime cannot give; beside it an earlier version may run on. */
   readonly refused?: { readonly reason: RefusalReason; readonly message: string };
   /** HOST:PORT by port name. */

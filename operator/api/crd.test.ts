@@ -20,6 +20,14 @@ describe('crds/', () => {
   it.each(files)('$name bounds every string, list and map', ({ content }) => {
     expect(unbounded(schemaOf(content), '')).toEqual([]);
   });
+  it.each(files)('$name bounds and describes every field of the status', ({ content }) => {
+    const status = schemaOf(content, 'status');
+    expect(unbounded(status, '')).toEqual([]);
+    expect(undescribed(status, 'status')).toEqual([]);
+  });
+  it.each(files)('$name lets no field of the status through that it does not name', ({ content }) => {
+    expect(JSON.stringify(schemaOf(content, 'status'))).not.toContain('preserve-unknown-fields');
+  });
   it.each(files)('$name fills in nothing that is of one machine', ({ content }) => {
     expect(content).not.toContain('default: 127.0.0.1');
   });
@@ -32,10 +40,14 @@ describe('crds/', () => {
   });
   it.each(files)('$name has conditions under a status subresource', ({ content }) => {
     const [version] = parse(content).spec.versions;
-    expect(version.subresources).toEqual({ status: {} });
+    expect(version.subresources.status).toEqual({});
     expect(
       version.schema.openAPIV3Schema.properties.status.properties.conditions['x-kubernetes-list-map-keys'],
     ).toEqual(['type']);
+  });
+  it('has a scale subresource of what runs in pods', () => {
+    const scaled = files.filter(({ content }) => parse(content).spec.versions[0].subresources.scale !== undefined);
+    expect(scaled.map(({ name }) => name)).toEqual(['coffer.dev_tenants.yaml', 'coffer.dev_kmsconfigs.yaml']);
   });
   it.each(files)('$name shows Ready and Age', ({ content }) => {
     const columns: { name: string }[] = parse(content).spec.versions[0].additionalPrinterColumns;
@@ -54,6 +66,7 @@ interface Schema {
   readonly type?: string;
   readonly enum?: unknown;
   readonly format?: string;
+  readonly description?: string;
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly items?: Schema;
@@ -61,8 +74,15 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-function schemaOf(content: string): Schema {
-  return parse(content).spec.versions[0].schema.openAPIV3Schema.properties.spec;
+function schemaOf(content: string, part: 'spec' | 'status' = 'spec'): Schema {
+  return parse(content).spec.versions[0].schema.openAPIV3Schema.properties[part];
+}
+
+function undescribed(schema: Schema, path: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const here = `${path}.${name}`;
+    return [...(field.description === undefined ? [here] : []), ...undescribed(field.items ?? field, here)];
+  });
 }
 
 function unbounded(schema: Schema, path: string): string[] {

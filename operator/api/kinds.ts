@@ -8,6 +8,15 @@ import { kmsConfigSpec, type KMSConfigSpec } from './kms-config.ts';
 import { policyBindingRules, policyBindingSpec, type PolicyBindingSpec } from './policy-binding.ts';
 import { policyRules, policySpec, type PolicySpec } from './policy.ts';
 import type { Rules } from './rule.ts';
+import {
+  bucketStatus,
+  credentialsStatus,
+  identityProviderStatus,
+  kmsConfigStatus,
+  policyBindingStatus,
+  policyStatus,
+  tenantStatus,
+} from './status.ts';
 import { tenantRules } from './tenant-rules.ts';
 import { tenantSpec, type TenantSpec } from './tenant.ts';
 import { userRules, userSpec, type UserSpec } from './user.ts';
@@ -29,7 +38,11 @@ export interface Kind<Spec> {
   /** Of `metadata.name`: what is made for the resource has names and labels that begin with it and may be 63 long. */
   readonly maxNameLength: number;
   readonly spec: z.ZodType<Spec>;
+  /** All that the operator writes to its status. */
+  readonly status: z.ZodObject;
   readonly rules: Rules<Spec>;
+  /** Whether `spec.replicas` can be set by the scale subresource. */
+  readonly scales?: true;
   readonly columns: readonly PrinterColumn[];
 }
 
@@ -55,7 +68,9 @@ export const tenantKind: Kind<TenantSpec> = {
   description: 'Tenant is a storage server with its console, its identity providers and its encryption.',
   maxNameLength: 40,
   spec: tenantSpec,
+  status: tenantStatus,
   rules: tenantRules,
+  scales: true,
   columns: [
     ready,
     servers,
@@ -76,6 +91,7 @@ export const identityProviderKind: Kind<IdentityProviderSpec> = {
   description: 'IdentityProvider is an OpenID Connect provider whose users log in to tenants.',
   maxNameLength: 63,
   spec: identityProviderSpec,
+  status: identityProviderStatus,
   rules: identityProviderRules,
   columns: [ready, reason, { name: 'Issuer', type: 'string', jsonPath: '.status.issuer' }, age, wide(message)],
 };
@@ -87,7 +103,9 @@ export const kmsConfigKind: Kind<KMSConfigSpec> = {
   description: 'KMSConfig is a key service and the keystore behind it.',
   maxNameLength: 40,
   spec: kmsConfigSpec,
+  status: kmsConfigStatus,
   rules: kmsConfigRules,
+  scales: true,
   columns: [ready, servers, version, age, wide(reason), wide(message)],
 };
 
@@ -98,6 +116,7 @@ export const bucketKind: Kind<BucketSpec> = {
   description: 'Bucket is a bucket of a tenant, with its encryption, its policy and its tags.',
   maxNameLength: 63,
   spec: bucketSpec,
+  status: bucketStatus,
   rules: bucketRules,
   columns: [
     ready,
@@ -116,6 +135,7 @@ export const policyKind: Kind<PolicySpec> = {
   description: 'Policy is an IAM policy of a tenant.',
   maxNameLength: 63,
   spec: policySpec,
+  status: policyStatus,
   rules: policyRules,
   columns: [
     ready,
@@ -134,6 +154,7 @@ export const policyBindingKind: Kind<PolicyBindingSpec> = {
   description: 'PolicyBinding gives policies of a tenant to users, groups, claims and Kubernetes service accounts.',
   maxNameLength: 63,
   spec: policyBindingSpec,
+  status: policyBindingStatus,
   rules: policyBindingRules,
   columns: [
     ready,
@@ -152,6 +173,7 @@ export const userKind: Kind<UserSpec> = {
   description: 'User is a user of a tenant, with keys in a Secret.',
   maxNameLength: 63,
   spec: userSpec,
+  status: credentialsStatus,
   rules: userRules,
   columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
 };
@@ -163,6 +185,7 @@ export const accessKeyKind: Kind<AccessKeySpec> = {
   description: 'AccessKey is an access key for a program, in a Secret, narrowed by a policy of its own.',
   maxNameLength: 63,
   spec: accessKeySpec,
+  status: credentialsStatus,
   rules: accessKeyRules,
   columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
 };

@@ -32,8 +32,10 @@ for its certificates.
 ${parts.join('\n')}`;
 }
 
-function section<Spec>({ kind, shortNames, description, spec, rules }: Kind<Spec>): string {
-  const schema = z.toJSONSchema(spec, { target: 'openapi-3.0', io: 'input', reused: 'inline' }) as Schema;
+const schemaOf = (type: z.ZodType): Schema =>
+  z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', reused: 'inline' }) as Schema;
+
+function section<Spec>({ kind, shortNames, description, spec, status, rules, scales }: Kind<Spec>): string {
   const messages = [...rules.always, ...rules.onChange].map(({ message }) => `- ${message}`);
   return `## ${kind}
 
@@ -41,11 +43,15 @@ ${description} Short name: \`${shortNames.join(', ')}\`.
 
 | field of spec | type | default | meaning |
 |---|---|---|---|
-${rows(schema, '').join('\n')}
+${rows(schemaOf(spec), '').join('\n')}
 
 Rules:
 
 ${[...new Set(messages)].join('\n')}
+${scales === true ? scaleNote(kind) : ''}
+| field of status | type | meaning |
+|---|---|---|
+${statusRows(schemaOf(status), '').join('\n')}
 `;
 }
 
@@ -56,6 +62,20 @@ function rows(schema: Schema, path: string): string[] {
     const inner = field.items ?? field;
     const row = `| \`${here}\` | ${typeOf(field)} | ${required ? 'required' : valueOf(field.default)} | ${field.description ?? ''} |`;
     return [row, ...rows(inner, field.items === undefined ? `${here}.` : `${here}[].`)];
+  });
+}
+
+function scaleNote(kind: string): string {
+  return `\n\`spec.replicas\` is also that of the scale subresource: \`kubectl scale ${kind.toLowerCase()}/NAME --replicas=3\`.\n`;
+}
+
+function statusRows(schema: Schema, path: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const here = `${path}${name}`;
+    const row = `| \`${here}\` | ${typeOf(field)} | ${field.description ?? ''} |`;
+    // Conditions are those of every Kubernetes resource.
+    const inner = name === 'conditions' ? {} : (field.items ?? field);
+    return [row, ...statusRows(inner, field.items === undefined ? `${here}.` : `${here}[].`)];
   });
 }
 

@@ -47,3 +47,7 @@ describe('what an operator started to which a default image was no input', () =>
     expect(running(rendered('coffer:0')).inputs).toEqual(rendered('coffer:0'));
   });
 });
+
+it('tells the selector of its pods, as its StatefulSet has it', () => {
+  expect(running([port]).selector).toBe('app.kubernetes.io/managed-by=coffer-operator,coffer.dev/workload=demo-server');
+});

@@ -7,7 +7,7 @@ import { ownerOf } from './watching.ts';
 import { instanceOf, workloadState } from './instance-state.ts';
 import { statefulSetView } from './live-workload.ts';
 import { readInputs } from './objects/inputs-annotation.ts';
-import { driftedAnnotation, inputsAnnotation } from './objects/labels.ts';
+import { driftedAnnotation, inputsAnnotation, podSelector } from './objects/labels.ts';
 import { serviceAddress } from './workload-files.ts';
 
 const service = z.object({
@@ -59,9 +59,16 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     state: workloadState(instances, spec.replicas),
     instances,
     wanted: spec.replicas,
+    selector: selectorOf(metadata.name),
     ...(live.refused === undefined ? {} : { refused: live.refused }),
     addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
   };
+}
+
+function selectorOf(workload: string): string {
+  return Object.entries(podSelector(workload))
+    .map(([label, value]) => `${label}=${value}`)
+    .join();
 }
 
 /** What was started when a default image was no input yet: the image that it runs tells what was recorded. */

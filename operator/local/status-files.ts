@@ -105,7 +105,7 @@ export class StatusFiles implements StatusStore {
       const kept = keyService === undefined ? {} : { keyService };
       await this.put(
         { kind, name },
-        { ...kept, observedGeneration, servers: '0/0', health: 'Unavailable', conditions },
+        { ...kept, observedGeneration, servers: '0/0', replicas: 0, health: 'Unavailable', conditions },
       );
     }
   }

@@ -17,6 +17,9 @@ export interface ResourceStatus {
   readonly conditions: readonly Condition[];
   /** Ready of wanted: `2/3`. */
   readonly servers?: string;
+  /** Pods that there are, ready or not: what the scale subresource tells, with the selector that finds them. */
+  readonly replicas?: number;
+  readonly selector?: string;
   readonly health?: Health;
   /** Of what runs; several while they are replaced. */
   readonly version?: string;

@@ -1,7 +1,8 @@
+import { eachKind } from '../api/each-kind.ts';
 import type { CofferObject, Secret } from '../api/object.ts';
 import { manifestOf, type Spec } from '../api/rule-cases.ts';
 import { validate } from '../api/validate.ts';
-import type { ResourceReference } from '../workload.ts';
+import type { ResourceKind, ResourceReference } from '../workload.ts';
 import { AcceptedProviders } from './accepted-providers.ts';
 import type { ProviderCheck } from './check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
@@ -32,6 +33,8 @@ export class Namespace {
   /** The root credentials of every tenant. */
   root: Readonly<Record<string, string>> = { rootUser: 'u', rootPassword: 'p' };
   readonly errors: string[] = [];
+  /** What of the statuses that were written their schemas do not have. */
+  readonly misfits: string[] = [];
   /** Passes that were taken, by `Kind/name`. */
   readonly passes: string[] = [];
   readonly counted: string[] = [];
@@ -94,6 +97,7 @@ export class Namespace {
         await reconciler.reconcile(about).catch((error: unknown) => this.errors.push(String(error)));
       }
     }
+    if (this.misfits.length > 0) throw new Error(this.misfits.join('; '));
   }
 
   /** Starts, lets everything become ready, and forgets what was told so far. */
@@ -153,9 +157,18 @@ export class Namespace {
 
   #put(about: ResourceReference, status: ResourceStatus): void {
     const key = objectKey(about);
+    this.misfits.push(...statusMisfits(about.kind, status));
     if (JSON.stringify(this.statuses.get(key)) !== JSON.stringify(status)) this.writes.push(key);
     this.statuses.set(key, status);
   }
+}
+
+const statuses = new Map(eachKind(({ kind, status }) => [kind, status] as const));
+
+/** For tests: what of a status the schema of its kind does not have, or refuses. */
+export function statusMisfits(kind: ResourceKind, status: object): readonly string[] {
+  const parsed = statuses.get(kind)?.safeParse(JSON.parse(JSON.stringify(status)));
+  return parsed?.error?.issues.map(({ path, message }) => `status of ${kind}: ${path.join('.')}: ${message}`) ?? [];
 }
 
 export function made<Kind extends CofferObject['kind']>(

@@ -125,7 +125,9 @@ describe('status', () => {
     const status = {
       observedGeneration: 1,
       servers: '1/1',
-      health: 'green',
+      replicas: 1,
+      selector: 'coffer.dev/workload=status-server',
+      health: 'Healthy',
       version: '1.2.3',
       addresses: { s3: 'status-server.default.svc:9000' },
       rollout: { reason: 'ImageChanged: spec.image of Tenant status', updated: 0, total: 1 },
@@ -135,11 +137,67 @@ describe('status', () => {
     const patch = JSON.stringify({ status });
     await kubectl(['patch', 'tenant', 'status', '--type=merge', '--subresource=status', '-p', patch]);
     expect(await kubectl(['get', 'ten', 'status', '--no-headers'])).toMatch(
-      /^status\s+True\s+1\/1\s+green\s+1\.2\.3\s/,
+      /^status\s+True\s+1\/1\s+Healthy\s+1\.2\.3\s/,
     );
     expect(await kubectl(['get', 'ten', 'status', '--no-headers', '-o', 'wide'])).toMatch(/Ready\s+it runs/);
     const kept = JSON.parse(await kubectl(['get', 'tenant', 'status', '-o', 'json'])) as { status: unknown };
     expect(kept.status).toEqual(status);
     await kubectl(['wait', '--for=condition=Ready', '--timeout=5s', 'tenant/status']);
+  });
+});
+
+describe('the scale subresource', () => {
+  const path = '/apis/coffer.dev/v1alpha1/namespaces/default';
+  const get = async (plural: string, name: string): Promise<unknown> => {
+    const { spec, status } = JSON.parse(await kubectl(['get', '--raw', `${path}/${plural}/${name}/scale`])) as {
+      spec: unknown;
+      status: unknown;
+    };
+    return { spec, status };
+  };
+  const scale = async (resource: string, replicas: number): Promise<string> => {
+    try {
+      await kubectl(['scale', resource, `--replicas=${replicas}`]);
+      return '';
+    } catch (error) {
+      return (error as { stderr?: string }).stderr ?? String(error);
+    }
+  };
+  const elsewhere = {
+    records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } },
+    blobs: { sharedVolume: { claimName: 'shared' } },
+  };
+
+  it('of a Tenant tells how many there are and which pods they are', async () => {
+    await kubectl(['create', '-f', '-'], JSON.stringify(manifestOf('Tenant', 'several', { storage: elsewhere })));
+    const status = { replicas: 1, selector: 'coffer.dev/workload=several-server' };
+    const patch = JSON.stringify({ status });
+    await kubectl(['patch', 'tenant', 'several', '--type=merge', '--subresource=status', '-p', patch]);
+    expect(await get('tenants', 'several')).toEqual({ spec: { replicas: 1 }, status });
+  });
+  it('of a Tenant sets spec.replicas', async () => {
+    expect(await scale('tenant/several', 3)).toBe('');
+    const patch = JSON.stringify({ spec: { replicas: 4 } });
+    expect(await kubectl(['get', 'tenant', 'several', '-o', 'jsonpath={.spec.replicas}'])).toBe('3');
+    await kubectl(['patch', 'tenant', 'several', '--subresource=scale', '--type=merge', '-p', patch]);
+    expect(await kubectl(['get', 'tenant', 'several', '-o', 'jsonpath={.spec.replicas}'])).toBe('4');
+  });
+  it('refuses several servers where the store serves one, with the reason', async () => {
+    const single = manifestOf('Tenant', 'single', { storage: { size: '1Gi' } });
+    await kubectl(['create', '-f', '-'], JSON.stringify(single));
+    const said = await scale('tenant/single', 3);
+    expect(said).toContain('spec.replicas: Invalid value');
+    expect(said).toContain('the store on a volume of its own serves one server');
+    expect(await get('tenants', 'single')).toMatchObject({ spec: { replicas: 1 } });
+  });
+  it('refuses none: a tenant that rests is hibernated', async () => {
+    expect(await scale('tenant/several', 0)).toContain('spec.replicas');
+  });
+  it('of a KMSConfig sets spec.replicas', async () => {
+    const azure = { endpoint: 'https://vault.example', managedIdentity: {} };
+    const manifest = manifestOf('KMSConfig', 'several', { keystore: { azure }, defaultKey: 'first' });
+    await kubectl(['create', '-f', '-'], JSON.stringify(manifest));
+    expect(await scale('kmsconfig/several', 2)).toBe('');
+    expect(await get('kmsconfigs', 'several')).toMatchObject({ spec: { replicas: 2 } });
   });
 });

@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { statusMisfits } from '../../operator/reconcile/reconciler-harness.ts';
 import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
 import type { Declared, Tenant } from '../../operator/api/object.ts';
 import { callAdmin, type AdminCall } from '../../operator/declared/admin-request.ts';
@@ -46,6 +48,9 @@ export class TestTenant {
     const context = contextOf(this.access, more);
     const { findings, status } = await controller.reconcile(resource, context.keysOf(resource));
     const ready = findings.find(({ type }) => type === 'Ready');
+    for (const written of [...context.remembered, status ?? {}]) {
+      expect(statusMisfits(resource.kind, written)).toEqual([]);
+    }
     return {
       ready: `${ready?.status ?? ''} ${ready?.reason ?? ''}`,
       message: ready?.message ?? '',

@@ -1,5 +1,5 @@
 import { customResourceDefinition } from '../../../operator/api/crd.ts';
-import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind } from '../../../operator/api/kinds.ts';
+import { eachKind } from '../../../operator/api/each-kind.ts';
 import type { Cause } from './api-error.ts';
 import { isObject, type ApiObject, type JsonObject } from './api-object.ts';
 
@@ -12,16 +12,18 @@ interface Schema {
   readonly enum?: readonly unknown[];
   readonly maxLength?: number;
   readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly minimum?: number;
   readonly default?: unknown;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
 const schemas: ReadonlyMap<string, Schema> = new Map(
-  [tenantKind, identityProviderKind, kmsConfigKind, bucketKind].map((kind) => {
-    const definition = customResourceDefinition<never>(kind as never) as unknown as {
+  eachKind((kind) => {
+    const definition = customResourceDefinition(kind) as unknown as {
       spec: { versions: [{ schema: { openAPIV3Schema: Schema } }] };
     };
-    return [`${kind.plural}.coffer.dev`, definition.spec.versions[0].schema.openAPIV3Schema];
+    return [`${kind.plural}.coffer.dev`, definition.spec.versions[0].schema.openAPIV3Schema] as const;
   }),
 );
 
@@ -61,6 +63,9 @@ function broken(schema: Schema, value: unknown, field: string): Cause[] {
   if (typeof value === 'string' && value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
     return [{ field, message: `Too long: may not be more than ${schema.maxLength} bytes` }];
   }
+  if (typeof value === 'number' && value < (schema.minimum ?? Number.NEGATIVE_INFINITY)) {
+    return [{ field, message: `should be greater than or equal to ${schema.minimum}` }];
+  }
   if (Array.isArray(value)) {
     if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) return [{ field, message: 'Too many items' }];
     return value.flatMap((item, index) => broken(schema.items ?? {}, item, `${field}[${index}]`));
@@ -70,7 +75,9 @@ function broken(schema: Schema, value: unknown, field: string): Cause[] {
 
 function brokenObject(schema: Schema, value: JsonObject, field: string): Cause[] {
   const missing = (schema.required ?? []).filter((name) => value[name] === undefined);
+  const isTooMany = Object.keys(value).length > (schema.maxProperties ?? Number.POSITIVE_INFINITY);
   return [
+    ...(isTooMany ? [{ field, message: `must have at most ${schema.maxProperties} items` }] : []),
     ...missing.map((name) => ({ field: `${field}.${name}`, message: 'Required value' })),
     ...Object.entries(value).flatMap(([name, item]) => {
       const property = schema.properties?.[name];
