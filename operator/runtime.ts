@@ -56,8 +56,22 @@ export interface RunningWorkload {
   readonly selector?: string;
   /** What the runtime cannot give; beside it an earlier version may run on. */
   readonly refused?: { readonly reason: RefusalReason; readonly message: string };
+  /** By name of the claim. */
+  readonly resizing?: readonly ResizingVolume[];
   /** HOST:PORT by port name. */
   readonly addresses: Readonly<Record<string, string>>;
+}
+
+/** A volume whose size is not the one that was asked for. */
+export interface ResizingVolume {
+  /** Name of its PersistentVolumeClaim. */
+  readonly claim: string;
+  /** Quantities, as Kubernetes writes them. */
+  readonly has: string;
+  readonly asked: string;
+  readonly state: 'growing' | 'waits-for-pod' | 'failed' | 'cannot-shrink';
+  /** What the cluster says of it. */
+  readonly message?: string;
 }
 
 /** One process or pod. */

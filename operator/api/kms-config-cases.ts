@@ -1,7 +1,7 @@
 import { badImages, podSpec } from './pod-cases.ts';
 import type { RuleCases, Spec } from './rule-case.ts';
 
-const files: Spec = { keystore: { files: {} }, defaultKey: 'first' };
+const files: Spec = { keystore: { files: { size: '1Gi' } }, defaultKey: 'first' };
 const azureApplication = {
   tenantId: '00000000-0000-0000-0000-000000000001',
   clientId: '00000000-0000-0000-0000-000000000002',
@@ -98,7 +98,7 @@ export const kmsConfigCases: RuleCases = {
     },
     {
       title: 'two keystores',
-      spec: { ...files, keystore: { files: {}, azure } },
+      spec: { ...files, keystore: { files: { size: '1Gi' }, azure } },
       message: 'keystore must name exactly one of',
     },
     {
@@ -128,7 +128,7 @@ export const kmsConfigCases: RuleCases = {
     },
     {
       title: 'several pods on a volume for one',
-      spec: { ...files, replicas: 2, keystore: { files: { accessMode: 'ReadWriteOncePod' } } },
+      spec: { ...files, replicas: 2, keystore: { files: { size: '1Gi', accessMode: 'ReadWriteOncePod' } } },
       message: 'a volume of accessMode ReadWriteOncePod serves one replica',
     },
     {
@@ -149,8 +149,13 @@ export const kmsConfigCases: RuleCases = {
   ],
   badAtApiServer: [
     {
+      title: 'keys in files on a volume without a size',
+      spec: { ...files, keystore: { files: {} } },
+      message: 'keystore.files.size is needed',
+    },
+    {
       title: 'a folder of one machine',
-      spec: { ...files, keystore: { files: { path: '/srv/keys' } } },
+      spec: { ...files, keystore: { files: { size: '1Gi', path: '/srv/keys' } } },
       message: 'keystore.files.path is a folder of one machine',
     },
   ],

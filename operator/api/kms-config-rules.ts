@@ -60,6 +60,13 @@ export const kmsConfigRules: Rules<KMSConfigSpec> = {
       holds: ({ keystore: { vault } }) => vault === undefined || given(vault.approle, vault.kubernetes) === 1,
     },
     {
+      field: 'spec.keystore.files.size',
+      message: 'keystore.files.size is needed, such as 1Gi: the keys are kept on its volume',
+      only: 'api-server',
+      cel: '!has(self.keystore.files) || has(self.keystore.files.size) || has(self.keystore.files.existingClaim)',
+      holds: ({ keystore: { files } }) => files === undefined || given(files.size, files.existingClaim) > 0,
+    },
+    {
       field: 'spec.keystore.files.path',
       message: 'keystore.files.path is a folder of one machine: in a cluster, name existingClaim or storageClassName',
       only: 'api-server',

@@ -23,8 +23,8 @@ export function resourceGuide(): string {
 <!-- Made by \`npm run crds\` from operator/api. Do not edit. -->
 
 All are \`${apiVersion}\`, namespaced, with conditions in their status: \`Ready\`, and while they hold \`Reconciling\` or \`Stalled\`; a
-Tenant also has \`IdentityReady\`, \`KMSReady\` and, where they apply, \`TLSReady\` and \`RolloutBlocked\`; a KMSConfig \`SwapPossible\`. Unknown fields are refused.
-Secrets are never written into these: they are named, as Secret and key.
+Tenant also has \`IdentityReady\`, \`KMSReady\` and, where they apply, \`TLSReady\`, \`RolloutBlocked\`, \`VolumeResizing\` and \`UpgradeHeld\`; a
+KMSConfig \`SwapPossible\`. Unknown fields are refused. Secrets are never written into these: they are named, as Secret and key.
 
 A change of the annotation \`${restartAnnotation}\` restarts the program of a Tenant or KMSConfig; one of \`${rotateAnnotation}\` makes new keys
 for its certificates.

@@ -65,7 +65,7 @@ const program = {
 };
 
 const basic = 'Ready, Reconciling, Stalled';
-const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeGrowing`;
+const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, UpgradeHeld`;
 
 export const tenantStatus = z.strictObject({
   ...common(`${withWorkload}, IdentityReady, KMSReady`),
@@ -80,7 +80,7 @@ export const tenantStatus = z.strictObject({
     .describe('The key service whose keys sealed the data of the tenant.'),
 });
 
-export const kmsConfigStatus = z.strictObject({ ...common(withWorkload), ...program });
+export const kmsConfigStatus = z.strictObject({ ...common(`${withWorkload}, SwapPossible`), ...program });
 
 export const identityProviderStatus = z.strictObject({
   ...common(basic),

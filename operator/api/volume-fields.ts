@@ -4,7 +4,9 @@ import { largerQuantity } from './quantity.ts';
 
 /** A volume of the operator's, or one that somebody else made. */
 export const volumeFields = {
-  size: byteQuantity.optional().describe('Size of the volume, e.g. 100Gi. It may grow, never shrink.'),
+  size: byteQuantity
+    .optional()
+    .describe('Size of the volume, e.g. 100Gi; needed in a cluster. It may grow, never shrink.'),
   path: z.string().min(1).max(4096).optional().describe('Folder on this machine, for the local runtime only.'),
   storageClassName: coreObjectName
     .optional()

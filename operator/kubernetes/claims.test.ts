@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../kube/kube-api.ts';
-import { adjustedClaim, growths, otherTemplates } from './claims.ts';
+import { adjustedClaim, growths, otherTemplates, resizingVolumes } from './claims.ts';
 import { exampleContext, exampleServer } from './objects/example-workload.ts';
 import { sharedClaims } from './objects/shared-claims.ts';
 import { claimTemplates } from './objects/volumes.ts';
@@ -47,12 +47,65 @@ describe('a volume that is smaller than asked for', () => {
 });
 
 describe('a shared claim that exists', () => {
-  it('is never made smaller, nor given what cannot change', () => {
+  it('is sent with the size that it has, and with nothing that cannot change', () => {
     const wanted = {
       ...claim('demo-data', '10Gi'),
       spec: { ...(claim('', '10Gi')['spec'] as object), storageClassName: 'slow' },
     };
     expect(adjustedClaim(wanted, claim('demo-data', '20Gi'))['spec']).toEqual(claim('', '20Gi')['spec']);
+  });
+});
+
+const ofKeys = (size: string) =>
+  exampleServer({
+    mounts: [{ kind: 'volume', name: 'keys', size, claim: { kind: 'shared', accessMode: 'ReadWriteOnce' } }],
+  });
+
+describe('a shared claim that is smaller than asked for', () => {
+  it('grows as the others do, so that a refusal keeps nothing else from being done', () => {
+    expect(growths(ofKeys('2Gi'), [claim('demo-keys', '1Gi'), claim('demo-keys-2', '1Gi')])).toMatchObject([
+      { claim: 'demo-keys', from: '1Gi', to: '2Gi' },
+    ]);
+  });
+});
+
+describe('a claim whose volume', () => {
+  const grown = (status: object, asked = '10Gi') => [{ ...claim('data-demo-0', asked), status }];
+  const is = (type: string, message = '') => ({ conditions: [{ type, status: 'True', message }] });
+  const capacity = { storage: '5Gi' };
+  const told = (status: object) => resizingVolumes(exampleServer(), grown({ capacity, ...status }));
+  const size = { claim: 'data-demo-0', has: '5Gi', asked: '10Gi' };
+
+  it('is smaller than it asks for is growing', () => {
+    expect(told({})).toEqual([{ ...size, state: 'growing' }]);
+    expect(told(is('Resizing'))).toEqual([{ ...size, state: 'growing' }]);
+  });
+  it('is growing whoever asked for it', () => {
+    expect(resizingVolumes(undefined, grown({ capacity }))).toEqual([{ ...size, state: 'growing' }]);
+  });
+  it('has grown without its file system waits for its pod', () => {
+    const message = 'Waiting for user to (re-)start a pod';
+    expect(told(is('FileSystemResizePending', message))).toEqual([{ ...size, state: 'waits-for-pod', message }]);
+  });
+  it.each(['ControllerResizeError', 'NodeResizeError', 'ControllerResizeFailed'])(
+    'could not grow says why (%s)',
+    (type) => {
+      expect(told(is(type, 'no space left'))).toEqual([{ ...size, state: 'failed', message: 'no space left' }]);
+    },
+  );
+  it('cannot grow at all has failed', () => {
+    expect(told({ allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } })).toEqual([
+      { ...size, state: 'failed' },
+    ]);
+  });
+  it.each([{ capacity: { storage: '10Gi' } }, { capacity: { storage: '10240Mi' } }, { phase: 'Pending' }])(
+    'has its size, or is not there, needs nothing: %j',
+    (status) => expect(resizingVolumes(exampleServer(), grown(status))).toEqual([]),
+  );
+  it('is larger than its resource asks for keeps its size', () => {
+    expect(resizingVolumes(exampleServer(), grown({ capacity: { storage: '20Gi' } }, '20Gi'))).toEqual([
+      { claim: 'data-demo-0', has: '20Gi', asked: '10Gi', state: 'cannot-shrink' },
+    ]);
   });
 });
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
+import type { ResizingVolume } from '../runtime.ts';
 import type { Json, Workload } from '../workload.ts';
 import { sealedForAnnotation } from './objects/labels.ts';
-import { claimTemplates } from './objects/volumes.ts';
+import { claimTemplates, sharedClaimName, sizeOf } from './objects/volumes.ts';
 import { largerQuantity } from '../api/quantity.ts';
 
 const claimSpec = z.object({
@@ -10,7 +11,12 @@ const claimSpec = z.object({
   storageClassName: z.string().optional(),
   resources: z.object({ requests: z.object({ storage: z.string() }) }),
 });
-const claim = z.object({ spec: claimSpec });
+const claimStatus = z.object({
+  capacity: z.object({ storage: z.string().optional() }).optional(),
+  allocatedResourceStatuses: z.object({ storage: z.string().optional() }).optional(),
+  conditions: z.array(z.object({ type: z.string(), status: z.string(), message: z.string().optional() })).default([]),
+});
+const claim = z.object({ spec: claimSpec, status: claimStatus.default({ conditions: [] }) });
 const template = z.object({ metadata: z.object({ name: z.string() }), spec: claimSpec });
 
 /** A request for a larger volume. */
@@ -22,36 +28,83 @@ export interface Growth {
 }
 
 /**
- * Claims of the instances that are smaller than the workload asks for. The templates of a StatefulSet never change, so the claims
- * are changed themselves. None ever shrinks: Kubernetes cannot do that.
+ * Claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the claims are changed
+ * themselves. None ever shrinks: Kubernetes cannot do that.
  */
 export function growths(workload: Workload, claims: readonly KubeObject[]): readonly Growth[] {
-  return claimTemplates(workload).flatMap((json) => {
-    const { metadata, spec } = template.parse(json);
-    const wanted = spec.resources.requests.storage;
-    const name = new RegExp(`^${metadata.name}-${workload.name}-[0-9]+$`);
-    return claims.flatMap((live): Growth[] => {
-      if (!name.test(live.metadata.name) || live.metadata.deletionTimestamp !== undefined) return [];
-      const has = claim.parse(live).spec.resources.requests.storage;
-      if (largerQuantity(has, wanted) === has) return [];
-      const patch = { spec: { resources: { requests: { storage: wanted } } } };
-      return [{ claim: live.metadata.name, patch, from: has, to: wanted }];
-    });
+  return sizes(workload, claims).flatMap(({ claim: name, has, wanted }): Growth[] => {
+    if (largerQuantity(has, wanted) === has) return [];
+    const patch = { spec: { resources: { requests: { storage: wanted } } } };
+    return [{ claim: name, patch, from: has, to: wanted }];
+  });
+}
+
+/** Claims whose volume is not as large as they ask for, and those that are larger than the workload asks for. */
+export function resizingVolumes(
+  workload: Workload | undefined,
+  claims: readonly KubeObject[],
+): readonly ResizingVolume[] {
+  const larger = workload === undefined ? [] : sizes(workload, claims);
+  return [
+    ...claims.flatMap((live) => growing(live) ?? []),
+    ...larger.flatMap(({ claim: name, has, wanted }): ResizingVolume[] =>
+      largerQuantity(wanted, has) === wanted ? [] : [{ claim: name, has, asked: wanted, state: 'cannot-shrink' }],
+    ),
+  ].sort((a, b) => a.claim.localeCompare(b.claim, 'en', { numeric: true }));
+}
+
+/** The claims of the workload's own mounts, with the size that each asks for and the one that the workload wants. */
+function sizes(workload: Workload, claims: readonly KubeObject[]) {
+  return workload.mounts.flatMap((mount) => {
+    if (mount.kind !== 'volume' || mount.claim.kind === 'existing') return [];
+    const shared = mount.claim.kind === 'shared' ? sharedClaimName(workload.name, mount.name) : undefined;
+    const name = new RegExp(`^${shared ?? `${mount.name}-${workload.name}-[0-9]+`}$`);
+    return claims
+      .filter(({ metadata }) => name.test(metadata.name) && metadata.deletionTimestamp === undefined)
+      .map((live) => ({
+        claim: live.metadata.name,
+        has: claim.parse(live).spec.resources.requests.storage,
+        wanted: sizeOf(mount),
+      }));
   });
 }
 
 /**
- * A shared claim as it may be sent where there is one: of its spec only the size can change, and only upwards. Whose data its keys
+ * Undefined of a volume that has its size, or of a claim that has no volume yet.
+ *
+ * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
+ */
+function growing(live: KubeObject): ResizingVolume | undefined {
+  const { spec, status } = claim.parse(live);
+  const asked = spec.resources.requests.storage;
+  const has = status.capacity?.storage;
+  if (has === undefined || largerQuantity(has, asked) === has) return undefined;
+  const holds = (wanted: RegExp) =>
+    status.conditions.find(({ type, status: value }) => value === 'True' && wanted.test(type));
+  const failed = holds(/^(Controller|Node)Resize(Error|Failed)$/);
+  const infeasible = /Infeasible$/.test(status.allocatedResourceStatuses?.storage ?? '');
+  const about = failed ?? holds(/^FileSystemResizePending$/) ?? holds(/^Resizing$/);
+  const state =
+    failed !== undefined || infeasible
+      ? 'failed'
+      : about?.type === 'FileSystemResizePending'
+        ? 'waits-for-pod'
+        : 'growing';
+  const message = about?.message ?? '';
+  return { claim: live.metadata.name, has, asked, state, ...(message === '' ? {} : { message }) };
+}
+
+/**
+ * A shared claim as it may be sent where there is one: of its spec only the size can change, which `growths` does. Whose data its keys
  * sealed is never forgotten, and from then on it belongs to no resource, so that none takes it along.
  */
 export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
   if (live === undefined) return wanted;
   const metadata = keptMetadata(wanted, live);
   const has = claim.parse(live).spec;
-  const storage = largerQuantity(has.resources.requests.storage, claim.parse(wanted).spec.resources.requests.storage);
-  const { accessModes, storageClassName } = has;
+  const { accessModes, storageClassName, resources } = has;
   const spec = { accessModes, ...(storageClassName === undefined ? {} : { storageClassName }) };
-  return { ...wanted, metadata, spec: { ...spec, resources: { requests: { storage } } } };
+  return { ...wanted, metadata, spec: { ...spec, resources } };
 }
 
 function keptMetadata({ metadata }: KubeObject, live: KubeObject): KubeObject['metadata'] {

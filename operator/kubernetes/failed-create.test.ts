@@ -62,6 +62,7 @@ describe('a pod that could not be made', () => {
         service: undefined,
         replaced: new Set(),
         refused: undefined,
+        resizing: [],
         refusedPods: new Map([['demo-0', quota]]),
         fingerprint: (value) => value,
       },

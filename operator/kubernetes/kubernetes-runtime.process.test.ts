@@ -370,6 +370,10 @@ describe('refresh', () => {
     await runtime.refresh(exampleServer({ mounts }), secrets());
     const claim = double.get('persistentvolumeclaims', 'default', 'data-demo-0');
     expect(claim?.['spec']).toMatchObject({ resources: { requests: { storage: '20Gi' } } });
+    if (claim === undefined) throw new Error('there is no claim');
+    caches.get('persistentVolumeClaims').wrote({ ...claim, status: { capacity: { storage: '10Gi' } } });
+    const volume = { claim: 'data-demo-0', has: '10Gi', asked: '20Gi', state: 'growing' };
+    expect((await runtime.observeOne('demo'))?.resizing).toEqual([volume]);
   });
 });
 

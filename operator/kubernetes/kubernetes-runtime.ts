@@ -10,6 +10,7 @@ import type { CertificateExpiry } from './certificates/certificate-expiry.ts';
 import { CertificateKeeper } from './certificates/certificate-keeper.ts';
 import type { CertificateTimes } from './certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
+import { resizingVolumes } from './claims.ts';
 import { failedCreateView, refusedPods } from './failed-create.ts';
 import { schedulingDeadline } from './instance-state.ts';
 import { podView } from './pod-view.ts';
@@ -90,7 +91,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #podsSeen = new Map<string, number>();
   /** By workload: when one of its pods counts as broken that no node takes. */
   readonly #deadlines = new Map<string, NodeJS.Timeout>();
-  readonly #ports = new Map<string, ReadonlyMap<string, number>>();
+  readonly #written = new Map<string, Workload>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: KubernetesRuntimeOptions) {
@@ -223,7 +224,7 @@ export class KubernetesRuntime implements Runtime {
     const { caches, namespace } = this.#options;
     const monitors = caches.serviceMonitors();
     this.#refused.delete(name);
-    this.#ports.delete(name);
+    this.#written.delete(name);
     this.#waiting.forget(name);
     for (const cache of [
       caches.ingresses,
@@ -243,7 +244,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   async #write(workload: Workload, secrets: ReadonlyMap<string, Secret>, keepTemplate: boolean): Promise<void> {
-    this.#ports.set(workload.name, new Map(workload.ports.map(({ name, port }) => [name, port])));
+    this.#written.set(workload.name, workload);
     const owner = this.#ownerOf(workload);
     const symbols = this.#symbols(workload, secrets);
     await this.#attempt(workload, async () => {
@@ -333,22 +334,20 @@ export class KubernetesRuntime implements Runtime {
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),
       refused,
+      resizing: resizingVolumes(this.#written.get(name), caches.persistentVolumeClaims.ofWorkload(namespace, name)),
       refusedPods: refusedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };
     const view = workloadView(live, now());
-    const requestTo = (instance: string) =>
-      this.#readinessOf(
-        statefulSet,
-        pods.find(({ metadata }) => metadata.name === instance),
-      );
+    const podOf = (instance: string) => pods.find(({ metadata }) => metadata.name === instance);
+    const requestTo = (instance: string) => this.#readinessOf(statefulSet, podOf(instance));
     return { ...view, instances: this.#waiting.look(name, view.instances, requestTo) };
   }
 
   /** Of a workload that this process wrote, or else of one that runs. */
   #portOf(workload: string, port: string): number {
     const { caches, namespace } = this.#options;
-    const known = this.#ports.get(workload) ?? portsOf(caches.services.get(namespace, workload));
-    const number = known.get(port);
+    const known = this.#written.get(workload)?.ports.find(({ name }) => name === port)?.port;
+    const number = known ?? portsOf(caches.services.get(namespace, workload)).get(port);
     if (number === undefined) throw new Error(`the address of ${workload} is needed, which is not there yet`);
     return number;
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/kube-api.ts';
-import type { Instance, RunningWorkload } from '../runtime.ts';
+import type { Instance, ResizingVolume, RunningWorkload } from '../runtime.ts';
 import { imageInput } from '../render/restart-inputs.ts';
 import type { ResourceReference, RestartInput } from '../workload.ts';
 import { ownerOf } from './watching.ts';
@@ -22,6 +22,7 @@ export interface LiveParts {
   /** Uids of pods that were deleted, which a cache may not know of yet. */
   readonly replaced: ReadonlySet<string>;
   readonly refused: RunningWorkload['refused'];
+  readonly resizing: readonly ResizingVolume[];
   /** Why pods that are missing were not made, by name. */
   readonly refusedPods: ReadonlyMap<string, string>;
   /** Keyed digest. */
@@ -61,6 +62,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     wanted: spec.replicas,
     selector: selectorOf(metadata.name),
     ...(live.refused === undefined ? {} : { refused: live.refused }),
+    resizing: live.resizing,
     addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
   };
 }

@@ -252,7 +252,10 @@ async function grow(workload: Workload, { api, caches, namespace, log }: Workloa
     } catch (error) {
       // Its storage class may not allow it. That must keep nothing else from being done.
       if (!(error instanceof KubeError) || error.status === undefined || error.status >= 500) throw error;
-      return `PersistentVolumeClaim ${claim} does not grow from ${from} to ${to}: ${error.message}`;
+      return (
+        `PersistentVolumeClaim ${claim} has ${from}, and ${to} was asked: ${error.message}; ` +
+        'let its StorageClass grow volumes (allowVolumeExpansion: true)'
+      );
     }
   }
   return undefined;

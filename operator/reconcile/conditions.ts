@@ -10,7 +10,16 @@ export interface Finding {
 }
 
 export type ConditionType =
-  'Ready' | 'Reconciling' | 'Stalled' | 'IdentityReady' | 'KMSReady' | 'TLSReady' | 'RolloutBlocked' | 'SwapPossible';
+  | 'Ready'
+  | 'Reconciling'
+  | 'Stalled'
+  | 'IdentityReady'
+  | 'KMSReady'
+  | 'TLSReady'
+  | 'RolloutBlocked'
+  | 'VolumeResizing'
+  | 'UpgradeHeld'
+  | 'SwapPossible';
 
 export interface ResourceStatus {
   readonly observedGeneration: number;

@@ -16,6 +16,7 @@ import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
 import { isSettled } from './rollout.ts';
 import type { RolloutProgress } from './rollouts.ts';
+import { withVolumes } from './volume-findings.ts';
 import { workloadStatus } from './workload-status.ts';
 
 /** One pass of a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, tells its conditions. */
@@ -66,8 +67,13 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const tls = tlsFinding(own, certificates, now());
   const found = workloadFindings({ running, step, problem: rendered.problem, invalid, hibernated });
   const told = isDeleted ? deletionWaits(found, holders) : found;
-  const swap = await swapFindings(about, passes);
-  const findings = [...told, ...(tls === undefined ? [] : [tls]), ...swap];
+  const conditions = passes.options.status.get(about)?.conditions;
+  const { findings, againMs } = withVolumes(
+    [...told, ...(tls === undefined ? [] : [tls]), ...(await swapFindings(about, passes))],
+    running?.resizing,
+    conditions,
+    now(),
+  );
   if (isDeleted) tellOfWait(about, findings, passes);
   const overlapping = overlappingTenants(users);
   const view: KeyServiceView = {
@@ -89,6 +95,7 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const again = lookAgainMs(certificatesOf(needs, issued, []), now());
   if (again !== undefined) enqueue(about, again);
   if (rendered.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
+  if (againMs !== undefined) enqueue(about, againMs);
   await passes.status.put(about, findings, {
     ...workloadStatus(running, hibernated ? 0 : kms.spec.replicas, step, about),
     ...(certificates.length === 0

@@ -1,4 +1,4 @@
-import type { Instance, InstanceState, RunningWorkload, Runtime, StoreHealth } from '../runtime.ts';
+import type { Instance, InstanceState, ResizingVolume, RunningWorkload, Runtime, StoreHealth } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, Workload } from '../workload.ts';
 
 /** For tests: runs nothing, and remembers what it was told. Instances start when `become` says so. */
@@ -10,6 +10,8 @@ export class RecordingRuntime implements Runtime {
   readonly desired = new Map<string, Workload>();
   readonly issued = new Map<string, IssuedCertificate>();
   readonly missing = new Set<string>();
+  /** By name of a workload. */
+  readonly resizing = new Map<string, readonly ResizingVolume[]>();
   health: StoreHealth = { healthy: true, message: '' };
   readonly asked: string[] = [];
   /** Names of workloads whose `apply` and `refresh` error. */
@@ -33,7 +35,9 @@ export class RecordingRuntime implements Runtime {
   }
 
   observeOne(name: string): Promise<RunningWorkload | undefined> {
-    return Promise.resolve(this.running.get(name));
+    const running = this.running.get(name);
+    const resizing = this.resizing.get(name);
+    return Promise.resolve(running && resizing ? { ...running, resizing } : running);
   }
 
   apply(workload: Workload): Promise<void> {

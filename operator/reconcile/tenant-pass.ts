@@ -17,6 +17,7 @@ import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
 import type { RolloutProgress } from './rollouts.ts';
 import { tenantFindings } from './tenant-findings.ts';
+import { withVolumes } from './volume-findings.ts';
 import { workloadStatus } from './workload-status.ts';
 
 /** What a tenant's server is made from, gathered before anything is rendered. */
@@ -212,7 +213,7 @@ async function publish(
   const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const { step, running } = outcome.progress;
   const ref = tenant.spec.kmsConfigRef;
-  const findings = tenantFindings(
+  const found = tenantFindings(
     tenant,
     {
       running,
@@ -230,6 +231,9 @@ async function publish(
       tls: tlsFinding(needs, certificates, options.now()),
     },
   );
+  const before = options.status.get(about)?.conditions;
+  const { findings, againMs } = withVolumes(found, running?.resizing, before, options.now());
+  if (againMs !== undefined) options.enqueue(about, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
   await status.put(about, findings, {
     ...workloadStatus(running, wanted, step, about),

@@ -62,7 +62,7 @@ export function keyService(name: string, spec: object = {}, namespace = 'default
     apiVersion,
     kind: 'KMSConfig',
     metadata: { name, namespace },
-    spec: { image: 'coffer:1', keystore: { files: {} }, defaultKey: 'main', ...spec },
+    spec: { image: 'coffer:1', keystore: { files: { size: '1Gi' } }, defaultKey: 'main', ...spec },
   };
 }
 

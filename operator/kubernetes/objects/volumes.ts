@@ -6,7 +6,7 @@ import { mountFolder } from './object-context.ts';
 type VolumeMount = Extract<Mount, { kind: 'volume' }>;
 type FilesMount = Extract<Mount, { kind: 'files' }>;
 
-/** Where a resource names no size. */
+/** Of a resource that was applied before the API server refused one without a size. */
 const standardSize = '10Gi';
 
 /**
@@ -71,8 +71,12 @@ export function claimSpec(
   return {
     accessModes: [claim.accessMode],
     ...(claim.storageClassName === undefined ? {} : { storageClassName: claim.storageClassName }),
-    resources: { requests: { storage: mount.size ?? standardSize } },
+    resources: { requests: { storage: sizeOf(mount) } },
   };
+}
+
+export function sizeOf({ size = standardSize }: VolumeMount): string {
+  return size;
 }
 
 export function sharedClaimName(workload: string, mount: string): string {
