@@ -235,6 +235,8 @@ export interface RestartInput {
   readonly fingerprint: string;
   /** The value itself, where reasons tell it: an image. Never a secret. */
   readonly shown?: string;
+  /** A person named the value; without it the value is a default of the operator. */
+  readonly named?: true;
 }
 
 export type RestartReason =

@@ -69,9 +69,10 @@ describe('a shared claim that is smaller than asked for', () => {
   });
 });
 
+const grown = (status: object, asked = '10Gi') => [{ ...claim('data-demo-0', asked), status }];
+const is = (type: string, message = '') => ({ conditions: [{ type, status: 'True', message }] });
+
 describe('a claim whose volume', () => {
-  const grown = (status: object, asked = '10Gi') => [{ ...claim('data-demo-0', asked), status }];
-  const is = (type: string, message = '') => ({ conditions: [{ type, status: 'True', message }] });
   const capacity = { storage: '5Gi' };
   const told = (status: object) => resizingVolumes(exampleServer(), grown({ capacity, ...status }));
   const size = { claim: 'data-demo-0', has: '5Gi', asked: '10Gi' };

@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
 import { createLogger, logLevels, type LogLevel } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
+import { parseUpgradeWindow, type UpgradeWindow } from '../reconcile/upgrade-window.ts';
 import { imagesLike, podSecurityLevels, type PodBounds } from './pod-bounds.ts';
 import { certificateTimes } from './certificates/certificate-times.ts';
 
@@ -15,6 +16,7 @@ interface CommandOptions {
   readonly metricsAddress?: ListenAddress;
   readonly maxConcurrentRollouts: number;
   readonly image: string;
+  readonly upgradeWindow?: UpgradeWindow;
   readonly podSecurity: PodBounds['podSecurity'];
   readonly allowedServiceAccount?: readonly string[];
   readonly allowedImage?: readonly string[];
@@ -74,6 +76,14 @@ export function kubernetesCommand(environment: Readonly<Record<string, string | 
         .default(`coffer:${manifest.version}`),
     )
     .addOption(
+      new Option(
+        '--upgrade-window <days and hours>',
+        'when servers and key services that name no image begin to be upgraded, in UTC, as "Sat,Sun 02:00-05:00"; at any time without it',
+      )
+        .env('COFFER_OPERATOR_UPGRADE_WINDOW')
+        .argParser(window),
+    )
+    .addOption(
       new Option('--pod-security <level>', 'Pod Security Standard that the security contexts of resources must keep')
         .env('COFFER_OPERATOR_POD_SECURITY')
         .choices(podSecurityLevels)
@@ -130,6 +140,7 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
     addresses: { health: options.healthAddress, metrics: options.metricsAddress },
     maxConcurrentRollouts: options.maxConcurrentRollouts,
     image: options.image,
+    upgradeWindow: options.upgradeWindow,
     bounds: {
       podSecurity: options.podSecurity,
       serviceAccounts: options.allowedServiceAccount ?? [],
@@ -166,6 +177,15 @@ function collectNames(text: string, before: readonly string[] | undefined): read
 function address(text: string): ListenAddress {
   try {
     return parseAddress(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** An empty variable is as good as none. */
+function window(text: string): UpgradeWindow | undefined {
+  try {
+    return text.trim() === '' ? undefined : parseUpgradeWindow(text);
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }

@@ -10,6 +10,7 @@ import type { ResourceStatus } from '../reconcile/conditions.ts';
 import type { OperatorEvent } from '../reconcile/events.ts';
 import { parseQueueKey, queueKey } from '../reconcile/object-key.ts';
 import { RolloutLimit } from '../reconcile/rollout-limit.ts';
+import type { UpgradeWindow } from '../reconcile/upgrade-window.ts';
 import { WorkQueue } from '../reconcile/work-queue.ts';
 import { resourceKinds } from '../workload.ts';
 import { standardCertificateTimes, type CertificateTimes } from './certificates/certificate-times.ts';
@@ -37,6 +38,8 @@ export interface KubernetesOptions {
   readonly maxConcurrentRollouts: number;
   /** Default image of workloads, and what provider checks run. */
   readonly image: string;
+  /** When upgrades to a new default image begin; at any time without it. */
+  readonly upgradeWindow?: UpgradeWindow | undefined;
   /** What resources may ask of their pods; anything without it. */
   readonly bounds?: PodBounds;
   /** Hosts that identity providers may be at, as `idp.example.com` or `*.example.com`; any without it. */
@@ -117,7 +120,11 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
   const spaces = new Spaces({
     api,
     caches,
-    rolloutLimit: new RolloutLimit({ places: options.maxConcurrentRollouts, now }),
+    rolloutLimit: new RolloutLimit({
+      places: options.maxConcurrentRollouts,
+      ...(options.upgradeWindow && { window: options.upgradeWindow }),
+      now,
+    }),
     counters: metrics,
     controllers: createControllers({
       onChanged: ({ kind, metadata: { namespace = '', name } }, differences) => {

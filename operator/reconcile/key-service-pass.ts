@@ -16,12 +16,13 @@ import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
 import { isSettled } from './rollout.ts';
 import type { RolloutProgress } from './rollouts.ts';
+import { defaultImage } from './upgrade-window.ts';
 import { withVolumes } from './volume-findings.ts';
 import { workloadStatus } from './workload-status.ts';
 
 /** One pass of a KMSConfig: renders its key service with the policy of each tenant, takes the next safe step, tells its conditions. */
 export async function keyServicePass(kms: KMSConfig, resources: Resources, passes: Passes): Promise<void> {
-  const { runtime, fingerprint, operandImage, enqueue, now } = passes.options;
+  const { runtime, fingerprint, enqueue, now } = passes.options;
   const { name } = kms.metadata;
   const about = { kind: 'KMSConfig', name } as const;
   const all = usersOfKeyService(name, resources, passes.options);
@@ -43,6 +44,11 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
     ...(await certificatesOfTenants(needs, users, runtime)),
   ]);
   const { secrets, configMaps } = resources;
+  const { image: operandImage, held } = defaultImage(
+    kms,
+    await runtime.observeOne(workloadName(about)),
+    passes.options,
+  );
   const rendered = attempt(() => {
     refuseUnallowed(kms, passes.options);
     const context = {
@@ -65,7 +71,8 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const hibernated = rendered.desired?.kubernetes.hibernated === true;
   const invalid = resources.invalid.get(objectKey(about));
   const tls = tlsFinding(own, certificates, now());
-  const found = workloadFindings({ running, step, problem: rendered.problem, invalid, hibernated });
+  const seen = { running, step, problem: rendered.problem, invalid, hibernated };
+  const found = [...workloadFindings(seen), ...(held === undefined ? [] : [held])];
   const told = isDeleted ? deletionWaits(found, holders) : found;
   const conditions = passes.options.status.get(about)?.conditions;
   const { findings, againMs } = withVolumes(

@@ -1,8 +1,12 @@
+import type { UpgradeWindow } from './upgrade-window.ts';
+
 export interface RolloutLimitOptions {
   /** Workloads that may roll at once. */
   readonly places?: number;
   /** Milliseconds without progress after which a workload gives its place back: one that stays broken must not stop all others. */
   readonly patienceMs?: number;
+  /** When upgrades to a new default image begin; at any time without it. */
+  readonly window?: UpgradeWindow;
   readonly now: () => Date;
 }
 
@@ -18,6 +22,10 @@ export class RolloutLimit {
 
   constructor(options: RolloutLimitOptions) {
     this.#options = options;
+  }
+
+  get window(): UpgradeWindow | undefined {
+    return this.#options.window;
   }
 
   get held(): number {

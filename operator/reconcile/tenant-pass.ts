@@ -17,6 +17,7 @@ import type { Passes } from './passes.ts';
 import type { Resources } from './resources.ts';
 import type { RolloutProgress } from './rollouts.ts';
 import { tenantFindings } from './tenant-findings.ts';
+import { defaultImage, type DefaultImage } from './upgrade-window.ts';
 import { withVolumes } from './volume-findings.ts';
 import { workloadStatus } from './workload-status.ts';
 
@@ -26,6 +27,7 @@ interface Gathered {
   readonly needs: readonly CertificateNeed[];
   readonly issued: ReadonlyMap<string, IssuedCertificate>;
   readonly certificates: readonly KnownCertificate[];
+  readonly image: DefaultImage;
 }
 
 /** One pass of a Tenant: checks its providers, renders its server, takes the next safe step, tells its conditions. */
@@ -35,7 +37,7 @@ export async function tenantPass(written: Tenant, resources: Resources, passes: 
   const before = await runtime.observeOne(workloadName(about));
   const { tenant, problem } = await decideKeyService(written, resources, before, passes.options);
   const remembered = passes.options.status.get(about)?.keyService?.name;
-  const gathered = await gather(tenant, resources, passes);
+  const gathered = await gather(tenant, resources, before, passes);
   const { paused } = tenant.spec;
   const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
   // Of a paused one that does not run nothing is made, not even what it would be rendered from.
@@ -77,7 +79,12 @@ function noteKeyService(tenant: Tenant, remembered: string | undefined, { keySer
   for (const kms of [before, after]) if (kms !== undefined) options.enqueue({ kind: 'KMSConfig', name: kms });
 }
 
-async function gather(tenant: Tenant, resources: Resources, { providers, options }: Passes): Promise<Gathered> {
+async function gather(
+  tenant: Tenant,
+  resources: Resources,
+  before: RunningWorkload | undefined,
+  { providers, options, keyServices }: Passes,
+): Promise<Gathered> {
   const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
   const { name } = tenant.metadata;
   const ref = tenant.spec.kmsConfigRef;
@@ -92,6 +99,9 @@ async function gather(tenant: Tenant, resources: Resources, { providers, options
     needs,
     issued,
     certificates: certificatesOf(needs, issued, own === undefined ? [] : [resources.secrets.get(own)]),
+    image: tenant.spec.paused
+      ? { image: options.operandImage }
+      : defaultImage(tenant, before, options, ref && keyServices.get(ref.name)?.findings),
   };
 }
 
@@ -138,12 +148,12 @@ async function settleRoot(
 function render(
   tenant: Tenant,
   resources: Resources,
-  { issued }: Gathered,
+  { issued, image: { image: operandImage } }: Gathered,
   secrets: TenantSecrets,
   isNew: boolean,
   { options, keyServices }: Passes,
 ): Rendered {
-  const { accepted, fingerprint, operandImage } = options;
+  const { accepted, fingerprint } = options;
   const ref = tenant.spec.kmsConfigRef;
   const kms = ref && resources.kmsConfigs.get(ref.name);
   return attempt(() => {
@@ -200,7 +210,7 @@ function advance(
 async function publish(
   tenant: Tenant,
   resources: Resources,
-  { providers, needs, certificates }: Gathered,
+  { providers, needs, certificates, image }: Gathered,
   outcome: {
     readonly rendered: Rendered | undefined;
     readonly progress: Partial<RolloutProgress>;
@@ -235,7 +245,7 @@ async function publish(
   const { findings, againMs } = withVolumes(found, running?.resizing, before, options.now());
   if (againMs !== undefined) options.enqueue(about, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
-  await status.put(about, findings, {
+  await status.put(about, image.held === undefined ? findings : [...findings, image.held], {
     ...workloadStatus(running, wanted, step, about),
     // A server seals its backend when it is first started. Where it did, the status decides which key service admits it.
     ...(running === undefined && options.status.get(about)?.keyService === undefined ? {} : keyServiceStatus(tenant)),

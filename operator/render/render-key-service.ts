@@ -174,7 +174,7 @@ function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderConte
   const { size: _, ...volume } = files ?? {};
   const keystoreSpec = withoutDefaults(keystoreSchema, { ...others, ...(files && { files: volume }) });
   return [
-    ...imageInput(of, kms.spec.image ?? context.operandImage, context),
+    ...imageInput(of, kms.spec.image ?? context.operandImage, context, kms.spec.image !== undefined),
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),
     fieldInput('KMSConfigChanged', 'spec.keystore', of, keystoreSpec, context),
     // Metrics are open to everyone whom the network policy admits, where they are wanted.

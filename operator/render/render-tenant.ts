@@ -109,7 +109,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     replicas: spec.replicas,
     kubernetes: tenantKubernetes(tenant, parts.acceptedRootSecret ?? parts.rootSecret),
     inputs: [
-      ...imageInput(owner, image, context),
+      ...imageInput(owner, image, context, spec.image !== undefined),
       ...specInputs(tenantSpec, spec, owner, tenantReason, context),
       ...restartRequest(tenant, context),
       ...storage.inputs,

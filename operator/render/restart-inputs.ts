@@ -78,9 +78,11 @@ export function imageInput(
   of: RestartInput['of'],
   image: string | undefined,
   context: Pick<RenderContext, 'fingerprint'>,
+  isNamed = false,
 ): readonly RestartInput[] {
   if (image === undefined) return [];
-  return [{ ...fieldInput('ImageChanged', 'spec.image', of, image, context), shown: image }];
+  const named = isNamed ? ({ named: true } as const) : {};
+  return [{ ...fieldInput('ImageChanged', 'spec.image', of, image, context), shown: image, ...named }];
 }
 
 /** The annotation by which a person asks for a restart. */

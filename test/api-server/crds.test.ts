@@ -146,23 +146,24 @@ describe('status', () => {
   });
 });
 
+const namespaced = '/apis/coffer.dev/v1alpha1/namespaces/default';
+const scaleOf = async (plural: string, name: string): Promise<unknown> => {
+  const { spec, status } = JSON.parse(await kubectl(['get', '--raw', `${namespaced}/${plural}/${name}/scale`])) as {
+    spec: unknown;
+    status: unknown;
+  };
+  return { spec, status };
+};
+const scale = async (resource: string, replicas: number): Promise<string> => {
+  try {
+    await kubectl(['scale', resource, `--replicas=${replicas}`]);
+    return '';
+  } catch (error) {
+    return (error as { stderr?: string }).stderr ?? String(error);
+  }
+};
+
 describe('the scale subresource', () => {
-  const path = '/apis/coffer.dev/v1alpha1/namespaces/default';
-  const get = async (plural: string, name: string): Promise<unknown> => {
-    const { spec, status } = JSON.parse(await kubectl(['get', '--raw', `${path}/${plural}/${name}/scale`])) as {
-      spec: unknown;
-      status: unknown;
-    };
-    return { spec, status };
-  };
-  const scale = async (resource: string, replicas: number): Promise<string> => {
-    try {
-      await kubectl(['scale', resource, `--replicas=${replicas}`]);
-      return '';
-    } catch (error) {
-      return (error as { stderr?: string }).stderr ?? String(error);
-    }
-  };
   const elsewhere = {
     records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } },
     blobs: { sharedVolume: { claimName: 'shared' } },
@@ -173,7 +174,7 @@ describe('the scale subresource', () => {
     const status = { replicas: 1, selector: 'coffer.dev/workload=several-server' };
     const patch = JSON.stringify({ status });
     await kubectl(['patch', 'tenant', 'several', '--type=merge', '--subresource=status', '-p', patch]);
-    expect(await get('tenants', 'several')).toEqual({ spec: { replicas: 1 }, status });
+    expect(await scaleOf('tenants', 'several')).toEqual({ spec: { replicas: 1 }, status });
   });
   it('of a Tenant sets spec.replicas', async () => {
     expect(await scale('tenant/several', 3)).toBe('');
@@ -188,7 +189,7 @@ describe('the scale subresource', () => {
     const said = await scale('tenant/single', 3);
     expect(said).toContain('spec.replicas: Invalid value');
     expect(said).toContain('the store on a volume of its own serves one server');
-    expect(await get('tenants', 'single')).toMatchObject({ spec: { replicas: 1 } });
+    expect(await scaleOf('tenants', 'single')).toMatchObject({ spec: { replicas: 1 } });
   });
   it('refuses none: a tenant that rests is hibernated', async () => {
     expect(await scale('tenant/several', 0)).toContain('spec.replicas');
@@ -198,6 +199,6 @@ describe('the scale subresource', () => {
     const manifest = manifestOf('KMSConfig', 'several', { keystore: { azure }, defaultKey: 'first' });
     await kubectl(['create', '-f', '-'], JSON.stringify(manifest));
     expect(await scale('kmsconfig/several', 2)).toBe('');
-    expect(await get('kmsconfigs', 'several')).toMatchObject({ spec: { replicas: 2 } });
+    expect(await scaleOf('kmsconfigs', 'several')).toMatchObject({ spec: { replicas: 2 } });
   });
 });

@@ -15,6 +15,7 @@ describe('values of coffer-operator', () => {
     ['a pinned image', { image: { digest: `sha256:${'a'.repeat(64)}` } }],
     ['namespaces', { scope: 'namespaces', watchNamespaces: ['a', 'b'] }],
     ['a share of replicas', { podDisruptionBudget: { maxUnavailable: '50%' } }],
+    ['an upgrade window', { upgradeWindow: 'Sat,Sun 22:00-02:00' }],
     ['monitoring', { metrics: { serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } } }],
   ])('take %s', (_title, values) => {
     expect(refusalOfValues('coffer-operator', values)).toBeUndefined();
@@ -25,6 +26,7 @@ describe('values of coffer-operator', () => {
     ['a scope that is none', { scope: 'everything' }],
     ['a namespace that is none', { scope: 'namespaces', watchNamespaces: ['a.b'] }],
     ['no rollout at all', { maxConcurrentRollouts: 0 }],
+    ['a window that is none', { upgradeWindow: 'Sat 2-5' }],
     ['a privileged port', { ports: { health: 80 } }],
   ])('refuse %s', (_title, values) => {
     expect(refusalOfValues('coffer-operator', values)).toBeDefined();

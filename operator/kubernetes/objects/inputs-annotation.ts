@@ -16,6 +16,7 @@ const inputs = z.array(
     of: z.object({ kind: z.string(), name: z.string() }),
     fingerprint: z.string(),
     shown: z.string().optional(),
+    named: z.literal(true).optional(),
   }),
 );
 
