@@ -82,7 +82,7 @@ function growing(live: KubeObject): ResizingVolume | undefined {
   const holds = (wanted: RegExp) =>
     status.conditions.find(({ type, status: value }) => value === 'True' && wanted.test(type));
   const failed = holds(/^(Controller|Node)Resize(Error|Failed)$/);
-  const infeasible = /Infeasible$/.test(status.allocatedResourceStatuses?.storage ?? '');
+  const infeasible = status.allocatedResourceStatuses?.storage?.endsWith('Infeasible') === true;
   const about = failed ?? holds(/^FileSystemResizePending$/) ?? holds(/^Resizing$/);
   const state =
     failed !== undefined || infeasible

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Secret } from '../api/object.ts';
 import type { CertificateNeed, IssuedCertificate } from '../workload.ts';
-import type { CertificateStatus, Finding } from './conditions.ts';
+import type { CertificateStatus, Finding, ResourceStatus } from './conditions.ts';
 
 const day = 24 * 60 * 60 * 1_000;
 /** A certificate that somebody else makes and that has this left, in milliseconds, is told of. */
@@ -101,4 +101,10 @@ function parseExpiry(pem: string): Date | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What a status tells of them. */
+export function certificateStatus(certificates: readonly KnownCertificate[]): Pick<ResourceStatus, 'certificates'> {
+  if (certificates.length === 0) return {};
+  return { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) };
 }

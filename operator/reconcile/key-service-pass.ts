@@ -5,7 +5,7 @@ import { overlappingTenants, renderKeyService } from '../render/render-key-servi
 import type { Runtime } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, ResourceReference } from '../workload.ts';
 import { attempt, refuseUnallowed } from './attempt-render.ts';
-import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-findings.ts';
+import { certificatesOf, certificateStatus, lookAgainMs, tlsFinding } from './certificate-findings.ts';
 import { stalled, swapPossible, type Finding } from './conditions.ts';
 import { workloadFindings } from './findings.ts';
 import { ForeignObject } from './foreign-object.ts';
@@ -72,15 +72,11 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   const invalid = resources.invalid.get(objectKey(about));
   const tls = tlsFinding(own, certificates, now());
   const seen = { running, step, problem: rendered.problem, invalid, hibernated };
-  const found = [...workloadFindings(seen), ...(held === undefined ? [] : [held])];
+  const found = [...workloadFindings(seen), ...held];
   const told = isDeleted ? deletionWaits(found, holders) : found;
-  const conditions = passes.options.status.get(about)?.conditions;
-  const { findings, againMs } = withVolumes(
-    [...told, ...(tls === undefined ? [] : [tls]), ...(await swapFindings(about, passes))],
-    running?.resizing,
-    conditions,
-    now(),
-  );
+  const further = [...(tls === undefined ? [] : [tls]), ...(await swapFindings(about, passes))];
+  const remembered = passes.options.status.get(about);
+  const { findings, againMs } = withVolumes([...told, ...further], running, remembered, now());
   if (isDeleted) tellOfWait(about, findings, passes);
   const overlapping = overlappingTenants(users);
   const view: KeyServiceView = {
@@ -105,9 +101,7 @@ export async function keyServicePass(kms: KMSConfig, resources: Resources, passe
   if (againMs !== undefined) enqueue(about, againMs);
   await passes.status.put(about, findings, {
     ...workloadStatus(running, hibernated ? 0 : kms.spec.replicas, step, about),
-    ...(certificates.length === 0
-      ? {}
-      : { certificates: certificates.map(({ name: certificate, notAfter }) => ({ name: certificate, notAfter })) }),
+    ...certificateStatus(certificates),
   });
 }
 

@@ -5,7 +5,13 @@ import { renderTenant } from '../render/render-tenant.ts';
 import type { RunningWorkload } from '../runtime.ts';
 import type { CertificateNeed, IssuedCertificate, Workload } from '../workload.ts';
 import { attempt, refuseUnallowed, type Rendered } from './attempt-render.ts';
-import { certificatesOf, lookAgainMs, tlsFinding, type KnownCertificate } from './certificate-findings.ts';
+import {
+  certificatesOf,
+  certificateStatus,
+  lookAgainMs,
+  tlsFinding,
+  type KnownCertificate,
+} from './certificate-findings.ts';
 import type { Finding } from './conditions.ts';
 import type { Problem } from './findings.ts';
 import { decideKeyService, keyServiceStatus } from './key-service-in-use.ts';
@@ -100,7 +106,7 @@ async function gather(
     issued,
     certificates: certificatesOf(needs, issued, own === undefined ? [] : [resources.secrets.get(own)]),
     image: tenant.spec.paused
-      ? { image: options.operandImage }
+      ? { image: options.operandImage, held: [] }
       : defaultImage(tenant, before, options, ref && keyServices.get(ref.name)?.findings),
   };
 }
@@ -241,17 +247,15 @@ async function publish(
       tls: tlsFinding(needs, certificates, options.now()),
     },
   );
-  const before = options.status.get(about)?.conditions;
-  const { findings, againMs } = withVolumes(found, running?.resizing, before, options.now());
+  const before = options.status.get(about);
+  const { findings, againMs } = withVolumes(found, running, before, options.now());
   if (againMs !== undefined) options.enqueue(about, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
-  await status.put(about, image.held === undefined ? findings : [...findings, image.held], {
+  await status.put(about, [...findings, ...image.held], {
     ...workloadStatus(running, wanted, step, about),
     // A server seals its backend when it is first started. Where it did, the status decides which key service admits it.
-    ...(running === undefined && options.status.get(about)?.keyService === undefined ? {} : keyServiceStatus(tenant)),
-    ...(certificates.length === 0
-      ? {}
-      : { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) }),
+    ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
+    ...certificateStatus(certificates),
   });
 }
 

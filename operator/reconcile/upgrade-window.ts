@@ -50,8 +50,8 @@ const askAgainMs = 30_000;
 export interface DefaultImage {
   /** Undefined where programs come from no image. */
   readonly image: string | undefined;
-  /** Why that is not the newest one. */
-  readonly held?: Finding;
+  /** Why that is not the newest one; nothing where it is. */
+  readonly held: readonly Finding[];
 }
 
 /**
@@ -69,7 +69,7 @@ export function defaultImage(
   const { operandImage: image, rolloutLimit, namespace, enqueue, now } = options;
   const about = { kind: resource.kind, name: resource.metadata.name } as const;
   const runs = upgradedFrom(resource, running, image);
-  if (rolloutLimit.window === undefined || runs === undefined || image === undefined) return { image };
+  if (rolloutLimit.window === undefined || runs === undefined || image === undefined) return { image, held: [] };
   const opensAt = nextOpening(rolloutLimit.window, now());
   if (opensAt !== undefined) {
     enqueue(about, opensAt.getTime() - now().getTime());
@@ -79,15 +79,15 @@ export function defaultImage(
   if (keyService.some(({ type }) => type === 'UpgradeHeld')) {
     return { image: runs, held: held('KeyServiceUnavailable', image, runs, 'until its key service is upgraded') };
   }
-  if (rolloutLimit.mayTake(`${namespace}/${workloadName(about)}`, () => undefined)) return { image };
+  if (rolloutLimit.mayTake(`${namespace}/${workloadName(about)}`, () => undefined)) return { image, held: [] };
   // It is settled with the image that runs, and so loses its turn among those that wait for a place.
   enqueue(about, askAgainMs);
   return { image: runs, held: held('RolloutInProgress', image, runs, 'until fewer others are rolling') };
 }
 
-function held(reason: string, image: string, runs: string, until: string): Finding {
+function held(reason: string, image: string, runs: string, until: string): readonly Finding[] {
   const message = `runs ${runs}, and waits with ${image} ${until}; to upgrade it now, name the image in spec.image`;
-  return { type: 'UpgradeHeld', status: 'True', reason, message };
+  return [{ type: 'UpgradeHeld', status: 'True', reason, message }];
 }
 
 /** The former default image that runs; undefined where there is no upgrade, or where a person made it one. */

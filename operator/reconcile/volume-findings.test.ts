@@ -15,9 +15,10 @@ const fine = [ready('it runs and answers')];
 
 /** What is said `afterMs` after a growth began. */
 function said(volumes: readonly ResizingVolume[], afterMs = 0, found: readonly Finding[] = fine) {
-  const first = withVolumes(found, volumes, [], new Date(0));
-  const before = mergeConditions([], first.findings, 1, new Date(0));
-  const { findings, againMs } = withVolumes(found, volumes, before, new Date(afterMs));
+  const running = { resizing: volumes };
+  const first = withVolumes(found, running, undefined, new Date(0));
+  const conditions = mergeConditions([], first.findings, 1, new Date(0));
+  const { findings, againMs } = withVolumes(found, running, { conditions }, new Date(afterMs));
   return {
     findings: findings.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
     againMs,

@@ -1,7 +1,6 @@
-import type { Condition } from '../api/object.ts';
 import { restartAnnotation } from '../api/tenant.ts';
-import type { ResizingVolume } from '../runtime.ts';
-import { notReady, reconciling, stalled, type Finding } from './conditions.ts';
+import type { ResizingVolume, RunningWorkload } from '../runtime.ts';
+import { notReady, reconciling, stalled, type Finding, type ResourceStatus } from './conditions.ts';
 
 /** Milliseconds in which a volume grows where all is well: clouds need some minutes. */
 const growthDeadlineMs = 10 * 60_000;
@@ -16,21 +15,24 @@ export interface VolumeFindings {
  * Adds what is to be said of volumes whose size is not the one that was asked for. While one grows, not everything that is written holds;
  * after a deadline a person has to look.
  *
- * @param before the conditions of the pass before: they tell since when the volume has been growing
+ * @param before the status of the pass before: it tells since when the volume has been growing
  */
 export function withVolumes(
   found: readonly Finding[],
-  volumes: readonly ResizingVolume[] = [],
-  before: readonly Condition[] = [],
+  running: Pick<RunningWorkload, 'resizing'> | undefined,
+  before: Pick<ResourceStatus, 'conditions'> | undefined,
   now: Date,
 ): VolumeFindings {
+  const volumes = running?.resizing ?? [];
   const growing = volumes.filter(({ state }) => state !== 'cannot-shrink').toSorted(failedFirst);
   const [first] = growing;
   if (first === undefined) return { findings: [...found, ...kept(volumes)], againMs: undefined };
   const reason = reasons[first.state];
   const message = growing.map(describe).join('; ');
   const resizing: Finding = { type: 'VolumeResizing', status: 'True', reason, message };
-  const since = before.find(({ type, status }) => type === 'VolumeResizing' && status === 'True')?.lastTransitionTime;
+  const since = before?.conditions.find(
+    ({ type, status }) => type === 'VolumeResizing' && status === 'True',
+  )?.lastTransitionTime;
   const leftMs = (since === undefined ? now.getTime() : Date.parse(since)) + growthDeadlineMs - now.getTime();
   const againMs = leftMs > 0 ? leftMs : undefined;
   // What else is wrong with it comes first.
