@@ -1,21 +1,29 @@
 // `npm run bench:memory [-- --size 5GiB]`: the peak of resident memory of server and client while one large object goes in and out of an
 // encrypted bucket, by a single PUT and by multipart. Fails when either reaches the limit, or when the object comes back changed.
+// With `--slow-clients 256`: the memory of a server while so many clients take an object slower than it could be read, plain and encrypted.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { allocatorEnvironment } from '../bin/allocator.js';
 import { parseSize } from '../platform/settings/parse-value.ts';
+import { CreateBucketCommand, PutBucketPolicyCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { s3Client } from '../test/harness/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../test/harness/start-server.ts';
 import { startTenant, type RunningTenant } from '../test/harness/start-tenant.ts';
 
 const MiB = 2 ** 20;
 const limit = 300 * MiB;
 const client = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
-const { values } = parseArgs({ options: { size: { type: 'string', default: '5GiB' } } });
+const { values } = parseArgs({
+  options: { size: { type: 'string', default: '5GiB' }, 'slow-clients': { type: 'string' } },
+});
 const size = parseSize(values.size, false);
 const bytes = size.kind === 'bytes' ? size.bytes : 0;
 
@@ -115,13 +123,117 @@ async function measure(tenant: RunningTenant, folder: string): Promise<boolean> 
   return good;
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'coffer-bench-'));
-const tenant = await startTenant();
-try {
-  const good = await measure(tenant, folder);
-  process.stdout.write(good ? '\nwithin the limit\n' : '\nOVER THE LIMIT\n');
-  process.exitCode = good ? 0 : 1;
-} finally {
-  await tenant.stop();
-  await rm(folder, { recursive: true, force: true });
+/** Resident memory without the pages of files, in bytes. */
+async function anonymousMemory(server: RunningServer): Promise<number> {
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
+/** The highest in so many seconds. */
+async function highestMemory(server: RunningServer, seconds: number): Promise<number> {
+  let highest = 0;
+  for (const until = performance.now() + seconds * 1_000; performance.now() < until; await sleep(100)) {
+    highest = Math.max(highest, await anonymousMemory(server));
+  }
+  return highest;
+}
+
+/** Connections that asked for something and take nothing of the answer until they are told to. */
+async function openConnections(server: RunningServer, count: number, path: string): Promise<Socket[]> {
+  const { hostname, port } = new URL(server.s3);
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.on('error', () => undefined);
+      await new Promise((resolve) => socket.once('connect', resolve));
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+      return socket;
+    }),
+  );
+}
+
+/** One read of each in a second: 64 KiB at most. */
+async function takeSlowly(sockets: readonly Socket[], seconds: number): Promise<number> {
+  let taken = 0;
+  for (const socket of sockets) {
+    socket.on('data', (bytes: Buffer) => {
+      taken += bytes.length;
+      socket.pause();
+    });
+  }
+  for (const until = performance.now() + seconds * 1_000; performance.now() < until; await sleep(1_000)) {
+    for (const socket of sockets) socket.resume();
+  }
+  return taken;
+}
+
+async function closed(sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  await sleep(3_000);
+}
+
+/** Objects that everybody may read: no client has to sign. */
+async function prepareObjects(server: RunningServer): Promise<void> {
+  await untilReady(server);
+  const s3 = s3Client(server);
+  await s3.send(new CreateBucketCommand({ Bucket: 'public' }));
+  const statement = { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::public/*' };
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+  await s3.send(new PutBucketPolicyCommand({ Bucket: 'public', Policy }));
+  const Body = Buffer.alloc(64 * MiB, 'body');
+  await s3.send(new PutObjectCommand({ Bucket: 'public', Key: 'plain', Body }));
+  await s3.send(new PutObjectCommand({ Bucket: 'public', Key: 'SSE-S3', Body, ServerSideEncryption: 'AES256' }));
+  await s3.send(new PutObjectCommand({ Bucket: 'public', Key: 'small', Body: 'small' }));
+  s3.destroy();
+}
+
+/** A server of its own: what a load leaves behind until a collection would hide what the next one takes. */
+async function measureSlowClients(server: RunningServer, count: number, name: string): Promise<void> {
+  await prepareObjects(server);
+  const path = `/public/${name}`;
+  const warming = await openConnections(server, 8, path);
+  for (const socket of warming) socket.resume();
+  await closed(warming);
+  await sleep(2_000);
+  const rest = await highestMemory(server, 2);
+  const idle = await openConnections(server, count, '/public/small');
+  await sleep(1_000);
+  const connected = await highestMemory(server, 3);
+  await closed(idle);
+  const sockets = await openConnections(server, count, path);
+  await sleep(2_000);
+  const waiting = await highestMemory(server, 5);
+  const [slow, taken] = await Promise.all([highestMemory(server, 20), takeSlowly(sockets, 20)]);
+  if (taken < (count * MiB) / 4) throw new Error(`the clients got ${shown(taken)} only`);
+  await closed(sockets);
+  const more = Math.max(waiting, slow) - connected;
+  row(name, ...[rest, connected, waiting, slow, await anonymousMemory(server), more].map(shown));
+}
+
+const slowClients = values['slow-clients'];
+if (slowClients !== undefined) {
+  const key = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
+  const env = { ...allocatorEnvironment, SVC_THREADS: '2', SVC_KMS_SECRET_KEY: key };
+  process.stdout.write(`${slowClients} clients, 2 threads; resident memory without files\n\n`);
+  row('', 'at rest', 'connected', 'waiting', 'at 64 KiB/s', 'afterwards', 'for bodies');
+  row('---', '---', '---', '---', '---', '---', '---');
+  for (const name of ['plain', 'SSE-S3']) {
+    const server = await startServer({ env });
+    try {
+      await measureSlowClients(server, Number(slowClients), name);
+    } finally {
+      await server.stop();
+    }
+  }
+} else {
+  const folder = await mkdtemp(join(tmpdir(), 'coffer-bench-'));
+  const tenant = await startTenant();
+  try {
+    const good = await measure(tenant, folder);
+    process.stdout.write(good ? '\nwithin the limit\n' : '\nOVER THE LIMIT\n');
+    process.exitCode = good ? 0 : 1;
+  } finally {
+    await tenant.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
