@@ -7,9 +7,9 @@ import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
 import type { Verification, VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
 import { verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import { equalSecrets } from './equal-secrets.ts';
-import type { AuthenticatedRequest, IncomingRequest } from './incoming-request.ts';
 import type { Principal, StoredCredentials } from './principal.ts';
-import { verifiedBody } from './verified-body.ts';
+import type { BodySource } from '../objects/object-layer.ts';
+import { verifiedBody, type VerifiedBody } from './verified-body.ts';
 
 /** Where the authenticator finds credentials: `Access` is one. */
 export interface CredentialSource {
@@ -29,9 +29,20 @@ export interface AuthenticatorOptions {
   readonly clock?: () => Date;
 }
 
+/** A request with its headers as Node parsed them and a body that was not read. */
+export interface UnverifiedRequest extends SignedRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: BodySource;
+}
+
+/** A request whose signature holds. */
+export interface AuthenticatedRequest extends VerifiedBody {
+  readonly principal: Principal;
+}
+
 /** Rejects with the S3Error that tells the client what was wrong with its signature, key, token or clock. */
 export type Authenticate = (
-  request: IncomingRequest,
+  request: UnverifiedRequest,
   /** With those that a presigned URL carries in its query: what they say of the body holds as well. */
   headers?: IncomingHttpHeaders,
 ) => Promise<AuthenticatedRequest>;
@@ -92,7 +103,7 @@ async function verified(
 }
 
 /** Admin clients know no region, and GetBucketLocation is how S3 clients learn it. */
-function regionRule(request: IncomingRequest, region: string | undefined) {
+function regionRule(request: SignedRequest, region: string | undefined) {
   const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
   return {
     allowEmptyRegion: request.rawPath.startsWith('/minio/'),

@@ -1,6 +1,9 @@
-import type { IncomingRequest } from './incoming-request.ts';
-
-export type RequestOrigin = Pick<IncomingRequest, 'remoteAddress' | 'sharedAddress' | 'secure'>;
+export interface RequestOrigin {
+  readonly remoteAddress: string;
+  /** An untrusted proxy passed the request on: several clients may share the address. */
+  readonly sharedAddress?: boolean;
+  readonly secure: boolean;
+}
 
 /** The condition keys that every request has, whichever interface it comes by: a Deny by one of them holds for all. */
 export function connectionContext(

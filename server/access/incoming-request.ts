@@ -1,7 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BodySource, ExpectedDigests } from '../objects/object-layer.ts';
-import type { Principal } from './principal.ts';
+import type { BodySource } from '../objects/object-layer.ts';
 import type { RequestWatch } from './request-events.ts';
 
 /** A request as it came, target split but nothing interpreted yet. Built by `http`, read by `s3`, `sts`, `admin`. */
@@ -32,18 +31,4 @@ export interface ClientCertificate {
   readonly certificate: X509Certificate;
   /** Why the authorities of the server do not vouch for it; absent where they do. */
   readonly problem?: string;
-}
-
-/** An `IncomingRequest` whose signature holds. */
-export interface AuthenticatedRequest {
-  readonly principal: Principal;
-  /**
-   * The body without aws-chunked framing. Reading it checks chunk signatures, the payload hash and the declared length; a
-   * difference throws the S3Error, so what was read so far must not be kept.
-   */
-  readonly body: BodySource;
-  /** Bytes of `body`; undefined when the request declares none. */
-  readonly size: number | undefined;
-  /** The trailer's checksum, where the request announces one. */
-  readonly trailing?: NonNullable<ExpectedDigests['trailing']>;
 }

@@ -3,12 +3,22 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
 import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload.ts';
 import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
-import type { BodySource } from '../objects/object-layer.ts';
+import type { BodySource, ExpectedDigests } from '../objects/object-layer.ts';
 import { CheckedBody } from './checked-body.ts';
-import type { AuthenticatedRequest, IncomingRequest } from './incoming-request.ts';
 
-type VerifiedBody = Pick<AuthenticatedRequest, 'body' | 'size' | 'trailing'>;
-type Trailing = NonNullable<AuthenticatedRequest['trailing']>;
+export interface VerifiedBody {
+  /**
+   * The body without aws-chunked framing. A read checks chunk signatures, the payload hash and the declared length; a difference throws
+   * the S3Error, so the caller must not keep what it read before.
+   */
+  readonly body: BodySource;
+  /** Bytes of `body`; undefined when the request declares none. */
+  readonly size: number | undefined;
+  /** The trailer's checksum, where the request announces one. */
+  readonly trailing?: NonNullable<ExpectedDigests['trailing']>;
+}
+
+type Trailing = NonNullable<VerifiedBody['trailing']>;
 
 /** The trailers that are taken: each is a checksum of so many bytes. */
 const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['algorithm']; readonly bytes: number }> =
@@ -25,7 +35,7 @@ const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['alg
  * `signature` is undefined for anonymous requests. Throws S3Error for headers that contradict each other.
  */
 export function verifiedBody(
-  request: Pick<IncomingRequest, 'body'>,
+  request: { readonly body: BodySource },
   headers: IncomingHttpHeaders,
   signature: VerifiedSignature | undefined,
 ): VerifiedBody {
@@ -50,7 +60,7 @@ export function verifiedBody(
 
 // oxlint-disable-next-line max-params -- what `verifiedBody` has, and the kind of the payload
 function streaming(
-  request: Pick<IncomingRequest, 'body'>,
+  request: { readonly body: BodySource },
   headers: IncomingHttpHeaders,
   payload: { readonly signed: boolean; readonly trailer: boolean },
   signature: VerifiedSignature | undefined,

@@ -2,14 +2,8 @@ import { adminPath } from './admin-path.ts';
 import { isSecondGeneration } from './client-age.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { nowOf } from './now.ts';
-import {
-  association,
-  changeAssociation,
-  isAttaching,
-  mayAttach,
-  mayListAttached,
-  userOrGroup,
-} from './policy-association.ts';
+import { mayAttach, mayListAttached } from './own-account.ts';
+import { association, changeAssociation, isAttaching, userOrGroup } from './policy-association.ts';
 import { policyEntities } from './policy-entities.ts';
 import { policyNames } from './policy-names.ts';
 import { type AdminAnswer, type AdminCall, nothing, type Route, sealed } from './route.ts';

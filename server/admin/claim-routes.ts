@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { cofferPath } from './admin-path.ts';
 import { sealedJsonBody } from './json-body.ts';
-import { changeAssociation, mayAttach, mayListAttached, policyList } from './policy-association.ts';
+import { mayAttach, mayListAttached } from './own-account.ts';
+import { changeAssociation, policyList } from './policy-association.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 
 /** Policies of everyone whose token has a claim, such as the service accounts of a namespace. Coffer's own calls. */

@@ -15,10 +15,8 @@ import {
   targetText,
   withoutSecrets,
 } from './config-text.ts';
-import { refusing } from './configuration-refusal.ts';
 import { saved } from './idp-config-routes.ts';
-import { requireOneOf } from './own-account.ts';
-import { mayAttach } from './policy-association.ts';
+import { mayAttach, requireOneOf } from './own-account.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './route.ts';
 import type { AdminServices } from './services.ts';
 
@@ -26,7 +24,7 @@ const action = 'admin:ConfigUpdate';
 const own = (call: string) => new RegExp(`^/minio/admin/v[34]/${call}$`);
 
 /** `mc admin config get|set|reset|export|import|history|restore`. Only identity providers can be set while the server runs. */
-export const configRoutes: readonly Route[] = refusing([
+export const configRoutes: readonly Route[] = [
   { method: 'GET', path: own('get-config-kv'), action, serve: getKeys },
   { method: 'PUT', path: own('set-config-kv'), action, serve: (call) => setLines(call, 'set') },
   { method: 'DELETE', path: own('del-config-kv'), action, serve: deleteKeys },
@@ -76,7 +74,7 @@ export const configRoutes: readonly Route[] = refusing([
       return nothing;
     },
   },
-]);
+];
 
 /** What `mc support` and `mc license` read first. They then say that the deployment is not registered, which is so. */
 const absentSubsystems: ReadonlyMap<string, string> = new Map([

@@ -1,13 +1,11 @@
 import { parseKeyValues } from '../../protocol/settings/key-values.ts';
 import type { IdentityProviderConfigurations, Saved } from '../identity-providers/identity-provider-configurations.ts';
 import { AdminError } from './admin-error.ts';
-import { refusing } from './configuration-refusal.ts';
-import { requireOneOf } from './own-account.ts';
-import { mayAttach } from './policy-association.ts';
+import { mayAttach, requireOneOf } from './own-account.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 
 /** Identity providers as `mc idp openid` and `mc idp ldap` configure them: `idp-config/TYPE[/NAME]`. */
-export const idpConfigRoutes: readonly Route[] = refusing([
+export const idpConfigRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/?$/,
@@ -53,7 +51,7 @@ export const idpConfigRoutes: readonly Route[] = refusing([
     action: 'admin:ConfigUpdate',
     serve: async (call) => saved(await kindOf(call).remove(call.parts[1] ?? '_')),
   },
-]);
+];
 
 /** Clients that are not told so ask their user to restart the server. */
 export function saved({ applied }: Saved): AdminAnswer {

@@ -3,8 +3,9 @@ import { KeySourceError } from '../encryption/key-source.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import { AdminError } from './admin-error.ts';
 import type { KeyAdministration } from './key-administration.ts';
-import type { AdminCall } from './route.ts';
-import type { KeyServiceState } from './server-info.ts';
+
+/** `online` when the key service answers and has the default key. */
+export type KeyServiceState = 'online' | 'offline' | 'disabled';
 
 /**
  * The rights to keys, each by the name that says its key and by the older one of the admin API. A statement of either kind with keys as
@@ -21,19 +22,26 @@ export const keyRights = {
 } as const;
 
 /** The key that a call names; '' where it names none. */
-export function keyNamed({ query }: AdminCall): string {
+export function keyNamed({ query }: { readonly query: URLSearchParams }): string {
   return query.get('key-id') ?? '';
 }
 
 /** Those that the caller may list. */
-export async function listable(call: AdminCall, names: readonly string[]): Promise<readonly string[]> {
+export async function listable(
+  call: { allows(action: readonly string[], resource: string): Promise<boolean> },
+  names: readonly string[],
+): Promise<readonly string[]> {
   const shown: string[] = [];
   for (const name of names) if (await call.allows(keyRights.list, name)) shown.push(name);
   return shown;
 }
 
 /** Rejects with an `AdminError` where there are no keys. */
-export function configured({ services }: Pick<AdminCall, 'services'>): KeyAdministration {
+export function configured({
+  services,
+}: {
+  readonly services: { readonly keys?: KeyAdministration };
+}): KeyAdministration {
   if (services.keys !== undefined) return services.keys;
   throw new AdminError(
     'KMSNotConfigured',

@@ -8,15 +8,8 @@ import { AdminError } from './admin-error.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { ldapPolicyEntities } from './ldap-policy-entities.ts';
 import { nowOf } from './now.ts';
-import {
-  association,
-  changeAssociation,
-  isAttaching,
-  mayAttach,
-  mayListAttached,
-  userOrGroup,
-} from './policy-association.ts';
-import { callerSubject, requireUnlessOwn } from './own-account.ts';
+import { association, changeAssociation, isAttaching, userOrGroup } from './policy-association.ts';
+import { callerSubject, mayAttach, mayListAttached, requireUnlessOwn } from './own-account.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 import { createAccount } from './service-account-routes.ts';
 import { given, newServiceAccountBody } from './service-account-body.ts';

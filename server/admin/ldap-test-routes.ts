@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { AdminError } from './admin-error.ts';
 import { cofferPath } from './admin-path.ts';
-import { refusing } from './configuration-refusal.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 
 /** Coffer's own call: the way of a sign-in at the directory, step by step, without a password: `coffer idp ldap test`. */
-export const ldapTestRoutes: readonly Route[] = refusing([
+export const ldapTestRoutes: readonly Route[] = [
   { method: 'POST', path: cofferPath('ldap-test'), action: 'admin:ConfigUpdate', serve: test },
-]);
+];
 
 const question = z.strictObject({
   /** A name or a DN. */

@@ -3,14 +3,13 @@ import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import type { SignInProof, SignInTrial } from '../access/sign-in-trial.ts';
 import { AdminError } from './admin-error.ts';
 import { cofferPath } from './admin-path.ts';
-import { refusing } from './configuration-refusal.ts';
 import { sealedJsonBody } from './json-body.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed } from './route.ts';
 
 /** Coffer's own call: the way of a sign-in by an OpenID provider, step by step, with a person or as far as it goes without one. */
-export const openIdTestRoutes: readonly Route[] = refusing([
+export const openIdTestRoutes: readonly Route[] = [
   { method: 'POST', path: cofferPath('openid-test/([^/]+)'), action: 'admin:ConfigUpdate', serve: test },
-]);
+];
 
 const text = z.string().min(1).max(20_000);
 

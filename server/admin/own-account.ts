@@ -4,6 +4,12 @@ import type { AuthenticatedPrincipal } from '../access/principal.ts';
 import { ownerOf, type Subject } from '../identities/subject.ts';
 import type { Caller } from './caller.ts';
 
+/** The two names of the right to attach policies. Older policies have the first one. */
+export const mayAttach = ['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'] as const;
+
+/** Each of these rights shows which policies are attached. */
+export const mayListAttached = ['admin:ListUserPolicies', 'admin:ListUsers', 'admin:ListGroups'] as const;
+
 export function callerSubject(principal: AuthenticatedPrincipal): Subject {
   const subject = subjectOf(principal);
   if (subject === undefined) throw new Error('a caller who is authenticated has a subject');

@@ -3,14 +3,6 @@ import type { AttachmentTarget } from '../identities/attachment-target.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminCall } from './route.ts';
 
-/** What attaching and detaching have in common, whoever policies are attached to. */
-
-/** Either right: older policies have the first, newer ones the second. */
-export const mayAttach = ['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'] as const;
-
-/** Any of these shows what is attached. */
-export const mayListAttached = ['admin:ListUserPolicies', 'admin:ListUsers', 'admin:ListGroups'] as const;
-
 export const policyList = z.array(z.string()).min(1);
 
 /** The body of `policy/attach` and `policy/detach`. */

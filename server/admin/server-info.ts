@@ -1,10 +1,8 @@
 import type { Usage } from '../usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { DirectoryState } from './directory-state.ts';
+import type { KeyServiceState } from './key-service-calls.ts';
 import type { AdminServices, OtherServer } from './services.ts';
-
-/** `online` where the key service answers and has the default key. */
-export type KeyServiceState = 'online' | 'offline' | 'disabled';
 
 export interface InfoSources {
   readonly server: AdminServices['server'];

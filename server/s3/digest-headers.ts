@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { AuthenticatedRequest } from '../access/incoming-request.ts';
+import type { AuthenticatedRequest } from '../access/authenticate.ts';
 import type { Checksum, ExpectedDigests, GivenChecksum } from '../objects/object-layer.ts';
 import { header } from './header.ts';
 import type { S3Call } from './operation.ts';

@@ -1,6 +1,7 @@
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import type { Answer } from '../access/answer.ts';
-import type { AuthenticatedRequest, IncomingRequest } from '../access/incoming-request.ts';
+import type { AuthenticatedRequest } from '../access/authenticate.ts';
+import type { IncomingRequest } from '../access/incoming-request.ts';
 import type {
   CompleteMultipartUpload,
   CopyObject,

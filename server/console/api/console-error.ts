@@ -2,9 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { TooManyGuesses } from '../../access/guess-limits.ts';
-import type { AdminError } from '../../admin/admin-error.ts';
 import { asAdminError } from '../../admin/as-admin-error.ts';
-import { asConfigurationRefusal } from '../../admin/configuration-refusal.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
@@ -56,17 +54,12 @@ function explainKnown(error: unknown): (ErrorAnswer & { readonly status: number 
   if (error instanceof ConsoleError) return { status: statuses[error.code], code: error.code, message: error.message };
   if (error instanceof S3Error) return { status: error.status, code: error.wireCode, message: error.message };
   if (error instanceof StsError) return { status: error.status, code: error.code, message: error.message };
-  const admin = asAdminRefusal(error);
+  const admin = asAdminError(error);
   if (admin !== undefined) return { status: admin.status, code: admin.code, message: admin.message };
   if (error instanceof z.ZodError) {
     return { status: 400, code: 'BadRequest', message: z.prettifyError(error).slice(0, 1000) };
   }
   return explainUnavailable(error) ?? explainParser(error);
-}
-
-/** What the rules of administration refuse, in the same words and under the same names as over the admin API. */
-function asAdminRefusal(error: unknown): AdminError | undefined {
-  return asAdminError(error) ?? asConfigurationRefusal(error);
 }
 
 /** The store or the key service is away: it will come back, and a person should know what is waited for. */
