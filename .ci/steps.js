@@ -138,6 +138,7 @@ export const areas = [
   ['.dockerignore', ['image', 'container', 'cluster']],
   ['bench/', ['memory']],
   ['test/harness/', everything],
+  ['test/support/', everything],
   ['test/soak/', ['kills', 'power-cut', 'disk', 'postgres']],
   ['test/crash/', ['kills', 'power-cut', 'disk', 'postgres']],
   ['test/power-cut/', ['power-cut']],

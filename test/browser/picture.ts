@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { logIn, rootKeys, TestBrowser, TestConsole } from '../../server/console/testing.ts';
+import { logIn, rootKeys, TestBrowser, TestConsole } from '../support/console/test-console.ts';
 import { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
 import { newVisitor, openBrowser } from './open-browser.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionAnswer, SignInOptions } from '../../server/console/contract/answers.ts';
-import { TestBrowser } from '../../server/console/testing.ts';
+import { TestBrowser } from '../support/console/test-console.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
 import { directorySettings } from './directory-settings.ts';
 import { ann, people, readers } from './people.ts';

@@ -1,5 +1,4 @@
-import { Router } from 'express';
-import type { Request, Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { AdminError } from '../../admin/admin-error.ts';
 import { callerSubject, requireUnlessOwn } from '../../admin/own-account.ts';
@@ -9,15 +8,14 @@ import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { serializePolicy } from '../../../protocol/policy/serialize-policy.ts';
 import type { TemporaryCredentials } from '../../access/temporary-credentials-record.ts';
 import type { ServiceAccount } from '../../identities/identity-records.ts';
-import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/access-key-answers.ts';
-import type { ConsoleServices } from '../services.ts';
-import { accessKeyRowsOf, rowOfAccount, rowOfTemporary } from './access-key-rows.ts';
-import type { KeyViewer } from './access-key-rows.ts';
-import { type Gate, readForm } from './authorize.ts';
-import { callerOf } from './caller-of.ts';
-import { listed, listQuery } from './listed.ts';
-import { queryText } from './query-text.ts';
-import { visitorOf } from './visitor.ts';
+import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';
+import type { ConsoleServices, Administration } from '../services.ts';
+import { accessKeyRowsOf, rowOfAccount, rowOfTemporary, type KeyViewer } from './access-key-rows.ts';
+import { type Gate, readForm, type Visit } from './authorize.ts';
+import { listed, listQuery, queryText } from './query.ts';
+import { visitorOf } from './sign-in/visitor.ts';
+import type { Caller } from '../../admin/caller.ts';
+import { ConsoleError } from './console-error.ts';
 
 const text = z.string().trim().max(256);
 const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
@@ -208,4 +206,15 @@ function filled(value: string | undefined): string | undefined {
 /** A field that is there only where it has a value. */
 function given<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
   return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
+}
+
+/** The person behind a request as the rules of administration see them. */
+function callerOf(visit: Visit, gate: Gate, { identities, root }: Administration): Caller {
+  const { principal } = visitorOf(visit.response).credentials;
+  if (principal.kind === 'anonymous') throw new ConsoleError('NotSignedIn', 'Sign in first.');
+  return {
+    principal,
+    services: { identities, root },
+    require: (action, resource = '') => gate.require(visit, action, resource),
+  };
 }

@@ -2,9 +2,8 @@ import { subjectOf } from '../../access/subject-of.ts';
 import type { StoredCredentials } from '../../access/principal.ts';
 import type { TemporaryCredentials } from '../../access/temporary-credentials-record.ts';
 import type { ServiceAccount } from '../../identities/identity-records.ts';
-import { ownerOf } from '../../identities/subject.ts';
-import type { Subject } from '../../identities/subject.ts';
-import type { AccessKeyRow, KeyOwner } from '../contract/access-key-answers.ts';
+import { ownerOf, type Subject } from '../../identities/subject.ts';
+import type { AccessKeyRow, KeyOwner } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 
 /** Keys of one owner that are shown beside other things. */

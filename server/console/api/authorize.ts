@@ -1,5 +1,4 @@
-import { json } from 'express';
-import type { Request, Response } from 'express';
+import { json, type Request, type Response } from 'express';
 import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decideOneOf } from '../../access/authorize.ts';
@@ -7,11 +6,10 @@ import type { AccessRequest, Decision, Principal } from '../../access/principal.
 import { subjectOf } from '../../access/subject-of.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
 import { connectionContext } from '../../access/connection-context.ts';
-
 import { maxDocument } from './hold-bodies.ts';
-import { originOf } from './source.ts';
+import { originOf } from './request-source.ts';
 import { watchOf } from './watch-visits.ts';
-import { visitorOf } from './visitor.ts';
+import { visitorOf } from './sign-in/visitor.ts';
 
 /** The largest that a route takes; `hold-bodies` counts as much. */
 const readJson = json({ limit: maxDocument });
@@ -142,3 +140,6 @@ function contextOf(request: Request, now: Date): Record<string, readonly string[
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];
   return context;
 }
+
+/** Either right: older policies have the first, newer ones the second. */
+export const mayAttach = ['admin:UpdatePolicyAssociation', 'admin:AttachUserOrGroupPolicy'] as const;

@@ -1,5 +1,4 @@
-import { Router } from 'express';
-import type { Request, Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
@@ -9,7 +8,6 @@ import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from 
 import type { ConsoleServices } from '../services.ts';
 import { type Gate, readForm, type Visit } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
-import { inTurns } from './in-turns.ts';
 
 const encryptionForm = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('SSE-S3') }),
@@ -146,7 +144,7 @@ export function bucketOf(request: Request): string {
   return bucket;
 }
 
-export function prefixOf(request: Request): string {
+function prefixOf(request: Request): string {
   const { prefix } = request.query;
   return typeof prefix === 'string' ? prefix.slice(0, 1024) : '';
 }
@@ -154,4 +152,17 @@ export function prefixOf(request: Request): string {
 function asBucketEncryption(form: z.infer<typeof encryptionForm>): BucketEncryption {
   if (form.scheme === 'SSE-S3' || form.keyName === undefined) return { scheme: form.scheme };
   return { scheme: form.scheme, keyName: form.keyName };
+}
+
+/** Maps with so many calls under way at once, in the order of the items; the first failure is the whole's. */
+export async function inTurns<Item, Result>(
+  items: readonly Item[],
+  breadth: number,
+  map: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += breadth) {
+    results.push(...(await Promise.all(items.slice(at, at + breadth).map(map))));
+  }
+  return results;
 }

@@ -10,7 +10,7 @@ import type {
   PrefixDeletion,
 } from '../contract/answers.ts';
 import { usageRounds } from '../../usage/usage-rounds.ts';
-import { TestBrowser, TestConsole } from '../testing.ts';
+import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let provider: OpenIdProviderDouble;
 let console: TestConsole;

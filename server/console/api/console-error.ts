@@ -6,8 +6,8 @@ import { asAdminError } from '../../admin/as-admin-error.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
-import { fieldOf } from './error-field.ts';
 import { watchOf } from './watch-visits.ts';
+import { IdentityError, type IdentityErrorCode } from '../../identities/identity-error.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -21,7 +21,7 @@ const statuses = {
   DirectoryUnavailable: 503,
 } as const;
 
-export type ConsoleErrorCode = keyof typeof statuses;
+type ConsoleErrorCode = keyof typeof statuses;
 
 /** A refusal of the console itself. `message` is shown to the person. */
 export class ConsoleError extends Error {
@@ -104,4 +104,23 @@ export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
     if (!request.complete) response.set('connection', 'close');
     response.status(status).json(answer satisfies ErrorAnswer);
   };
+}
+
+const fieldsByIdentityError: Partial<Readonly<Record<IdentityErrorCode, string>>> = {
+  'no-such-user': 'name',
+  'no-such-group': 'name',
+  'access-key-in-use': 'name',
+  'invalid-access-key': 'name',
+  'invalid-secret-key': 'secretKey',
+  'invalid-name': 'name',
+  'invalid-expiration': 'expires',
+  'no-such-policy': 'policies',
+  'policy-changed': 'name',
+};
+
+/** The field of a form that a refusal is about, so that it is shown there; undefined where it is about none, or several. */
+function fieldOf(error: unknown): string | undefined {
+  if (error instanceof z.ZodError) return error.issues.length === 1 ? error.issues[0]?.path[0]?.toString() : undefined;
+  if (error instanceof S3Error && error.code === 'MalformedPolicy') return 'policy';
+  return error instanceof IdentityError ? fieldsByIdentityError[error.code] : undefined;
 }

@@ -1,15 +1,11 @@
 import { pipeline } from 'node:stream/promises';
-import { Router } from 'express';
-import type { Request, Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import type { ConsoleLog } from '../services.ts';
 import type { Gate } from './authorize.ts';
-import { resolveByteRange } from './byte-range.ts';
-import { attachment, fileNameOf } from './content-disposition.ts';
-import { objectPlace } from './object-place.ts';
-import { detailsOf } from './object-routes.ts';
-import { objectSecurityPolicy } from './security-headers.ts';
+import { objectPlace, detailsOf } from './object-routes.ts';
+import { objectSecurityPolicy } from './browser-security.ts';
 
 /** Characters of a content type that is kept. */
 const longestType = 255;
@@ -89,4 +85,58 @@ function ifRangeHolds(request: Request, etag: string): boolean {
 function isPrematureClose(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+/**
+ * `Content-Disposition` that saves under this name: the plain form for old readers, the extended form for every character.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6266 and RFC 8187
+ */
+export function attachment(name: string): string {
+  const file = name.toWellFormed() || 'download';
+  // What is not printable ASCII, quotes the string or marks an escape is left to the extended form.
+  const plain = file.replaceAll(/[^ -~]|["\\%]/g, '_');
+  const extended = encodeURIComponent(file).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
+}
+
+/** What a person calls an object: the part of its key after the last slash that has something behind it. */
+export function fileNameOf(key: string): string {
+  return key.split('/').findLast((part) => part !== '') ?? 'download';
+}
+
+interface ResolvedRange {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+  /** Whether the answer is 206. */
+  readonly partial: boolean;
+}
+
+/**
+ * The bytes that a `Range` header asks for. Several ranges, other units and malformed ones are ignored, as RFC 9110 allows;
+ * a range outside the object is `InvalidRange`.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-14.2
+ */
+function resolveByteRange(header: string | undefined, size: number): ResolvedRange {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+  const [first, last] = [match?.[1] ?? '', match?.[2] ?? ''];
+  const whole = { start: 0, end: size, partial: false };
+  if (match === null || (first === '' && last === '')) return whole;
+  if (first === '') {
+    if (Number(last) === 0 || size === 0) throw outside(header ?? '', size);
+    return { start: Math.max(0, size - Number(last)), end: size, partial: true };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return whole;
+  if (start >= size) throw outside(header ?? '', size);
+  return { start, end: last === '' ? size : Math.min(size, Number(last) + 1), partial: true };
+}
+
+function outside(header: string, size: number): S3Error {
+  return new S3Error('InvalidRange', `The range ${header.slice(0, 80)} lies outside the object of ${size} bytes.`);
 }

@@ -1,16 +1,13 @@
-import { Router } from 'express';
-import type { Request, Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../admin/policy-names.ts';
 import { noSuchGroup } from '../../identities/change-groups.ts';
 import type { Group } from '../../identities/identity-records.ts';
 import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import { type Gate, readForm } from './authorize.ts';
+import { type Gate, readForm, mayAttach } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
-import { listed, listQuery } from './listed.ts';
-import { mayAttach } from './may-attach.ts';
-import { queryText } from './query-text.ts';
+import { listed, listQuery, queryText } from './query.ts';
 
 const policies = z.array(z.string().min(1).max(256)).max(100);
 const members = z.array(z.string().min(1).max(256)).max(1_000);

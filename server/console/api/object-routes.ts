@@ -1,14 +1,12 @@
-import { Router } from 'express';
-import type { Request } from 'express';
+import { Router, type Request } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ListedObject, ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
 import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../contract/answers.ts';
 import type { Gate, Visit } from './authorize.ts';
-import { bucketOf } from './bucket-routes.ts';
+import { bucketOf, inTurns } from './bucket-routes.ts';
 import { ConsoleError } from './console-error.ts';
-import { inTurns } from './in-turns.ts';
-import { objectPlace } from './object-place.ts';
+import { checkObjectKey } from '../../../protocol/s3/names.ts';
 
 const listQuery = z.object({
   prefix: z.string().max(1024).default(''),
@@ -122,4 +120,23 @@ export function detailsOf(info: ObjectInfo): ObjectDetails {
 function schemeOf(encryption: NonNullable<ObjectInfo['encryption']>): NonNullable<ObjectDetails['encryption']> {
   if (encryption.scheme !== 'SSE-KMS') return { scheme: encryption.scheme };
   return { scheme: 'SSE-KMS', keyName: encryption.keyName };
+}
+
+interface ObjectPlace {
+  readonly bucket: string;
+  readonly key: string;
+  /** `bucket/key`, as policies name it. */
+  readonly resource: string;
+}
+
+/**
+ * The object that a request is about. Its key is a query parameter, because keys are no paths: `../x`, `.` and `a//b` are good
+ * ones, and browsers would resolve them away.
+ */
+export function objectPlace(request: Request): ObjectPlace {
+  const bucket = bucketOf(request);
+  const { key } = request.query;
+  if (typeof key !== 'string' || key === '') throw new ConsoleError('BadRequest', 'The key of the object is missing.');
+  checkObjectKey(key);
+  return { bucket, key, resource: `${bucket}/${key}` };
 }

@@ -1,5 +1,4 @@
-import { Router } from 'express';
-import type { Request, Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type {
   ConfigurationSummary,
@@ -13,12 +12,11 @@ import type {
   ProviderTest,
 } from '../contract/provider-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { type Gate, readForm } from './authorize.ts';
+import { type Gate, readForm, mayAttach } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
-import { mayAttach } from './may-attach.ts';
-import { isEncrypted } from './source.ts';
-import { queryText } from './query-text.ts';
-import { redirectUri, usedUrl } from './redirect-uri.ts';
+import { isEncrypted } from './request-source.ts';
+import { queryText } from './query.ts';
+import { redirectUri, usedUrl } from './sign-in/redirects.ts';
 
 const values = z.record(z.string().max(64), z.string().max(16_384));
 const name = z.string().trim().min(1).max(64);

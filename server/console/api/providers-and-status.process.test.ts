@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
-import type { ErrorAnswer, SignInOptions } from '../contract/answers.ts';
+import type { ErrorAnswer, SignInOptions, StatusAnswer } from '../contract/answers.ts';
 import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../contract/provider-answers.ts';
-import type { StatusAnswer } from '../contract/status-answer.ts';
-import { TestBrowser, TestConsole } from '../testing.ts';
+import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let fixed: OpenIdProviderDouble;
 let other: OpenIdProviderDouble;

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { keyServiceState } from '../../admin/key-service-calls.ts';
-import type { StatusAnswer } from '../contract/status-answer.ts';
+import type { StatusAnswer } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { Gate } from './authorize.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRaw } from '../../../test/harness/raw-http.ts';
-import { TestBrowser, TestConsole } from '../testing.ts';
+import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 interface Layer {
   readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };

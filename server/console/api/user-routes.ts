@@ -1,5 +1,4 @@
-import { Router } from 'express';
-import type { Request, Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { existingPolicy } from '../../admin/policy-names.ts';
 import { removeUserWithAll } from '../../admin/remove-user.ts';
@@ -9,13 +8,12 @@ import { newSecretKey } from '../../identities/new-keys.ts';
 import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
-import { type Gate, readForm, type Visit } from './authorize.ts';
-import { existingGroups, setGroupsOf } from './groups-of-user.ts';
-import { listed, listQuery } from './listed.ts';
-import { mayAttach } from './may-attach.ts';
-import { queryText } from './query-text.ts';
-import { inForce } from './session-routes.ts';
-import { visitorOf } from './visitor.ts';
+import { type Gate, readForm, type Visit, mayAttach } from './authorize.ts';
+import { listed, listQuery, queryText } from './query.ts';
+import { inForce } from './sign-in/session-routes.ts';
+import { visitorOf } from './sign-in/visitor.ts';
+import { noSuchGroup } from '../../identities/change-groups.ts';
+import type { Identities } from '../../identities/identities.ts';
 
 const names = z.array(z.string().min(1).max(256)).max(100);
 const status = z.enum(['enabled', 'disabled']);
@@ -142,4 +140,18 @@ export function userRoutes(services: ConsoleServices, gate: Gate): Router {
 
 function secretAnswer(name: string, made: string | undefined): SecretAnswer {
   return { name, ...(made === undefined ? {} : { secretKey: made }) };
+}
+
+type Groups = Pick<Identities, 'group' | 'groupsOf' | 'addMembers' | 'removeMembers'>;
+
+/** Rejects where one of them is not there: adding members would make it, under a name that was mistyped. */
+async function existingGroups(identities: Pick<Groups, 'group'>, names: readonly string[]): Promise<void> {
+  for (const name of names) if ((await identities.group(name)) === undefined) noSuchGroup(name);
+}
+
+/** The user is a member of exactly these from now on. */
+async function setGroupsOf(identities: Groups, user: string, wanted: readonly string[]): Promise<void> {
+  const now = (await identities.groupsOf(user)).map(({ name }) => name);
+  for (const name of wanted) if (!now.includes(name)) await identities.addMembers(name, [user]);
+  for (const name of now) if (!wanted.includes(name)) await identities.removeMembers(name, [user]);
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorAnswer, SessionAnswer } from '../contract/answers.ts';
 import type { GroupList, GroupRow, SecretAnswer, UserAnswer, UserList } from '../contract/identity-answers.ts';
-import { TestBrowser, TestConsole } from '../testing.ts';
+import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let console: TestConsole;
 let root: TestBrowser;

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { RequestEvents, RequestWatch } from '../../access/request-events.ts';
 import { WatchedRequest } from '../../access/watched-request.ts';
 
-import { isEncrypted, sourceOf } from './source.ts';
+import { isEncrypted, sourceOf } from './request-source.ts';
 
 /** Tells who listens of each call of the API, and of each return from an identity provider. The web application's files are none. */
 export function watchVisits(events: RequestEvents): RequestHandler {

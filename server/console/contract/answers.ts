@@ -1,5 +1,42 @@
+/**
+ * Admin actions that the console's pages need. The session says which of them are allowed, so that nobody is shown a page that would
+ * refuse them; the API asks again at each call.
+ */
+export const consoleActions = [
+  'admin:ListUsers',
+  'admin:GetUser',
+  'admin:CreateUser',
+  'admin:EnableUser',
+  'admin:DeleteUser',
+  'admin:ListGroups',
+  'admin:GetGroup',
+  'admin:AddUserToGroup',
+  'admin:EnableGroup',
+  'admin:ListUserPolicies',
+  'admin:GetPolicy',
+  'admin:CreatePolicy',
+  'admin:DeletePolicy',
+  'admin:AttachUserOrGroupPolicy',
+  'admin:ListServiceAccounts',
+  'admin:CreateServiceAccount',
+  'admin:UpdateServiceAccount',
+  'admin:RemoveServiceAccount',
+  'admin:ListTemporaryAccounts',
+  'admin:ExplainPolicy',
+  'admin:ConfigUpdate',
+  'admin:ServerInfo',
+] as const;
+
+export type ConsoleAction = (typeof consoleActions)[number];
+
+export interface Rights {
+  /** For whomever it is about. */
+  readonly all: readonly ConsoleAction[];
+  /** For the person's own access keys and secret key: everybody may, unless a policy denies it. */
+  readonly own: readonly ConsoleAction[];
+}
+
 /** What the console's HTTP API answers with, as JSON: types that the API and the web application share. Times are ISO 8601. */
-import type { Rights } from './rights.ts';
 
 export interface SignInOptions {
   readonly providers: readonly {
@@ -137,4 +174,27 @@ export interface ErrorAnswer {
   readonly message: string;
   /** The field of the form that it is about, where it is about one. */
   readonly field?: string;
+}
+
+/** The service as administrators see it. Times are ISO 8601, sizes bytes. */
+export interface StatusAnswer {
+  readonly version: string;
+  readonly deploymentId: string;
+  readonly region: string;
+  readonly dataFolder: string;
+  readonly buckets: number;
+  readonly servers: readonly {
+    readonly endpoint: string;
+    readonly version: string;
+    readonly startedAt: string;
+    /** The one that answered. */
+    readonly here: boolean;
+  }[];
+  /** Absent where it cannot be told. */
+  readonly space?: { readonly free: number; readonly total: number };
+  readonly keyService:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'online' | 'offline'; readonly defaultKey: string; readonly endpoints: readonly string[] };
+  readonly providers: readonly { readonly name: string; readonly displayName: string; readonly reason?: string }[];
+  readonly directory: boolean;
 }

@@ -1,5 +1,5 @@
-import { Center, Loader } from '@mantine/core';
-import { Navigate, Route, Routes, useLocation } from 'react-router';
+import { Center, Loader, Anchor } from '@mantine/core';
+import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
 import { useSession } from './api/session.ts';
 import { AccessKeysPage } from './access-keys/access-keys-page.tsx';
 import { AccountPage } from './account/account-page.tsx';
@@ -14,13 +14,13 @@ import { PolicyPage } from './policies/policy-page.tsx';
 import { NewProviderPage } from './providers/new-provider-page.tsx';
 import { ProviderPage } from './providers/provider-page.tsx';
 import { ProvidersPage } from './providers/providers-page.tsx';
-import { NotFoundPage } from './shell/not-found-page.tsx';
-import { Failure } from './shell/failure.tsx';
-import { Shell } from './shell/shell.tsx';
+import { Failure, Empty } from './components/feedback.tsx';
+import { Shell } from './shell.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { StatusPage } from './status/status-page.tsx';
 import { UserPage } from './users/user-page.tsx';
 import { UsersPage } from './users/users-page.tsx';
+import { IconMapOff } from '@tabler/icons-react';
 
 export function App() {
   return (
@@ -76,5 +76,15 @@ function SignedIn() {
         <Route path="*" element={<NotFoundPage />} />
       </Routes>
     </Shell>
+  );
+}
+
+function NotFoundPage() {
+  return (
+    <Empty icon={<IconMapOff size={30} stroke={1.4} />} title="There is no such page" order={1}>
+      <Anchor component={Link} to="/buckets" size="sm">
+        Go to your buckets
+      </Anchor>
+    </Empty>
   );
 }

@@ -1,13 +1,13 @@
 import { Code, Drawer, Skeleton, Stack, Text } from '@mantine/core';
-import type { AccessKeyAnswer } from '../../../contract/access-key-answers.ts';
-import { Statements } from '../account/statements.tsx';
+import type { AccessKeyAnswer } from '../../../contract/identity-answers.ts';
+import { Statements } from '../policies/statements.tsx';
 import { useAccessKey } from '../api/access-keys.ts';
-import { CopyText } from '../shell/copy-text.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { Section } from '../shell/section.tsx';
-import { useFocusBack } from '../shell/use-focus-back.ts';
-import { StatusBadge } from '../shell/status-badge.tsx';
-import { formatTime } from '../text/time.ts';
+import { CopyText } from '../components/copy-text.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { Section } from '../components/detail-page.tsx';
+import { useFocusBack } from '../components/form-dialog.tsx';
+import { StatusBadge } from '../components/table-cells.tsx';
+import { formatTime } from '../text/format.ts';
 
 interface AccessKeyDetailsProps {
   readonly accessKey: string;

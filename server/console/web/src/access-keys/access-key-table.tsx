@@ -9,15 +9,14 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { AccessKeyRow } from '../../../contract/access-key-answers.ts';
-import { useChangeAccessKey } from '../api/access-keys.ts';
-import { useRights } from '../api/rights.ts';
-import { notifyDone, notifyFailure } from '../shell/notify.ts';
-import { StatusBadge } from '../shell/status-badge.tsx';
-import { TimeText } from '../shell/time-text.tsx';
+import type { AccessKeyRow } from '../../../contract/identity-answers.ts';
+import { useChangeAccessKey, useDeleteAccessKey } from '../api/access-keys.ts';
+import { useRights } from '../api/session.ts';
+import { notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { StatusBadge, TimeText } from '../components/table-cells.tsx';
 import { AccessKeyDetails } from './access-key-details.tsx';
-import { DeleteAccessKeyDialog } from './delete-access-key-dialog.tsx';
-import { EditAccessKeyDialog } from './edit-access-key-dialog.tsx';
+import { EditAccessKeyDialog } from './access-key-form.tsx';
+import { RemoveDialog } from '../components/form-dialog.tsx';
 
 type Dialog = { readonly kind: 'details' | 'edit' | 'delete'; readonly key: AccessKeyRow };
 
@@ -176,5 +175,29 @@ function KeyMenu({
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+interface DeleteAccessKeyDialogProps {
+  readonly accessKey: AccessKeyRow;
+  readonly onClose: () => void;
+}
+
+function DeleteAccessKeyDialog({ accessKey: key, onClose }: DeleteAccessKeyDialogProps) {
+  const temporary = key.kind === 'temporary';
+  return (
+    <RemoveDialog
+      title={temporary ? `End the temporary key ${key.accessKey}?` : `Delete the access key ${key.accessKey}?`}
+      submit={temporary ? 'End it' : 'Delete access key'}
+      remove={useDeleteAccessKey()}
+      what={key.accessKey}
+      done={`${key.accessKey} is refused from now on.`}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      {key.current
+        ? 'It is the one of this session: you are signed out by it.'
+        : 'Programs that use it are refused from the next request on.'}
+    </RemoveDialog>
   );
 }

@@ -2,12 +2,11 @@ import { SegmentedControl } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useAccessKeys } from '../api/access-keys.ts';
-import { useRights } from '../api/rights.ts';
-import { Empty } from '../shell/empty.tsx';
-import { ListPage } from '../shell/list-page.tsx';
-import { useSearch } from '../shell/use-search.ts';
+import { useRights } from '../api/session.ts';
+import { Empty } from '../components/feedback.tsx';
+import { ListPage, useSearch } from '../components/list-page.tsx';
 import { AccessKeyTable } from './access-key-table.tsx';
-import { CreateAccessKeyButton } from './create-access-key-button.tsx';
+import { CreateAccessKeyButton } from './access-key-form.tsx';
 
 export function AccessKeysPage() {
   const { may, mayOwn } = useRights();

@@ -1,16 +1,17 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title, PasswordInput } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { IconKey } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { SessionAnswer } from '../../../contract/answers.ts';
-import { useRights } from '../api/rights.ts';
-import { CopyText } from '../shell/copy-text.tsx';
-import { Section } from '../shell/section.tsx';
+import { useRights } from '../api/session.ts';
+import { CopyText } from '../components/copy-text.tsx';
+import { Section } from '../components/detail-page.tsx';
 import { signedInBy } from '../text/signed-in-by.ts';
-import { formatTime, formatUntil } from '../text/time.ts';
-import { OwnSecretDialog } from './own-secret-dialog.tsx';
-import { PolicyInForceView } from './policy-in-force.tsx';
-import { Statements } from './statements.tsx';
+import { formatTime, formatUntil } from '../text/format.ts';
+import { PolicyInForceView, Statements } from '../policies/statements.tsx';
+import { useReplaceOwnSecret } from '../api/users.ts';
+import { fieldError, FormDialog } from '../components/form-dialog.tsx';
+import { notifyDone } from '../components/feedback.tsx';
 
 export function AccountPage({ session }: { readonly session: SessionAnswer }) {
   useDocumentTitle('Account · Coffer');
@@ -95,4 +96,70 @@ function Policies({ session }: { readonly session: SessionAnswer }) {
 
 function from({ signedInBy: by }: SessionAnswer): string {
   return by.kind === 'provider' ? 'here or at your identity provider' : 'here';
+}
+
+/** Users give themselves another secret key, and sign in with it anew. */
+function OwnSecretDialog({ onClose }: { readonly onClose: () => void }) {
+  const replace = useReplaceOwnSecret();
+  const [currentSecretKey, setCurrent] = useState('');
+  const [secretKey, setSecretKey] = useState('');
+  const [again, setAgain] = useState('');
+  const [differ, setDiffer] = useState(false);
+
+  function submit(): void {
+    setDiffer(secretKey !== again);
+    if (secretKey !== again) return;
+    replace.mutate(
+      { currentSecretKey, secretKey },
+      {
+        onSuccess: () => {
+          notifyDone('Your secret key is replaced. Sign in with the new one.');
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <FormDialog
+      title="Replace your secret key"
+      submit="Replace secret key"
+      pending={replace.isPending}
+      error={replace.error}
+      fields={['currentSecretKey', 'secretKey']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Text size="sm">Your programs that use it need the new one; this session ends.</Text>
+      <PasswordInput
+        label="Secret key now"
+        required
+        withAsterisk={false}
+        data-autofocus
+        autoComplete="current-password"
+        value={currentSecretKey}
+        onChange={(event) => setCurrent(event.currentTarget.value)}
+        error={fieldError(replace.error, 'currentSecretKey')}
+      />
+      <PasswordInput
+        label="New secret key"
+        description="8 to 128 characters."
+        required
+        withAsterisk={false}
+        autoComplete="new-password"
+        value={secretKey}
+        onChange={(event) => setSecretKey(event.currentTarget.value)}
+        error={fieldError(replace.error, 'secretKey')}
+      />
+      <PasswordInput
+        label="New secret key again"
+        required
+        withAsterisk={false}
+        autoComplete="new-password"
+        value={again}
+        onChange={(event) => setAgain(event.currentTarget.value)}
+        error={differ ? 'This is not the same as above.' : undefined}
+      />
+    </FormDialog>
+  );
 }

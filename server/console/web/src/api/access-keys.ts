@@ -5,10 +5,9 @@ import type {
   AccessKeyList,
   NewAccessKey,
   NewAccessKeyAnswer,
-} from '../../../contract/access-key-answers.ts';
+} from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange } from './use-change.ts';
-import { useList } from './use-list.ts';
+import { useChange, useList } from './queries.ts';
 
 const stale = ['access-keys', 'access-key', 'user'];
 

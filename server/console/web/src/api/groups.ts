@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { GroupList, GroupRow, NewGroup, Status } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange } from './use-change.ts';
-import { useList } from './use-list.ts';
+import { useChange, useList } from './queries.ts';
 
 const stale = ['groups', 'group', 'users', 'user', 'policy'];
 

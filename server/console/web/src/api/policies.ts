@@ -7,8 +7,7 @@ import type {
   PolicyRow,
 } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange } from './use-change.ts';
-import { useList } from './use-list.ts';
+import { useChange, useList } from './queries.ts';
 
 /** The person's own rights may be among them. */
 const stale = ['policies', 'policy', 'users', 'user', 'groups', 'group', 'session'];

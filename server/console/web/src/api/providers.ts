@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../../../contract/provider-answers.ts';
 import { call } from './call.ts';
-import { useChange } from './use-change.ts';
+import { useChange } from './queries.ts';
 
 const stale = ['identity-providers', 'identity-provider', 'sign-in-options'];
 

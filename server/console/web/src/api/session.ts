@@ -1,6 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { QueryClient } from '@tanstack/react-query';
-import type { SessionAnswer, SignInOptions } from '../../../contract/answers.ts';
+import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import type { SessionAnswer, SignInOptions, ConsoleAction, Rights } from '../../../contract/answers.ts';
 import { ApiError, call } from './call.ts';
 
 /** Who is signed in; null when nobody is. */
@@ -29,13 +28,13 @@ export function useSignInOptions() {
   });
 }
 
-export interface KeysForm {
+interface KeysForm {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly sessionToken?: string;
 }
 
-export interface DirectoryForm {
+interface DirectoryForm {
   readonly name: string;
   readonly password: string;
 }
@@ -70,4 +69,16 @@ export function useSignOut() {
 function becomes(client: QueryClient, session: SessionAnswer): void {
   client.setQueryData(['session'], session);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+}
+
+const none: Rights = { all: [], own: [] };
+
+/** What the person may do here; the server asks again at each call. */
+export function useRights() {
+  const { all, own } = useSession().data?.may ?? none;
+  return {
+    may: (action: ConsoleAction) => all.includes(action),
+    /** With what belongs to themselves. */
+    mayOwn: (action: ConsoleAction) => own.includes(action),
+  };
 }

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { NewUser, SecretAnswer, Status, UserAnswer, UserList } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
-import { useChange } from './use-change.ts';
-import { useList } from './use-list.ts';
+import { useChange, useList } from './queries.ts';
 
 /** What changes with a user: lists, the user, whose keys there are, and who has a policy. */
 const stale = ['users', 'user', 'groups', 'group', 'access-keys', 'policy'];

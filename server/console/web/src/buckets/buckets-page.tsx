@@ -5,14 +5,10 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import type { BucketSummary } from '../../../contract/answers.ts';
 import { useBuckets } from '../api/buckets.ts';
-import { Empty } from '../shell/empty.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { formatBytes } from '../text/bytes.ts';
-import { formatExactTime, formatTime } from '../text/time.ts';
-import { CreateBucketDialog } from './create-bucket-dialog.tsx';
-import { DeleteBucketDialog } from './delete-bucket-dialog.tsx';
-import { EncryptionBadge } from './encryption-badge.tsx';
-import { EncryptionDialog } from './encryption-dialog.tsx';
+import { Empty, Failure } from '../components/feedback.tsx';
+import { formatBytes, formatExactTime, formatTime } from '../text/format.ts';
+import { CreateBucketDialog, DeleteBucketDialog } from './bucket-dialogs.tsx';
+import { EncryptionBadge, EncryptionDialog } from './bucket-encryption.tsx';
 
 type Dialog = { readonly kind: 'delete' | 'encryption'; readonly bucket: BucketSummary };
 

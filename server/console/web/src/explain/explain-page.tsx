@@ -1,14 +1,14 @@
 import { Button, Group, SegmentedControl, Select, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import { useState } from 'react';
-import type { SubmitEvent } from 'react';
+import { useState, type SubmitEvent } from 'react';
 import { useSearchParams } from 'react-router';
-import type { ExplainWho } from '../../../contract/explain-answers.ts';
-import { useExplain } from '../api/explain.ts';
+import type { ExplainWho, ExplainAnswer, ExplainQuestion } from '../../../contract/explain-answers.ts';
 import { useSignInOptions } from '../api/session.ts';
-import { fieldError, FormError } from '../shell/form-dialog.tsx';
-import { parseContext } from '../text/context-lines.ts';
+import { fieldError, FormError } from '../components/form-dialog.tsx';
+import { parseContext } from './context-lines.ts';
 import { Verdict } from './verdict.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { call } from '../api/call.ts';
 
 const exampleClaims = JSON.stringify({ sub: '…', policy: ['readonly'] }, null, 2);
 
@@ -146,4 +146,10 @@ function whoOf(kind: ExplainWho['kind'], name: string, provider: string, claims:
   } catch {
     return undefined;
   }
+}
+
+function useExplain() {
+  return useMutation({
+    mutationFn: (question: ExplainQuestion) => call<ExplainAnswer>('POST', '/explain', { body: question }),
+  });
 }

@@ -2,18 +2,14 @@ import { Button, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
-import { useGroup, useSetGroupStatus } from '../api/groups.ts';
-import { useRights } from '../api/rights.ts';
-import { DetailHead } from '../shell/detail-head.tsx';
-import { Loaded } from '../shell/loaded.tsx';
-import { MoreMenu } from '../shell/more-menu.tsx';
-import { Names } from '../shell/names.tsx';
-import { policyUrl, userUrl } from '../shell/places.ts';
-import { Section } from '../shell/section.tsx';
-import { StatusBadge } from '../shell/status-badge.tsx';
-import { DeleteGroupDialog } from './delete-group-dialog.tsx';
-import { GroupMembersDialog } from './group-members-dialog.tsx';
-import { GroupPoliciesDialog } from './group-policies-dialog.tsx';
+import { useGroup, useSetGroupStatus, useSetGroupMembers, useSetGroupPolicies, useDeleteGroup } from '../api/groups.ts';
+import { useRights } from '../api/session.ts';
+import { DetailHead, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
+import { Names, StatusBadge } from '../components/table-cells.tsx';
+import { policyUrl, userUrl } from '../components/urls.ts';
+import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
+import { UserPicker } from '../components/name-picker.tsx';
+import { RemoveDialog } from '../components/form-dialog.tsx';
 
 type Dialog = 'policies' | 'members' | 'delete';
 
@@ -80,5 +76,45 @@ function Actions({ group, open }: { readonly group: GroupRow; readonly open: (di
         onDelete={() => open('delete')}
       />
     </>
+  );
+}
+
+function GroupMembersDialog({ group, onClose }: { readonly group: GroupRow; readonly onClose: () => void }) {
+  const title = `Members of ${group.name}`;
+  const saved = `The members of ${group.name} are saved.`;
+  const set = useSetGroupMembers(group.name);
+  return (
+    <SetNamesDialog title={title} names={group.members} set={set} saved={saved} onClose={onClose}>
+      {(value, onChange) => <UserPicker value={value} onChange={onChange} />}
+    </SetNamesDialog>
+  );
+}
+
+function GroupPoliciesDialog({ group, onClose }: { readonly group: GroupRow; readonly onClose: () => void }) {
+  const set = useSetGroupPolicies(group.name);
+  return <SetPoliciesDialog holder={group} set={set} description="They count for every member." onClose={onClose} />;
+}
+
+interface DeleteGroupDialogProps {
+  readonly group: GroupRow;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+function DeleteGroupDialog({ group: { name, members }, onClose, onDeleted }: DeleteGroupDialogProps) {
+  return (
+    <RemoveDialog
+      title={`Delete the group ${name}?`}
+      submit="Delete group"
+      remove={useDeleteGroup()}
+      what={name}
+      done={`${name} is deleted.`}
+      onDone={onDeleted}
+      onClose={onClose}
+    >
+      {members.length === 0
+        ? 'Nobody is a member. What is attached to the group goes with it.'
+        : 'A group is deleted once it has no members: take them out first.'}
+    </RemoveDialog>
   );
 }

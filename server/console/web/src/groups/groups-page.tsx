@@ -1,18 +1,16 @@
-import { Button, Table, Text } from '@mantine/core';
+import { Button, Table, Text, TextInput } from '@mantine/core';
 import { IconPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { GroupRow } from '../../../contract/identity-answers.ts';
-import { useGroups } from '../api/groups.ts';
-import { useRights } from '../api/rights.ts';
-import { Empty } from '../shell/empty.tsx';
-import { ListPage } from '../shell/list-page.tsx';
-import { RowName } from '../shell/row-name.tsx';
-import { useSearch } from '../shell/use-search.ts';
-import { Names } from '../shell/names.tsx';
-import { groupUrl, policyUrl } from '../shell/places.ts';
-import { StatusBadge } from '../shell/status-badge.tsx';
-import { CreateGroupDialog } from './create-group-dialog.tsx';
+import { useGroups, useCreateGroup } from '../api/groups.ts';
+import { useRights } from '../api/session.ts';
+import { Empty, notifyDone } from '../components/feedback.tsx';
+import { ListPage, useSearch } from '../components/list-page.tsx';
+import { RowName, Names, StatusBadge } from '../components/table-cells.tsx';
+import { groupUrl, policyUrl } from '../components/urls.ts';
+import { PolicyPicker, UserPicker } from '../components/name-picker.tsx';
+import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 
 export function GroupsPage() {
   const { may } = useRights();
@@ -84,5 +82,59 @@ function GroupTable({ groups }: { readonly groups: readonly GroupRow[] }) {
         </Table.Tbody>
       </Table>
     </div>
+  );
+}
+
+interface CreateGroupDialogProps {
+  readonly onCreated: (name: string) => void;
+  readonly onClose: () => void;
+}
+
+function CreateGroupDialog({ onCreated, onClose }: CreateGroupDialogProps) {
+  const { may } = useRights();
+  const create = useCreateGroup();
+  const [name, setName] = useState('');
+  const [members, setMembers] = useState<readonly string[]>([]);
+  const [policies, setPolicies] = useState<readonly string[]>([]);
+
+  function submit(): void {
+    create.mutate(
+      { name: name.trim(), members, policies },
+      {
+        onSuccess: (group) => {
+          notifyDone(`${group.name} is created.`);
+          onCreated(group.name);
+        },
+      },
+    );
+  }
+
+  return (
+    <FormDialog
+      title="Create a group"
+      submit="Create group"
+      pending={create.isPending}
+      error={create.error}
+      fields={['name', 'policies']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        required
+        withAsterisk={false}
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={128}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={fieldError(create.error, 'name')}
+      />
+      <UserPicker value={members} onChange={setMembers} />
+      {may('admin:AttachUserOrGroupPolicy') && (
+        <PolicyPicker value={policies} onChange={setPolicies} error={fieldError(create.error, 'policies')} />
+      )}
+    </FormDialog>
   );
 }

@@ -1,9 +1,8 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useDelete } from '../api/objects.ts';
-import type { Deletion } from '../api/objects.ts';
-import { notifyDone } from '../shell/notify.ts';
-import { useFocusBack } from '../shell/use-focus-back.ts';
+import { useDelete, type Deletion } from '../api/objects.ts';
+import { notifyDone } from '../components/feedback.tsx';
+import { useFocusBack } from '../components/form-dialog.tsx';
 
 interface DeleteDialogProps {
   readonly bucket: string;

@@ -1,17 +1,16 @@
-import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { IconFolderOpen, IconTrash, IconUpload, IconX } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useState, type SubmitEvent } from 'react';
 import { ApiError } from '../api/call.ts';
-import { useObjects } from '../api/objects.ts';
-import type { Deletion } from '../api/objects.ts';
-import { Empty } from '../shell/empty.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { MoreRows } from '../shell/more-rows.tsx';
+import { useObjects, type Deletion } from '../api/objects.ts';
+import { Empty, Failure } from '../components/feedback.tsx';
+import { MoreRows } from '../components/list-page.tsx';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { ObjectTable } from './object-table.tsx';
-import { OpenByKey } from './open-by-key.tsx';
+import { useNavigate } from 'react-router';
+import { objectUrl } from '../components/urls.ts';
 
 interface ObjectBrowserProps {
   readonly bucket: string;
@@ -130,5 +129,42 @@ function LoadingRows() {
         <Skeleton key={width} h={18} w={width} />
       ))}
     </Stack>
+  );
+}
+
+interface OpenByKeyProps {
+  readonly bucket: string;
+  readonly prefix: string;
+}
+
+/** For people who may read objects but not list them, as the policy `readonly` has it. */
+function OpenByKey({ bucket, prefix }: OpenByKeyProps) {
+  const navigate = useNavigate();
+  const [key, setKey] = useState(prefix);
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    void navigate(objectUrl(bucket, prefix, key));
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          flex={1}
+          label="Open an object by its key"
+          description="You may be allowed to read objects whose names you know."
+          required
+          withAsterisk={false}
+          spellCheck={false}
+          autoComplete="off"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default">
+          Open
+        </Button>
+      </Group>
+    </form>
   );
 }

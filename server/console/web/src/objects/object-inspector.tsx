@@ -1,17 +1,14 @@
 import { Badge, Button, CloseButton, Drawer, Group, Image, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconDownload, IconLock, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { contentUrl, download, useObject } from '../api/objects.ts';
-import { CopyText } from '../shell/copy-text.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { notifyFailure } from '../shell/notify.ts';
-import { formatBytes } from '../text/bytes.ts';
-import { formatExactTime } from '../text/time.ts';
+import { CopyText } from '../components/copy-text.tsx';
+import { Failure, notifyFailure } from '../components/feedback.tsx';
+import { formatBytes, formatExactTime } from '../text/format.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { nameIn } from './places.ts';
+import { nameIn } from '../components/urls.ts';
 
 interface ObjectInspectorProps {
   readonly bucket: string;

@@ -2,12 +2,11 @@ import { ActionIcon, Checkbox, Group, Table, Text, Tooltip } from '@mantine/core
 import { IconDownload, IconFile, IconFolder, IconLock, IconTrash } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import type { ObjectRow } from '../../../contract/answers.ts';
-import { download } from '../api/objects.ts';
-import type { Deletion } from '../api/objects.ts';
-import { notifyFailure } from '../shell/notify.ts';
-import { TimeText } from '../shell/time-text.tsx';
-import { formatBytes } from '../text/bytes.ts';
-import { folderUrl, nameIn, objectUrl } from './places.ts';
+import { download, type Deletion } from '../api/objects.ts';
+import { notifyFailure } from '../components/feedback.tsx';
+import { TimeText } from '../components/table-cells.tsx';
+import { formatBytes } from '../text/format.ts';
+import { folderUrl, nameIn, objectUrl } from '../components/urls.ts';
 
 interface ObjectTableProps {
   readonly bucket: string;

@@ -1,18 +1,15 @@
 import { Badge, Button, Group, Menu, Stack, Tooltip } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { IconChevronDown, IconFile, IconFolder, IconLock, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
-import { useNavigate, useParams, useSearchParams } from 'react-router';
+import { useState, Fragment } from 'react';
+import { useNavigate, useParams, useSearchParams, Link } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
-import { DeleteBucketDialog } from '../buckets/delete-bucket-dialog.tsx';
-import { EncryptionBadge } from '../buckets/encryption-badge.tsx';
-import { EncryptionDialog } from '../buckets/encryption-dialog.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { Crumbs } from './crumbs.tsx';
+import { DeleteBucketDialog } from '../buckets/bucket-dialogs.tsx';
+import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.tsx';
+import { Failure } from '../components/feedback.tsx';
 import { ObjectBrowser } from './object-browser.tsx';
 import { ObjectInspector } from './object-inspector.tsx';
-import { folderUrl } from './places.ts';
-import { pickFiles } from './pick-files.ts';
+import { folderUrl } from '../components/urls.ts';
 import { keyOf, uploads } from '../uploads/uploads.ts';
 
 /** One folder of a bucket, with one of its objects looked at where the address names it. */
@@ -107,4 +104,49 @@ export function ObjectsPage() {
       )}
     </Stack>
   );
+}
+
+interface CrumbsProps {
+  readonly bucket: string;
+  readonly prefix: string;
+}
+
+/** Where the person is, each step a way back; the last is the title of the page. */
+function Crumbs({ bucket, prefix }: CrumbsProps) {
+  const steps = [{ name: bucket, prefix: '' }];
+  for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1)) {
+    const here = prefix.slice(0, at + 1);
+    // A key may have empty parts: their step must still be seen.
+    steps.push({ name: here.slice(steps.at(-1)?.prefix.length, -1) || '(empty)', prefix: here });
+  }
+  return (
+    <nav className="crumbs" aria-label="Folder">
+      <Link to="/buckets">Buckets</Link>
+      {steps.map((step, index) => (
+        <Fragment key={step.prefix}>
+          <span className="slash" aria-hidden>
+            /
+          </span>
+          {index === steps.length - 1 ? (
+            <h1 aria-current="page">{step.name}</h1>
+          ) : (
+            <Link to={folderUrl(bucket, step.prefix)}>{step.name}</Link>
+          )}
+        </Fragment>
+      ))}
+    </nav>
+  );
+}
+
+/** Opens the browser's own dialog; no files when the person cancels. */
+function pickFiles(kind: 'files' | 'folder'): Promise<readonly File[]> {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.multiple = true;
+  input.webkitdirectory = kind === 'folder';
+  return new Promise((resolve) => {
+    input.addEventListener('change', () => resolve([...(input.files ?? [])]), { once: true });
+    input.addEventListener('cancel', () => resolve([]), { once: true });
+    input.click();
+  });
 }

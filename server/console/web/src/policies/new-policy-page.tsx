@@ -1,12 +1,11 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import type { SubmitEvent } from 'react';
+import { useState, type SubmitEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { useSavePolicy } from '../api/policies.ts';
-import { DetailHead } from '../shell/detail-head.tsx';
-import { fieldError, FormError } from '../shell/form-dialog.tsx';
-import { notifyDone } from '../shell/notify.ts';
-import { policyUrl } from '../shell/places.ts';
+import { DetailHead } from '../components/detail-page.tsx';
+import { fieldError, FormError } from '../components/form-dialog.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { policyUrl } from '../components/urls.ts';
 import { exampleDocument, PolicyEditor } from './policy-editor.tsx';
 
 export function NewPolicyPage() {

@@ -3,13 +3,11 @@ import { IconPlus, IconShieldCheck } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import type { PolicyRow } from '../../../contract/identity-answers.ts';
 import { usePolicies } from '../api/policies.ts';
-import { useRights } from '../api/rights.ts';
-import { Empty } from '../shell/empty.tsx';
-import { ListPage } from '../shell/list-page.tsx';
-import { RowName } from '../shell/row-name.tsx';
-import { TimeText } from '../shell/time-text.tsx';
-import { useSearch } from '../shell/use-search.ts';
-import { policyUrl } from '../shell/places.ts';
+import { useRights } from '../api/session.ts';
+import { Empty } from '../components/feedback.tsx';
+import { ListPage, useSearch } from '../components/list-page.tsx';
+import { RowName, TimeText } from '../components/table-cells.tsx';
+import { policyUrl } from '../components/urls.ts';
 
 export function PoliciesPage() {
   const { may } = useRights();

@@ -2,9 +2,9 @@ import { Alert, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useId } from 'react';
-import { Statements } from '../account/statements.tsx';
+import { Statements } from './statements.tsx';
 import { useCheckedDocument } from '../api/policies.ts';
-import { Section } from '../shell/section.tsx';
+import { Section } from '../components/detail-page.tsx';
 
 interface PolicyEditorProps {
   readonly value: string;

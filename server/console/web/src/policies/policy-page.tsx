@@ -1,18 +1,19 @@
-import { Button, Code, Stack, Tabs, Text } from '@mantine/core';
+import { Button, Code, Stack, Tabs, Text, Group, Accordion } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useState, type SubmitEvent } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { PolicyAnswer } from '../../../contract/identity-answers.ts';
-import { Statements } from '../account/statements.tsx';
-import { useDeletePolicy, usePolicy } from '../api/policies.ts';
-import { useRights } from '../api/rights.ts';
-import { DetailHead } from '../shell/detail-head.tsx';
-import { Loaded } from '../shell/loaded.tsx';
-import { RemoveDialog } from '../shell/remove-dialog.tsx';
-import { EarlierVersions } from './earlier-versions.tsx';
-import { EditPolicy } from './edit-policy.tsx';
-import { Holders } from './holders.tsx';
+import { Statements } from './statements.tsx';
+import { useDeletePolicy, usePolicy, useSavePolicy } from '../api/policies.ts';
+import { useRights } from '../api/session.ts';
+import { DetailHead, Loaded } from '../components/detail-page.tsx';
+import { RemoveDialog, FormError } from '../components/form-dialog.tsx';
+import { Holders } from './policy-holders.tsx';
 import { KindBadge } from './policies-page.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { policyUrl } from '../components/urls.ts';
+import { PolicyEditor } from './policy-editor.tsx';
+import { formatExactTime, formatTime } from '../text/format.ts';
 
 export function PolicyPage() {
   const [search] = useSearchParams();
@@ -104,5 +105,93 @@ function DeletePolicyDialog({ policy, onClose }: { readonly policy: PolicyAnswer
         ? 'The built-in policy of this name takes its place, for all who have it. Earlier versions go too.'
         : 'It is refused while the policy is attached to anybody. Earlier versions go too.'}
     </RemoveDialog>
+  );
+}
+
+interface EditPolicyProps {
+  readonly name: string;
+  readonly document: string;
+  /** When what is replaced was saved: what somebody else saves meanwhile is not overwritten. */
+  readonly expects: string | null;
+  readonly onDone: () => void;
+}
+
+function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps) {
+  const save = useSavePolicy();
+  const [document, setDocument] = useState(begun);
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    save.mutate(
+      { name, document, expects },
+      {
+        onSuccess: () => {
+          notifyDone(`${name} is saved: it counts from the next request on.`);
+          onDone();
+        },
+      },
+    );
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw={860}>
+        <DetailHead parent={{ name, to: policyUrl(name) }} name="Edit" />
+        <PolicyEditor value={document} onChange={setDocument} />
+        {/* The editor itself says what is wrong with the document. */}
+        <FormError error={save.error} fields={['policy']} />
+        <Group gap="xs">
+          <Button type="submit" loading={save.isPending}>
+            Save policy
+          </Button>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface EarlierVersionsProps {
+  readonly policy: PolicyAnswer;
+  /** Absent where the person may not save. */
+  readonly onRestore?: (document: string) => void;
+}
+
+/** What the policy said before, the newest first; ten are kept. */
+function EarlierVersions({ policy, onRestore }: EarlierVersionsProps) {
+  if (policy.earlier.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        None: the policy was not changed since it was made. The last ten are kept.
+      </Text>
+    );
+  }
+  return (
+    <Accordion variant="contained">
+      {policy.earlier.map(({ document, updatedAt }, index) => (
+        // Two may have been saved in the same millisecond.
+        <Accordion.Item key={`${updatedAt} ${index}`} value={`${updatedAt} ${index}`}>
+          <Accordion.Control>
+            <time dateTime={updatedAt} title={formatExactTime(updatedAt)}>
+              {formatTime(updatedAt)}
+            </time>
+          </Accordion.Control>
+          <Accordion.Panel>
+            <Stack gap="sm" align="flex-start">
+              <Code block w="100%" tabIndex={0} aria-label={`Document of ${formatTime(updatedAt)}`}>
+                {document}
+              </Code>
+              {onRestore !== undefined && (
+                <Button size="compact-sm" variant="default" onClick={() => onRestore(document)}>
+                  Edit from this version
+                </Button>
+              )}
+            </Stack>
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
   );
 }

@@ -2,14 +2,13 @@ import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { useAddProvider, useProviders } from '../api/providers.ts';
-import { DetailHead } from '../shell/detail-head.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { fieldError } from '../shell/form-dialog.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
-import { notifyDone } from '../shell/notify.ts';
-import { providerUrl } from '../shell/places.ts';
+import { DetailHead } from '../components/detail-page.tsx';
+import { Failure, notifyDone } from '../components/feedback.tsx';
+import { fieldError } from '../components/form-dialog.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
+import { providerUrl } from '../components/urls.ts';
 import { ProviderForm } from './provider-form.tsx';
-import { kindName } from './provider-names.ts';
+import { kindName } from './providers-page.tsx';
 
 export function NewProviderPage() {
   const [search] = useSearchParams();

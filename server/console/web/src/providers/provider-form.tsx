@@ -1,13 +1,10 @@
-import { Button, Group, Stack } from '@mantine/core';
-import { useState } from 'react';
-import type { ReactNode, SubmitEvent } from 'react';
-import type { ProviderKind } from '../../../contract/provider-answers.ts';
-import { useTestProvider } from '../api/providers.ts';
-import type { ProviderName } from '../api/providers.ts';
-import { FormError } from '../shell/form-dialog.tsx';
-import { problemsByKey } from '../text/problems-by-key.ts';
-import { KeyField } from './key-field.tsx';
-import { ProviderSteps } from './provider-steps.tsx';
+import { Button, Group, Stack, PasswordInput, Select, TextInput } from '@mantine/core';
+import { useState, type ReactNode, type SubmitEvent } from 'react';
+import type { ProviderKind, ProviderKey } from '../../../contract/provider-answers.ts';
+import { useTestProvider, type ProviderName } from '../api/providers.ts';
+import { FormError } from '../components/form-dialog.tsx';
+import { problemsByKey } from './problems-by-key.ts';
+import { ProviderSteps } from './provider-test.tsx';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -102,3 +99,42 @@ const usual = new Set([
   'group_search_base_dn',
   'group_search_filter',
 ]);
+
+interface KeyFieldProps {
+  readonly field: ProviderKey;
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+/** One key of a configuration, by the name that `mc` and the guides have for it. */
+function KeyField({ field, value, error, onChange }: KeyFieldProps) {
+  const shared = { label: field.key, description: field.help, error };
+  if (field.type === 'on-off') {
+    return (
+      <Select
+        {...shared}
+        data={['on', 'off']}
+        placeholder="default"
+        clearable
+        value={value === '' ? null : value}
+        onChange={(chosen) => onChange(chosen ?? '')}
+      />
+    );
+  }
+  const text = {
+    ...shared,
+    required: !field.optional,
+    withAsterisk: false,
+    spellCheck: false,
+    autoComplete: 'off',
+    value,
+  } as const;
+  if (field.secret) {
+    // What is saved is not shown; left as it is, it stays.
+    return (
+      <PasswordInput {...text} autoComplete="new-password" onChange={(event) => onChange(event.currentTarget.value)} />
+    );
+  }
+  return <TextInput {...text} onChange={(event) => onChange(event.currentTarget.value)} />;
+}

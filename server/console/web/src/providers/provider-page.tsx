@@ -3,18 +3,21 @@ import { IconLock, IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import type { ProviderAnswer, ProviderKind } from '../../../contract/provider-answers.ts';
-import { useEnableProvider, useProvider, useProviders, useSaveProvider } from '../api/providers.ts';
-import type { ProviderName } from '../api/providers.ts';
-import { DetailHead } from '../shell/detail-head.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
-import { notifyDone, notifyFailure } from '../shell/notify.ts';
-import { Section } from '../shell/section.tsx';
+import {
+  useEnableProvider,
+  useProvider,
+  useProviders,
+  useSaveProvider,
+  type ProviderName,
+  useRemoveProvider,
+} from '../api/providers.ts';
+import { DetailHead, Section } from '../components/detail-page.tsx';
+import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
 import { ProviderForm } from './provider-form.tsx';
-import { shownName } from './provider-names.ts';
-import { ProviderTest } from './provider-test.tsx';
-import { State } from './providers-page.tsx';
-import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
+import { shownName, State } from './providers-page.tsx';
+import { ProviderTestSection } from './provider-test.tsx';
+import { RemoveDialog } from '../components/form-dialog.tsx';
 
 export function ProviderPage() {
   const [search] = useSearchParams();
@@ -63,7 +66,7 @@ function Details({ id, kind, provider }: DetailsProps) {
         </Alert>
       )}
       <State state={provider.state} />
-      {kind.testable && <ProviderTest id={id} />}
+      {kind.testable && <ProviderTestSection id={id} />}
       <Section title="Settings" words="What is not listed has its default.">
         <dl className="facts">
           {provider.roleArn !== undefined && <Fact name="role ARN" value={provider.roleArn} />}
@@ -154,5 +157,27 @@ function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: 
       }
       onCancel={onDone}
     />
+  );
+}
+
+interface RemoveProviderDialogProps {
+  readonly id: ProviderName;
+  readonly onClose: () => void;
+  readonly onRemoved: () => void;
+}
+
+function RemoveProviderDialog({ id, onClose, onRemoved }: RemoveProviderDialogProps) {
+  return (
+    <RemoveDialog
+      title={`Remove the provider ${id.name}?`}
+      submit="Remove provider"
+      remove={useRemoveProvider()}
+      what={id}
+      done={`${id.name} is removed.`}
+      onDone={onRemoved}
+      onClose={onClose}
+    >
+      Nobody signs in by it any more, and its secrets are gone. To keep them for later, disable it instead.
+    </RemoveDialog>
   );
 }

@@ -1,11 +1,9 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import type { SubmitEvent } from 'react';
-import { useTestProvider } from '../api/providers.ts';
-import type { ProviderName } from '../api/providers.ts';
-import { FormError } from '../shell/form-dialog.tsx';
-import { Section } from '../shell/section.tsx';
-import { ProviderSteps } from './provider-steps.tsx';
+import { Button, Group, Stack, TextInput, Badge, Table, Text } from '@mantine/core';
+import { useState, type SubmitEvent } from 'react';
+import { useTestProvider, type ProviderName } from '../api/providers.ts';
+import { FormError } from '../components/form-dialog.tsx';
+import { Section } from '../components/detail-page.tsx';
+import type { ProviderTest } from '../../../contract/provider-answers.ts';
 
 const words: Readonly<Record<string, string>> = {
   openid:
@@ -14,7 +12,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Tries what is saved, and changes nothing. */
-export function ProviderTest({ id }: { readonly id: ProviderName }) {
+export function ProviderTestSection({ id }: { readonly id: ProviderName }) {
   const test = useTestProvider(id);
   const [person, setPerson] = useState('');
   const named = person.trim() === '' ? {} : { person: person.trim() };
@@ -51,5 +49,34 @@ export function ProviderTest({ id }: { readonly id: ProviderName }) {
         {test.isSuccess && <ProviderSteps steps={test.data.steps} />}
       </Stack>
     </Section>
+  );
+}
+
+const outcomeColors = { ok: 'patina', failed: 'red', unclear: 'yellow', skipped: 'gray' } as const;
+
+/** How far the way of a sign-in goes, and where it breaks. */
+export function ProviderSteps({ steps }: ProviderTest) {
+  return (
+    <div className="rows" role="status" aria-label="Result of the test">
+      <Table>
+        <Table.Tbody>
+          {steps.map(({ step, outcome, message }) => (
+            <Table.Tr key={step}>
+              <Table.Th scope="row" w={120}>
+                {step}
+              </Table.Th>
+              <Table.Td w={90}>
+                <Badge color={outcomeColors[outcome]}>{outcome}</Badge>
+              </Table.Td>
+              <Table.Td>
+                <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {message}
+                </Text>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 }

@@ -4,13 +4,11 @@ import { IconFingerprint, IconPlus } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import type { ProviderKind, ProviderRow, ProviderState } from '../../../contract/provider-answers.ts';
 import { useProviders } from '../api/providers.ts';
-import { CopyText } from '../shell/copy-text.tsx';
-import { Empty } from '../shell/empty.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
-import { providerUrl } from '../shell/places.ts';
-import { Section } from '../shell/section.tsx';
-import { kindName, shownName } from './provider-names.ts';
+import { CopyText } from '../components/copy-text.tsx';
+import { Empty, Failure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
+import { providerUrl } from '../components/urls.ts';
+import { Section } from '../components/detail-page.tsx';
 
 export function ProvidersPage() {
   useDocumentTitle('Identity providers · Coffer');
@@ -137,7 +135,7 @@ export function State({ state }: { readonly state: ProviderState }) {
   }
 }
 
-export function Origin({ origin }: { readonly origin: ProviderRow['origin'] }) {
+function Origin({ origin }: { readonly origin: ProviderRow['origin'] }) {
   if (origin === 'stored') {
     return (
       <Text size="sm" c="dimmed">
@@ -150,4 +148,13 @@ export function Origin({ origin }: { readonly origin: ProviderRow['origin'] }) {
       <Badge color="gray">environment, read only</Badge>
     </Tooltip>
   );
+}
+
+export function kindName(type: string): string {
+  return type === 'openid' ? 'OpenID' : type === 'ldap' ? 'LDAP' : type;
+}
+
+/** `_` is the configuration without a name of its own. */
+export function shownName(name: string): string {
+  return name === '_' ? '_ (default)' : name;
 }

@@ -4,12 +4,9 @@ import { IconAlertCircle, IconArrowRight } from '@tabler/icons-react';
 import { Navigate, useSearchParams } from 'react-router';
 import type { SignInOptions } from '../../../contract/answers.ts';
 import { useSession, useSignInOptions } from '../api/session.ts';
-import { ColorSchemeButton } from '../shell/color-scheme-button.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { Logo } from '../shell/logo.tsx';
-import { KeysForm } from './keys-form.tsx';
-import { localPath } from './local-path.ts';
-import { NameForms } from './name-forms.tsx';
+import { ColorSchemeButton, Logo } from '../shell.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { KeysForm, NameForms } from './sign-in-forms.tsx';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Coffer');
@@ -88,4 +85,9 @@ function ProviderButton({ provider, to }: ProviderButtonProps) {
       {provider.displayName}
     </Button>
   );
+}
+
+/** Where to go after signing in: only ever a page of this console. The server checks again what passes through it. */
+function localPath(wanted: string | null): string {
+  return wanted !== null && /^\/(?![/\\])/.test(wanted) && !wanted.startsWith('/sign-in') ? wanted : '/';
 }

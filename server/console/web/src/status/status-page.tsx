@@ -1,14 +1,14 @@
 import { Alert, Badge, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import type { StatusAnswer } from '../../../contract/status-answer.ts';
-import { useStatus } from '../api/status.ts';
-import { CopyText } from '../shell/copy-text.tsx';
-import { Failure } from '../shell/failure.tsx';
-import { LoadingRows } from '../shell/list-page.tsx';
-import { Section } from '../shell/section.tsx';
-import { formatBytes } from '../text/bytes.ts';
-import { formatTime } from '../text/time.ts';
+import type { StatusAnswer } from '../../../contract/answers.ts';
+import { CopyText } from '../components/copy-text.tsx';
+import { Failure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
+import { Section } from '../components/detail-page.tsx';
+import { formatBytes, formatTime } from '../text/format.ts';
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../api/call.ts';
 
 export function StatusPage() {
   useDocumentTitle('Status · Coffer');
@@ -156,4 +156,12 @@ function ProviderFact({ name, reason }: { readonly name: string; readonly reason
       <dd>{reason === undefined ? <Badge>ready</Badge> : <Text size="sm">Cannot be used now: {reason}</Text>}</dd>
     </>
   );
+}
+
+function useStatus() {
+  return useQuery({
+    queryKey: ['status'],
+    queryFn: () => call<StatusAnswer>('GET', '/status'),
+    refetchInterval: 15_000,
+  });
 }

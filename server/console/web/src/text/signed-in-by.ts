@@ -1,5 +1,4 @@
 import type { SessionAnswer } from '../../../contract/answers.ts';
-import { providerName } from './provider-name.ts';
 
 /** By what somebody signed in, in a word or two. */
 export function signedInBy({ signedInBy: by }: Pick<SessionAnswer, 'signedInBy'>): string {
@@ -13,4 +12,9 @@ export function signedInBy({ signedInBy: by }: Pick<SessionAnswer, 'signedInBy'>
     default:
       return by satisfies never;
   }
+}
+
+/** What a provider is called in a sentence: the label of its button without the words that make it one. */
+export function providerName(label: string): string {
+  return label.replace(/^(?:sign|log) ?(?:in|on) (?:with|by|using|via|through) (?=\S)/i, '');
 }

@@ -1,9 +1,8 @@
 import { ActionIcon, Button, Collapse, Group, Paper, Progress, ScrollArea, Stack, Text, Tooltip } from '@mantine/core';
 import { IconCheck, IconChevronDown, IconChevronUp, IconRefresh, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
-import { formatBytes } from '../text/bytes.ts';
-import { isUnderWay } from './upload-queue.ts';
-import type { Upload } from './upload-queue.ts';
+import { formatBytes } from '../text/format.ts';
+import { isUnderWay, type Upload } from './upload-queue.ts';
 import { uploads, useUploads } from './uploads.ts';
 
 /** What is on its way up, in the corner of every page. */

@@ -1,7 +1,8 @@
 import { useSyncExternalStore } from 'react';
-import { queryClient } from '../api/query-client.ts';
-import { sendFile } from './send-file.ts';
-import { isUnderWay, UploadQueue } from './upload-queue.ts';
+import { queryClient } from '../api/queries.ts';
+import { isUnderWay, UploadQueue, type SendRequest } from './upload-queue.ts';
+import { bucketPath } from '../api/buckets.ts';
+import { apiUrl, errorOf, guard, unreachable } from '../api/call.ts';
 
 /** The one queue of this page. */
 export const uploads = new UploadQueue(sendFile, ({ bucket }) => {
@@ -20,4 +21,24 @@ export function useUploads() {
 export function keyOf(prefix: string, file: File & { readonly path?: string }): string {
   const place = file.webkitRelativePath === '' ? (file.path ?? file.name) : file.webkitRelativePath;
   return `${prefix}${place.replace(/^\.?\/+/, '')}`;
+}
+
+/** By XMLHttpRequest, since fetch does not tell how much of a body has left. */
+function sendFile({ bucket, key, file, replace, signal, progress }: SendRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('PUT', apiUrl(`${bucketPath(bucket)}/content`, { key }));
+    for (const [name, value] of Object.entries(guard)) request.setRequestHeader(name, value);
+    request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type);
+    if (!replace) request.setRequestHeader('if-none-match', '*');
+    request.upload.addEventListener('progress', ({ loaded }) => progress(loaded));
+    request.addEventListener('load', () => {
+      if (request.status >= 200 && request.status < 300) resolve();
+      else reject(errorOf(request.status, request.responseText));
+    });
+    request.addEventListener('error', () => reject(unreachable()));
+    request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(file);
+  });
 }

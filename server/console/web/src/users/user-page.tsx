@@ -2,24 +2,20 @@ import { Button, Menu, Stack, Text } from '@mantine/core';
 import { IconKey, IconScale } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
-import type { UserAnswer } from '../../../contract/identity-answers.ts';
-import { PolicyInForceView } from '../account/policy-in-force.tsx';
+import type { UserAnswer, UserRow } from '../../../contract/identity-answers.ts';
+import { PolicyInForceView } from '../policies/statements.tsx';
 import { AccessKeyTable } from '../access-keys/access-key-table.tsx';
-import { CreateAccessKeyButton } from '../access-keys/create-access-key-button.tsx';
-import { useRights } from '../api/rights.ts';
-import { useSetUserStatus, useUser } from '../api/users.ts';
-import { DetailHead } from '../shell/detail-head.tsx';
-import { Loaded } from '../shell/loaded.tsx';
-import { MoreMenu } from '../shell/more-menu.tsx';
-import { Names } from '../shell/names.tsx';
-import { explainUrl, groupUrl, policyUrl } from '../shell/places.ts';
-import { Section } from '../shell/section.tsx';
-import { StatusBadge } from '../shell/status-badge.tsx';
-import { formatTime } from '../text/time.ts';
-import { DeleteUserDialog } from './delete-user-dialog.tsx';
-import { ReplaceSecretDialog } from './replace-secret-dialog.tsx';
-import { UserGroupsDialog } from './user-groups-dialog.tsx';
-import { UserPoliciesDialog } from './user-policies-dialog.tsx';
+import { CreateAccessKeyButton } from '../access-keys/access-key-form.tsx';
+import { useRights } from '../api/session.ts';
+import { useSetUserStatus, useUser, useSetUserGroups, useSetUserPolicies, useDeleteUser } from '../api/users.ts';
+import { DetailHead, Loaded, MoreMenu, Section } from '../components/detail-page.tsx';
+import { Names, StatusBadge } from '../components/table-cells.tsx';
+import { explainUrl, groupUrl, policyUrl } from '../components/urls.ts';
+import { formatTime } from '../text/format.ts';
+import { ReplaceSecretDialog } from './secret-key.tsx';
+import { GroupPicker } from '../components/name-picker.tsx';
+import { SetNamesDialog, SetPoliciesDialog } from '../components/set-names-dialog.tsx';
+import { RemoveDialog } from '../components/form-dialog.tsx';
 
 type Dialog = 'policies' | 'groups' | 'secret' | 'delete';
 
@@ -132,5 +128,43 @@ function Actions({ user, open }: { readonly user: UserAnswer; readonly open: (di
         </Menu.Item>
       </MoreMenu>
     </>
+  );
+}
+
+function UserGroupsDialog({ user, onClose }: { readonly user: UserRow; readonly onClose: () => void }) {
+  const title = `Groups of ${user.name}`;
+  const saved = `The groups of ${user.name} are saved.`;
+  return (
+    <SetNamesDialog title={title} names={user.groups} set={useSetUserGroups(user.name)} saved={saved} onClose={onClose}>
+      {(value, onChange) => <GroupPicker value={value} onChange={onChange} />}
+    </SetNamesDialog>
+  );
+}
+
+function UserPoliciesDialog({ user, onClose }: { readonly user: UserRow; readonly onClose: () => void }) {
+  const set = useSetUserPolicies(user.name);
+  const description = 'Those of the user’s groups come to these.';
+  return <SetPoliciesDialog holder={user} set={set} description={description} onClose={onClose} />;
+}
+
+interface DeleteUserDialogProps {
+  readonly name: string;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+function DeleteUserDialog({ name, onClose, onDeleted }: DeleteUserDialogProps) {
+  return (
+    <RemoveDialog
+      title={`Delete the user ${name}?`}
+      submit="Delete user"
+      remove={useDeleteUser()}
+      what={name}
+      done={`${name} is deleted.`}
+      onDone={onDeleted}
+      onClose={onClose}
+    >
+      Access keys and sessions of the user go with them. To keep them for later, disable the user instead.
+    </RemoveDialog>
   );
 }

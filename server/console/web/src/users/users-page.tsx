@@ -1,19 +1,17 @@
-import { Button, Table } from '@mantine/core';
+import { Button, Table, TextInput } from '@mantine/core';
 import { IconPlus, IconUser, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { SecretAnswer, UserRow } from '../../../contract/identity-answers.ts';
-import { useRights } from '../api/rights.ts';
-import { useSession } from '../api/session.ts';
-import { useUsers } from '../api/users.ts';
-import { CredentialsDialog } from '../shell/credentials-dialog.tsx';
-import { Empty } from '../shell/empty.tsx';
-import { ListPage } from '../shell/list-page.tsx';
-import { RowName } from '../shell/row-name.tsx';
-import { useSearch } from '../shell/use-search.ts';
-import { Names } from '../shell/names.tsx';
-import { groupUrl, policyUrl, userUrl } from '../shell/places.ts';
-import { StatusBadge } from '../shell/status-badge.tsx';
-import { CreateUserDialog } from './create-user-dialog.tsx';
+import { useRights, useSession } from '../api/session.ts';
+import { useUsers, useCreateUser } from '../api/users.ts';
+import { CredentialsDialog } from '../components/credentials-dialog.tsx';
+import { Empty, notifyDone } from '../components/feedback.tsx';
+import { ListPage, useSearch } from '../components/list-page.tsx';
+import { RowName, Names, StatusBadge } from '../components/table-cells.tsx';
+import { groupUrl, policyUrl, userUrl } from '../components/urls.ts';
+import { GroupPicker, PolicyPicker } from '../components/name-picker.tsx';
+import { fieldError, FormDialog } from '../components/form-dialog.tsx';
+import { SecretKeyChoice } from './secret-key.tsx';
 
 export function UsersPage() {
   const { may } = useRights();
@@ -99,5 +97,68 @@ function UserTable({ users }: { readonly users: readonly UserRow[] }) {
         </Table.Tbody>
       </Table>
     </div>
+  );
+}
+
+interface CreateUserDialogProps {
+  readonly onCreated: (user: SecretAnswer) => void;
+  readonly onClose: () => void;
+}
+
+function CreateUserDialog({ onCreated, onClose }: CreateUserDialogProps) {
+  const { may } = useRights();
+  const create = useCreateUser();
+  const [name, setName] = useState('');
+  const [secretKey, setSecretKey] = useState<string>();
+  const [policies, setPolicies] = useState<readonly string[]>([]);
+  const [groups, setGroups] = useState<readonly string[]>([]);
+
+  function submit(): void {
+    create.mutate(
+      { name: name.trim(), ...(secretKey === undefined ? {} : { secretKey }), policies, groups },
+      {
+        onSuccess: (user) => {
+          notifyDone(`${user.name} is created.`);
+          onCreated(user);
+        },
+      },
+    );
+  }
+
+  return (
+    <FormDialog
+      title="Create a user"
+      submit="Create user"
+      pending={create.isPending}
+      error={create.error}
+      fields={['name', 'secretKey', 'policies']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="It is the access key too: 3 to 128 letters, digits and signs."
+        required
+        withAsterisk={false}
+        data-autofocus
+        autoCapitalize="none"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={128}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={fieldError(create.error, 'name')}
+      />
+      <SecretKeyChoice value={secretKey} onChange={setSecretKey} error={fieldError(create.error, 'secretKey')} />
+      {may('admin:AttachUserOrGroupPolicy') && (
+        <PolicyPicker
+          value={policies}
+          onChange={setPolicies}
+          error={fieldError(create.error, 'policies')}
+          description="Without any the user may do nothing."
+        />
+      )}
+      {may('admin:AddUserToGroup') && <GroupPicker value={groups} onChange={setGroups} />}
+    </FormDialog>
   );
 }

@@ -1,0 +1,92 @@
+import type { Request, RequestHandler } from 'express';
+import type { ConsoleSettings } from '../services.ts';
+import { isSecure } from './request-source.ts';
+import { ConsoleError } from './console-error.ts';
+
+/** Mantine writes its variables into a style element, so styles may be inline; scripts may not. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** What stored objects are served under: whatever they contain, they never run as part of the console. */
+export const objectSecurityPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+/** Seconds; a year. */
+const strictTransport = 'max-age=31536000';
+
+/** A browser that once came over TLS keeps to it: not for localhost, whose other ports belong to other programs. */
+function mayBeStrict(request: Request): boolean {
+  return !/(?:^|\.)localhost$/i.test(request.hostname ?? '');
+}
+
+export function securityHeaders(settings: Pick<ConsoleSettings, 'browserUrl'>): RequestHandler {
+  return (request, response, next) => {
+    if (isSecure(request, settings) && mayBeStrict(request)) response.set('strict-transport-security', strictTransport);
+    response.set(headers);
+    next();
+  };
+}
+
+const headers = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** Sent by the web application with every call that changes something: a page of another site cannot add it unasked. */
+const guardHeader = 'x-coffer-console';
+
+interface Sent {
+  readonly method: string;
+  readonly guard: string | undefined;
+  readonly origin: string | undefined;
+  readonly fetchSite: string | undefined;
+  readonly host: string | undefined;
+}
+
+/** Why a request may come from another site's page; undefined when it cannot. `browserUrl` is the console's address outside. */
+function crossSiteProblem(sent: Sent, browserUrl: string | undefined): string | undefined {
+  if (sent.method === 'GET' || sent.method === 'HEAD' || sent.method === 'OPTIONS') return undefined;
+  if (sent.guard === undefined) return `The header ${guardHeader} is missing.`;
+  if (sent.fetchSite !== undefined && sent.fetchSite !== 'same-origin' && sent.fetchSite !== 'none') {
+    return `The request comes from another site (Sec-Fetch-Site: ${sent.fetchSite.slice(0, 40)}).`;
+  }
+  if (sent.origin === undefined) return undefined;
+  const host = URL.canParse(sent.origin) ? new URL(sent.origin).host : undefined;
+  const outside = browserUrl === undefined ? undefined : new URL(browserUrl).host;
+  if (host !== undefined && (host === sent.host || host === outside)) return undefined;
+  return (
+    `The request comes from ${sent.origin.slice(0, 200)}, and the console is at ${sent.host ?? 'no host'}. ` +
+    'Behind a proxy that changes the Host header, set SVC_BROWSER_REDIRECT_URL.'
+  );
+}
+
+/** Refuses changes that another site's page may have caused with this person's cookie. */
+export function refuseCrossSite(browserUrl: string | undefined): RequestHandler {
+  return (request, _response, next) => {
+    const problem = crossSiteProblem(
+      {
+        method: request.method,
+        guard: request.get(guardHeader),
+        origin: request.get('origin'),
+        fetchSite: request.get('sec-fetch-site'),
+        host: request.get('host'),
+      },
+      browserUrl,
+    );
+    if (problem !== undefined) throw new ConsoleError('CrossSiteRequest', problem);
+    next();
+  };
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ErrorAnswer } from '../contract/answers.ts';
+import type { CheckedDocument, PolicyAnswer, PolicyList, PolicyRow } from '../contract/identity-answers.ts';
+import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
+
+let console: TestConsole;
+let root: TestBrowser;
+
+beforeEach(async () => {
+  console = await TestConsole.start();
+  root = new TestBrowser(console.url);
+  await root.signIn();
+});
+afterEach(() => console.close());
+
+const json = async <Answer>(response: Response) => (await response.json()) as Answer;
+const error = async (response: Response) => ({ status: response.status, ...(await json<ErrorAnswer>(response)) });
+const documentOf = (action: string) =>
+  JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: action, Resource: '*' }] });
+const save = (name: string, document: string, expects?: string | null) =>
+  root.send('PUT', `/api/policy?${new URLSearchParams({ name }).toString()}`, {
+    json: { document, ...(expects === undefined ? {} : { expects }) },
+  });
+const policyOf = async (name: string) =>
+  json<PolicyAnswer>(await root.send('GET', `/api/policy?${new URLSearchParams({ name }).toString()}`));
+
+const check = (document: string) => root.send('POST', '/api/policy-check', { json: { document } });
+
+const refusedHolder = async (holder: object) =>
+  error(await root.send('POST', '/api/policy/attach?name=readonly', { json: holder }));
+
+describe('policies', () => {
+  it('are listed, built-in ones and those that replace them told apart', async () => {
+    await save('readonly', documentOf('s3:GetObject'));
+    const { policies } = await json<PolicyList>(await root.send('GET', '/api/policies'));
+    const kinds = Object.fromEntries(policies.map(({ name, kind }) => [name, kind]));
+    expect(kinds).toMatchObject({ readonly: 'replaced', readwrite: 'built-in', tidier: 'stored' });
+  });
+
+  it('keep what they said before, the newest first', async () => {
+    await save('mine', documentOf('s3:GetObject'));
+    console.advance(60_000);
+    await save('mine', documentOf('s3:PutObject'));
+    console.advance(60_000);
+    await save('mine', documentOf('s3:DeleteObject'));
+    const { document, earlier, content } = await policyOf('mine');
+    expect(document).toContain('s3:DeleteObject');
+    expect(earlier.map((one) => one.document)).toEqual([documentOf('s3:PutObject'), documentOf('s3:GetObject')]);
+    expect(content).toMatchObject([{ effect: 'Allow', actions: { patterns: ['s3:DeleteObject'] } }]);
+  });
+
+  it('are not overwritten by a form that is older than what was saved meanwhile', async () => {
+    const { updatedAt = '' } = await json<PolicyRow>(await save('mine', documentOf('s3:GetObject'), null));
+    console.advance(60_000);
+    expect((await save('mine', documentOf('s3:PutObject'), updatedAt)).status).toBe(200);
+    expect(await error(await save('mine', documentOf('s3:*'), updatedAt))).toMatchObject({
+      status: 409,
+      field: 'name',
+    });
+    expect((await policyOf('mine')).document).toContain('s3:PutObject');
+  });
+
+  it('are not overwritten by a new one of the same name', async () => {
+    await save('mine', documentOf('s3:GetObject'), null);
+    expect(await error(await save('mine', documentOf('s3:*'), null))).toMatchObject({ status: 409, field: 'name' });
+  });
+
+  it('are checked while they are written, by whoever is signed in', async () => {
+    const { content } = await json<CheckedDocument>(await check(documentOf('s3:GetObject')));
+    expect(content).toMatchObject([{ effect: 'Allow' }]);
+    const wrong = documentOf('s3:GetObject').replace('Effect', 'Efect');
+    expect(await error(await check(wrong))).toMatchObject({ status: 400, code: 'MalformedPolicy', field: 'policy' });
+    expect((await error(await check(wrong))).message).toContain('Efect');
+    expect((await error(await check('{'))).message).toContain('not valid JSON');
+  });
+
+  it('tell to whom they are attached', async () => {
+    await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['readonly'] } });
+    const claim = { kind: 'claim', provider: 'P', claim: 'sub', value: 'system:*' };
+    const attach = (holder: object) => root.send('POST', '/api/policy/attach?name=readonly', { json: holder });
+    expect((await attach(claim)).status).toBe(204);
+    expect((await policyOf('readonly')).holders).toEqual([claim, { kind: 'user', name: 'ann' }]);
+    const gone = await root.send('POST', '/api/policy/detach?name=readonly', { json: { kind: 'user', name: 'ann' } });
+    expect(gone.status).toBe(204);
+    expect((await policyOf('readonly')).holders).toEqual([claim]);
+  });
+
+  it('are attached to nobody of a mistyped name', async () => {
+    expect(await refusedHolder({ kind: 'user', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
+    expect(await refusedHolder({ kind: 'group', name: 'nobody' })).toMatchObject({ status: 404, field: 'name' });
+    expect(await refusedHolder({ kind: 'ldap-group', name: 'staff' })).toMatchObject({ status: 400, field: 'name' });
+    expect((await refusedHolder({ kind: 'ldap-user', name: 'ann' })).message).toContain('No directory is configured');
+  });
+
+  it('are taken by a directory’s group under its distinguished name', async () => {
+    const holder = { kind: 'ldap-group', name: 'CN=Staff, DC=example, DC=org' };
+    expect((await root.send('POST', '/api/policy/attach?name=readonly', { json: holder })).status).toBe(204);
+    expect((await policyOf('readonly')).holders).toMatchObject([{ kind: 'ldap-group' }]);
+    expect((await root.send('POST', '/api/policy/detach?name=readonly', { json: holder })).status).toBe(204);
+  });
+
+  it('are not deleted while they are attached; the refusal says to whom', async () => {
+    await save('mine', documentOf('s3:GetObject'));
+    await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['mine'] } });
+    const refused = await error(await root.send('DELETE', '/api/policy?name=mine'));
+    expect(refused.message).toContain('the user ann');
+    await root.send('DELETE', '/api/user?name=ann');
+    expect((await root.send('DELETE', '/api/policy?name=mine')).status).toBe(204);
+  });
+});

@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OpenIdProviderDouble } from '../../../../test/doubles/openid-provider.ts';
+import { type FinishedRequest, RequestEvents } from '../../../access/request-events.ts';
+import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
+import {
+  logIn,
+  TestBrowser,
+  TestConsole,
+  type TestConsoleOptions,
+} from '../../../../test/support/console/test-console.ts';
+
+let provider: OpenIdProviderDouble;
+const running: TestConsole[] = [];
+
+beforeAll(async () => {
+  provider = await OpenIdProviderDouble.start({
+    users: [
+      { username: 'alice', claims: { policy: 'readwrite', preferred_username: 'alice' } },
+      { username: 'bob', claims: { policy: ['readonly'] } },
+      { username: 'carol', claims: { groups: ['staff'] } },
+    ],
+  });
+});
+afterAll(() => provider.close());
+afterEach(async () => {
+  provider.heal();
+  provider.realm.tokenLifetime = 300;
+  provider.realm.refreshTokens = false;
+  await Promise.all(running.splice(0).map((console) => console.close()));
+});
+
+async function open(options: TestConsoleOptions = {}, openid: Record<string, unknown> = {}) {
+  const console = await TestConsole.start({
+    openid: [{ id: 'DEMO', displayName: 'Demo login', configUrl: provider.configUrl, ...openid }],
+    ...options,
+  });
+  running.push(console);
+  register(`${console.url}/oauth_callback`);
+  return { console, browser: new TestBrowser(console.url) };
+}
+
+function register(redirectUri: string): void {
+  provider.realm.clients.get('coffer')?.redirectUris.push(redirectUri);
+}
+
+const begin = (browser: TestBrowser, to = '/') =>
+  browser.send('GET', `/api/sign-in/DEMO?${new URLSearchParams({ to }).toString()}`);
+
+async function notice(browser: TestBrowser): Promise<string | undefined> {
+  return ((await (await browser.send('GET', '/api/sign-in-options')).json()) as SignInOptions).notice;
+}
+
+const session = async (browser: TestBrowser) => {
+  const response = await browser.send('GET', '/api/session');
+  return response.status === 200 ? ((await response.json()) as SessionAnswer) : undefined;
+};
+/** The provider's clock stands still while the console's advances: its next tokens must be good then. */
+const fiveMinutesLater = (console: TestConsole) => {
+  console.advance(301_000);
+  provider.realm.tokenLifetime = 3_600;
+};
+
+describe('the way to the identity provider', () => {
+  it('asks for a code with PKCE, state and nonce, and comes back to the console', async () => {
+    const { console, browser } = await open();
+    const location = new URL((await begin(browser)).headers.get('location') ?? '');
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: 'coffer',
+      code_challenge_method: 'S256',
+      redirect_uri: `${console.url}/oauth_callback`,
+      state: expect.stringMatching(/^[\w-]{43}$/) as string,
+      nonce: expect.stringMatching(/^[\w-]{20,}$/) as string,
+    });
+    expect(location.searchParams.get('scope')?.split(' ')).toContain('openid');
+  });
+
+  it('first goes to the address that the provider sends browsers back to, so that the cookie is there', async () => {
+    const { console } = await open();
+    const elsewhere = new TestBrowser(console.url.replace('127.0.0.1', 'localhost'));
+    const first = await elsewhere.send('GET', '/api/sign-in/DEMO?to=/account');
+    expect(first.headers.get('location')).toBe(`${console.url}/api/sign-in/DEMO?to=%2Faccount&hop=1`);
+  });
+
+  it('tells people why a provider cannot be used', async () => {
+    const { browser } = await open({}, { configUrl: `${provider.issuer}x/.well-known/openid-configuration` });
+    const options = (await (await browser.send('GET', '/api/sign-in-options')).json()) as SignInOptions;
+    expect(options.providers).toMatchObject([{ id: 'DEMO', displayName: 'Demo login', ready: false }]);
+    expect(options.providers[0]?.reason).toContain('404');
+    expect((await begin(browser)).headers.get('location')).toBe('/sign-in');
+    expect(await notice(browser)).toContain('Demo login cannot be used now');
+  });
+});
+
+describe('the way back', () => {
+  it('is told to who listens: who the provider vouches for, and the credentials they got', async () => {
+    const events = new RequestEvents();
+    const told: FinishedRequest[] = [];
+    events.subscribe((finished) => told.push(finished));
+    const { browser } = await open({ events });
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    await expect
+      .poll(() => told.find(({ operation }) => operation === 'ConsoleSignInByProvider'))
+      .toMatchObject({
+        bearer: { source: 'openid', provider: 'DEMO', name: 'alice' },
+        granted: { policies: ['readwrite'] },
+      });
+  });
+
+  it('signs the person in with the policies of their claim, and goes where they wanted', async () => {
+    const { browser } = await open();
+    const response = await browser.signInBy('DEMO', 'alice', 'alice-password', '/buckets/docs?prefix=a%2F');
+    expect(response.headers.get('location')).toBe('/buckets/docs?prefix=a%2F');
+    const session = (await (await browser.send('GET', '/api/session')).json()) as SessionAnswer;
+    expect(session).toMatchObject({
+      name: 'alice',
+      kind: 'temporary',
+      signedInBy: { kind: 'provider', id: 'DEMO', displayName: 'Demo login' },
+      policies: [{ name: 'readwrite' }],
+    });
+    expect(session.policies[0]?.statements?.[0]).toMatchObject({ effect: 'Allow' });
+  });
+
+  it.each(['https://evil.example/', '//evil.example', '/\\evil.example', '/..//evil.example', 'javascript:alert(1)'])(
+    'never goes to %s',
+    async (to) => {
+      const { browser } = await open();
+      const response = await browser.signInBy('DEMO', 'alice', 'alice-password', to);
+      expect(response.headers.get('location')).toBe('/');
+    },
+  );
+
+  it('can be finished on another replica than it was begun on', async () => {
+    const address = 'http://127.0.0.1:1';
+    const settings = { browserUrl: address };
+    register(`${address}/oauth_callback`);
+    const { console, browser } = await open({ settings });
+    const begun = await browser.send('GET', '/api/sign-in/DEMO?hop=1');
+    const back = new URL(await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password'));
+    const other = await TestConsole.start({
+      stores: console.stores,
+      settings,
+      openid: [{ id: 'DEMO', configUrl: provider.configUrl }],
+    });
+    running.push(other);
+    const there = new TestBrowser(other.url);
+    there.setCookie('coffer_sign_in', browser.cookie('coffer_sign_in') ?? '');
+    await there.send('GET', `/oauth_callback${back.search}`);
+    expect((await there.send('GET', '/api/session')).status).toBe(200);
+  });
+
+  it('works once', async () => {
+    const { browser } = await open();
+    const begun = await begin(browser);
+    const cookie = browser.cookie('coffer_sign_in') ?? '';
+    const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
+    await browser.send('GET', back);
+    browser.setCookie('coffer_sign_in', cookie);
+    expect((await browser.send('GET', back)).headers.get('location')).toBe('/sign-in');
+    expect(await notice(browser)).toContain('finished before');
+  });
+
+  it('works only in the browser that began, which may still finish', async () => {
+    const { console, browser } = await open();
+    const begun = await begin(browser);
+    const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
+    const victim = new TestBrowser(console.url);
+    await begin(victim);
+    await victim.send('GET', back);
+    expect(await notice(victim)).toContain('another browser');
+    expect((await victim.send('GET', '/api/session')).status).toBe(401);
+    expect((await browser.send('GET', back)).headers.get('location')).toBe('/');
+  });
+
+  it('is too late after ten minutes', async () => {
+    const { console, browser } = await open();
+    const begun = await begin(browser);
+    const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
+    console.advance(10 * 60_000);
+    await browser.send('GET', back);
+    expect(await notice(browser)).toContain('ten minutes');
+  });
+
+  it('refuses a state that nobody made', async () => {
+    const { browser } = await open();
+    await browser.send('GET', '/oauth_callback?code=x&state=y');
+    expect(await notice(browser)).toContain('Sign in again');
+  });
+
+  it('shows what the provider said when it refuses, and the redirect address used', async () => {
+    const { console, browser } = await open();
+    const begun = new URL((await begin(browser)).headers.get('location') ?? '');
+    const answer = new URLSearchParams({
+      state: begun.searchParams.get('state') ?? '',
+      error: 'access_denied',
+      error_description: 'the person said no',
+    });
+    await browser.send('GET', `/oauth_callback?${answer.toString()}`);
+    expect(await notice(browser)).toContain('access_denied: the person said no');
+    expect(await notice(browser)).toContain(`${console.url}/oauth_callback`);
+  });
+
+  it('names the client when its secret is wrong', async () => {
+    const { browser } = await open({}, { clientSecret: 'wrong' });
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    expect(await notice(browser)).toContain('invalid_client');
+    expect(await notice(browser)).toContain('the client coffer');
+  });
+
+  it('names the claim looked for when the person has no policy', async () => {
+    const { browser } = await open();
+    await browser.signInBy('DEMO', 'carol', 'carol-password');
+    expect(await notice(browser)).toContain('"policy"');
+  });
+
+  it('says that the provider cannot be reached any more', async () => {
+    const { browser } = await open();
+    const begun = await begin(browser);
+    const back = await logIn(begun.headers.get('location') ?? '', 'alice', 'alice-password');
+    provider.fail('token', { kind: 'status', status: 503, body: 'down' });
+    await browser.send('GET', back);
+    expect(await notice(browser)).toContain('Demo login');
+    expect((await browser.send('GET', '/api/session')).status).toBe(401);
+  });
+});
+
+describe('a session by single sign-on', () => {
+  it('does not outlive credentials that nothing renews', async () => {
+    const { console, browser } = await open();
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    expect(await session(browser)).toBeDefined();
+    fiveMinutesLater(console);
+    expect(await session(browser)).toBeUndefined();
+  });
+
+  describe('where the provider gives refresh tokens', () => {
+    beforeEach(() => {
+      provider.realm.refreshTokens = true;
+    });
+
+    it('gets new credentials before the old ones end, and the policies of now', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      const before = await session(browser);
+      provider.user('alice').claims['policy'] = 'readonly';
+      fiveMinutesLater(console);
+      const after = await session(browser);
+      provider.user('alice').claims['policy'] = 'readwrite';
+      expect(after?.accessKey).not.toBe(before?.accessKey);
+      expect(after?.policies).toMatchObject([{ name: 'readonly' }]);
+      expect(after?.expires).toBe(before?.expires);
+    });
+
+    it('uses a refresh token once, however many calls come at the same time', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      const sessions = await Promise.all(Array.from({ length: 8 }, () => session(browser)));
+      expect(new Set(sessions.map((found) => found?.accessKey)).size).toBe(1);
+      expect(sessions[0]).toBeDefined();
+    });
+
+    it('ends when the person was disabled at the provider', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      provider.user('alice').enabled = false;
+      fiveMinutesLater(console);
+      const found = await session(browser);
+      provider.user('alice').enabled = true;
+      expect(found).toBeUndefined();
+      expect(await session(browser)).toBeUndefined();
+    });
+
+    it('waits for a provider that cannot be reached, and goes on when it is back', async () => {
+      const { console, browser } = await open();
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      provider.fail('token', { kind: 'half-open' });
+      expect(await session(browser)).toBeUndefined();
+      provider.heal();
+      expect(await session(browser)).toBeDefined();
+    });
+
+    it('ends after the set duration all the same', async () => {
+      const { console, browser } = await open({ settings: { sessionDurationMs: 240_000 } });
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      expect(await session(browser)).toBeUndefined();
+    });
+  });
+});

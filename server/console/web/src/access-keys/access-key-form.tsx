@@ -1,0 +1,226 @@
+import { Switch, TextInput, Button, Skeleton } from '@mantine/core';
+import { exampleDocument, PolicyEditor } from '../policies/policy-editor.tsx';
+import { fieldError, FormDialog } from '../components/form-dialog.tsx';
+import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { NewAccessKeyAnswer, AccessKeyAnswer } from '../../../contract/identity-answers.ts';
+import { useSession } from '../api/session.ts';
+import { CredentialsDialog } from '../components/credentials-dialog.tsx';
+import { useCreateAccessKey, useAccessKey, useChangeAccessKey } from '../api/access-keys.ts';
+import { notifyDone } from '../components/feedback.tsx';
+
+interface AccessKeyForm {
+  readonly name: string;
+  readonly description: string;
+  /** As the browser's own field has it: local time without a zone; empty for never. */
+  readonly expires: string;
+  readonly narrow: boolean;
+  readonly policy: string;
+}
+
+const emptyKey: AccessKeyForm = {
+  name: '',
+  description: '',
+  expires: '',
+  narrow: false,
+  policy: exampleDocument,
+};
+
+/** Undefined for never. */
+function expiryOf({ expires }: AccessKeyForm): string | undefined {
+  return expires === '' ? undefined : new Date(expires).toISOString();
+}
+
+/** A moment as the browser's field takes it. */
+function localTime(iso: string): string {
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+interface AccessKeyFieldsProps {
+  readonly form: AccessKeyForm;
+  readonly onChange: (form: AccessKeyForm) => void;
+  readonly error: Error | null;
+}
+
+function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="What you will recognise it by."
+        data-autofocus
+        autoComplete="off"
+        maxLength={128}
+        value={form.name}
+        onChange={(event) => onChange({ ...form, name: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Description"
+        autoComplete="off"
+        maxLength={256}
+        value={form.description}
+        onChange={(event) => onChange({ ...form, description: event.currentTarget.value })}
+      />
+      <TextInput
+        type="datetime-local"
+        label="Expires"
+        description="Leave it empty for a key that lasts."
+        value={form.expires}
+        onChange={(event) => onChange({ ...form, expires: event.currentTarget.value })}
+        error={fieldError(error, 'expires')}
+      />
+      <Switch
+        label="Narrow it by a policy of its own"
+        description="Otherwise it may do whatever its owner may."
+        checked={form.narrow}
+        onChange={(event) => onChange({ ...form, narrow: event.currentTarget.checked })}
+      />
+      {form.narrow && (
+        <PolicyEditor label="Policy" value={form.policy} onChange={(policy) => onChange({ ...form, policy })} />
+      )}
+    </>
+  );
+}
+
+/** For oneself, or for the user named. */
+export function CreateAccessKeyButton({ owner }: { readonly owner?: string }) {
+  const [creating, setCreating] = useState(false);
+  const [made, setMade] = useState<NewAccessKeyAnswer>();
+  const s3Url = useSession().data?.s3Url;
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+        Create access key
+      </Button>
+      {creating && (
+        <CreateAccessKeyDialog
+          {...(owner === undefined ? {} : { owner })}
+          onClose={() => setCreating(false)}
+          onCreated={(key) => {
+            setCreating(false);
+            setMade(key);
+          }}
+        />
+      )}
+      {made !== undefined && (
+        <CredentialsDialog
+          title="The access key is created"
+          credentials={made}
+          s3Url={s3Url}
+          onClose={() => setMade(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface CreateAccessKeyDialogProps {
+  readonly owner?: string;
+  readonly onCreated: (key: NewAccessKeyAnswer) => void;
+  readonly onClose: () => void;
+}
+
+function CreateAccessKeyDialog({ owner, onCreated, onClose }: CreateAccessKeyDialogProps) {
+  const create = useCreateAccessKey();
+  const [form, setForm] = useState(emptyKey);
+
+  function submit(): void {
+    const expires = expiryOf(form);
+    create.mutate(
+      {
+        ...(owner === undefined ? {} : { owner }),
+        name: form.name,
+        description: form.description,
+        ...(expires === undefined ? {} : { expires }),
+        ...(form.narrow ? { policy: form.policy } : {}),
+      },
+      { onSuccess: onCreated },
+    );
+  }
+
+  return (
+    <FormDialog
+      title={owner === undefined ? 'Create an access key' : `Create an access key for ${owner}`}
+      submit="Create access key"
+      wide={form.narrow}
+      pending={create.isPending}
+      error={create.error}
+      fields={['expires', 'policy']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <AccessKeyFields form={form} onChange={setForm} error={create.error} />
+    </FormDialog>
+  );
+}
+
+interface EditAccessKeyDialogProps {
+  readonly accessKey: string;
+  readonly onClose: () => void;
+}
+
+export function EditAccessKeyDialog({ accessKey, onClose }: EditAccessKeyDialogProps) {
+  const key = useAccessKey(accessKey);
+  if (key.isSuccess) return <EditForm known={key.data} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={`Access key ${accessKey}`}
+      submit="Save"
+      pending
+      error={key.error}
+      onSubmit={() => undefined}
+      onClose={onClose}
+    >
+      <Skeleton h={180} />
+    </FormDialog>
+  );
+}
+
+function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonly onClose: () => void }) {
+  const save = useChangeAccessKey();
+  const [form, setForm] = useState<AccessKeyForm>({
+    name: known.name ?? '',
+    description: known.description ?? '',
+    expires: known.expires === undefined ? '' : localTime(known.expires),
+    narrow: known.policy !== undefined,
+    policy: known.policy?.document ?? exampleDocument,
+  });
+
+  function submit(): void {
+    // An end that was left alone stays to the second; the field knows minutes.
+    const moved = form.expires !== (known.expires === undefined ? '' : localTime(known.expires));
+    save.mutate(
+      {
+        key: known.accessKey,
+        change: {
+          name: form.name === '' ? null : form.name,
+          description: form.description === '' ? null : form.description,
+          ...(moved ? { expires: expiryOf(form) ?? null } : {}),
+          policy: form.narrow ? form.policy : null,
+        },
+      },
+      {
+        onSuccess: () => {
+          notifyDone(`${known.accessKey} is saved.`);
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <FormDialog
+      title={`Access key ${known.accessKey}`}
+      submit="Save"
+      wide={form.narrow}
+      pending={save.isPending}
+      error={save.error}
+      fields={['expires', 'policy']}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <AccessKeyFields form={form} onChange={setForm} error={save.error} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,117 @@
+import { Alert, Button, Group, Modal, Stack, TextInput, Text } from '@mantine/core';
+import { useState, type SubmitEvent } from 'react';
+import { useNavigate } from 'react-router';
+import { useCreateBucket, useDeleteBucket } from '../api/buckets.ts';
+import { EncryptionFields, encryptionOf, type EncryptionChoice } from './bucket-encryption.tsx';
+import { notifyDone } from '../components/feedback.tsx';
+import { useFocusBack } from '../components/form-dialog.tsx';
+
+interface CreateBucketDialogProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+}
+
+export function CreateBucketDialog({ opened, onClose }: CreateBucketDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Create a bucket">
+      <CreateBucketForm onClose={onClose} />
+    </Modal>
+  );
+}
+
+function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
+  const create = useCreateBucket();
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [choice, setChoice] = useState<EncryptionChoice>({ scheme: 'none', keyName: '' });
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const encryption = encryptionOf(choice);
+    create.mutate(
+      { name, ...(encryption === undefined ? {} : { encryption }) },
+      {
+        onSuccess: () => {
+          onClose();
+          void navigate(`/buckets/${encodeURIComponent(name)}`);
+        },
+      },
+    );
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          label="Name"
+          description="3 to 63 of a–z, 0–9, dot and hyphen. It cannot be changed later."
+          required
+          withAsterisk={false}
+          data-autofocus
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={63}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <EncryptionFields choice={choice} onChange={setChoice} />
+        {create.isError && (
+          <Alert color="red" role="alert">
+            {create.error.message}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            Create bucket
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface DeleteBucketDialogProps {
+  readonly bucket: string;
+  readonly onClose: () => void;
+  readonly onDeleted?: () => void;
+}
+
+export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketDialogProps) {
+  useFocusBack();
+  const remove = useDeleteBucket();
+
+  function confirm(): void {
+    remove.mutate(bucket, {
+      onSuccess: () => {
+        notifyDone(`${bucket} is deleted.`);
+        onClose();
+        onDeleted?.();
+      },
+    });
+  }
+
+  return (
+    <Modal opened onClose={onClose} title={`Delete the bucket ${bucket}?`}>
+      <Stack gap="md">
+        <Text size="sm">Only an empty bucket can be deleted. Its name is free afterwards.</Text>
+        {remove.isError && (
+          <Alert color="red" role="alert">
+            {remove.error.message}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red" loading={remove.isPending} onClick={confirm}>
+            Delete bucket
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

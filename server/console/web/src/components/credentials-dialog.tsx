@@ -1,0 +1,67 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { IconDownload, IconKey } from '@tabler/icons-react';
+import { CopyText } from './copy-text.tsx';
+import { useFocusBack } from './form-dialog.tsx';
+
+interface CredentialsDialogProps {
+  readonly title: string;
+  readonly credentials: { readonly accessKey: string; readonly secretKey: string; readonly expires?: string };
+  /** For S3 clients, where it is set. */
+  readonly s3Url?: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** The one time that a secret key is shown: it closes by its button alone. */
+export function CredentialsDialog({ title, credentials, s3Url, onClose }: CredentialsDialogProps) {
+  useFocusBack();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack gap="md">
+        <Alert color="yellow" icon={<IconKey size={18} />}>
+          Keep the secret key now: it is not shown again.
+        </Alert>
+        <dl className="facts">
+          <dt>Access key</dt>
+          <dd>
+            <CopyText text={credentials.accessKey} label="Copy the access key" />
+          </dd>
+          <dt>Secret key</dt>
+          <dd>
+            <CopyText text={credentials.secretKey} label="Copy the secret key" />
+          </dd>
+        </dl>
+        <Group justify="flex-end" gap="xs">
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={16} />}
+            onClick={() =>
+              save({ ...(s3Url === undefined ? {} : { url: s3Url }), ...credentials, api: 's3v4', path: 'auto' })
+            }
+          >
+            Download
+          </Button>
+          <Button onClick={onClose} data-autofocus>
+            I have kept it
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** As `mc alias import` reads it. */
+function save(content: Readonly<Record<string, string>>): void {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = 'credentials.json';
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,75 @@
+import { Stack, Text, Title, Alert, Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
+import { ApiError } from '../api/call.ts';
+import { notifications } from '@mantine/notifications';
+
+interface EmptyProps {
+  readonly icon: ReactNode;
+  readonly title: string;
+  /** 1 where it stands in place of a page. */
+  readonly order?: 1 | 2;
+  readonly children: ReactNode;
+}
+
+/** In place of a list with nothing in it: what it is for, and how to begin. */
+export function Empty({ icon, title, order = 2, children }: EmptyProps) {
+  return (
+    <Stack align="center" gap={6} py={56} px="md">
+      <Text c="dimmed" component="div" mb={4}>
+        {icon}
+      </Text>
+      <Title order={order} ta="center">
+        {title}
+      </Title>
+      <Text size="sm" c="dimmed" ta="center" maw={440} component="div">
+        {children}
+      </Text>
+    </Stack>
+  );
+}
+
+interface FailureProps {
+  /** What did not work, e.g. `The buckets cannot be shown`. */
+  readonly what: string;
+  readonly error: Error;
+  readonly retry?: () => unknown;
+}
+
+/** In place of what could not be loaded: what, why, and what to do. */
+export function Failure({ what, error, retry }: FailureProps) {
+  const refused = error instanceof ApiError && error.status === 403;
+  return (
+    <Alert
+      color={refused ? 'gray' : 'red'}
+      icon={refused ? <IconLock size={18} /> : <IconAlertTriangle size={18} />}
+      title={what}
+      role="alert"
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        {retry !== undefined && !refused && (
+          <Button size="compact-sm" variant="default" onClick={() => void retry()}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** A failure of something the person just did; stays until they have read it. */
+export function notifyFailure(title: string, error: Error): void {
+  notifications.show({
+    title,
+    message: error.message,
+    color: 'red',
+    autoClose: 15_000,
+    withBorder: true,
+    role: 'alert',
+  });
+}
+
+export function notifyDone(message: string): void {
+  notifications.show({ message, autoClose: 4_000, withBorder: true });
+}

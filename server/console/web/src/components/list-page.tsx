@@ -1,0 +1,133 @@
+import { Group, Skeleton, Stack, Text, TextInput, Title, Button } from '@mantine/core';
+import { useDocumentTitle, useIntersection, useDebouncedValue } from '@mantine/hooks';
+import { IconSearch } from '@tabler/icons-react';
+import type { UseInfiniteQueryResult, InfiniteQueryObserverBaseResult } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Failure } from './feedback.tsx';
+
+interface ListPageProps<Row> {
+  readonly title: string;
+  /** What one row is, for the words beside the list, e.g. `user`. */
+  readonly one: string;
+  readonly list: UseInfiniteQueryResult<readonly Row[]>;
+  readonly search: Search;
+  readonly actions?: ReactNode;
+  /** In place of the rows where there are none at all. */
+  readonly empty: ReactNode;
+  /** Open or not, whatever the list shows. */
+  readonly dialogs?: ReactNode;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+/** A list that the server searches: its states, and what goes over it. */
+export function ListPage<Row>(props: ListPageProps<Row>) {
+  const { title, one, list, search, actions, empty, dialogs, children } = props;
+  useDocumentTitle(`${title} · Coffer`);
+  const plural = title.toLowerCase();
+  const rows = list.data ?? [];
+  // What is shown is what was searched for, not what is being typed.
+  const searched = search.contains.trim() !== '';
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" mih={36}>
+        <Group gap="xs" align="baseline">
+          <Title order={1}>{title}</Title>
+          {rows.length > 0 && (
+            <Text size="sm" c="dimmed">
+              {rows.length}
+              {list.hasNextPage ? '+' : ''}
+            </Text>
+          )}
+        </Group>
+        <Group gap="xs">
+          {(rows.length > 0 || searched || search.text !== '') && (
+            <TextInput
+              aria-label={`Filter ${plural}`}
+              placeholder="Filter"
+              leftSection={<IconSearch size={15} />}
+              value={search.text}
+              onChange={(event) => search.onText(event.currentTarget.value)}
+              w={200}
+            />
+          )}
+          {actions}
+        </Group>
+      </Group>
+      {list.isPending && <LoadingRows />}
+      {list.isLoadingError && (
+        <Failure what={`The ${plural} cannot be shown`} error={list.error} retry={list.refetch} />
+      )}
+      {list.isRefetchError && !list.isFetchNextPageError && (
+        <Failure what={`The ${plural} cannot be read anew`} error={list.error} retry={list.refetch} />
+      )}
+      {list.isSuccess && rows.length === 0 && !searched && <div className="rows">{empty}</div>}
+      {list.isSuccess && rows.length === 0 && searched && (
+        <Text size="sm" c="dimmed" role="status">
+          No {one} has “{search.contains.trim()}” in its name.
+        </Text>
+      )}
+      {rows.length > 0 && children(rows)}
+      <MoreRows list={list} shown={rows.length} />
+      {dialogs}
+    </Stack>
+  );
+}
+
+export function LoadingRows() {
+  return (
+    <Stack gap={10} aria-label="Loading" role="status">
+      {['60%', '45%', '52%'].map((width) => (
+        <Skeleton key={width} h={20} w={width} />
+      ))}
+    </Stack>
+  );
+}
+
+type Pages = Pick<
+  InfiniteQueryObserverBaseResult,
+  'hasNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError' | 'fetchNextPage' | 'error'
+>;
+
+interface MoreRowsProps {
+  readonly list: Pages;
+  /** Rows that are shown: the end is looked for anew where there are others. */
+  readonly shown: number;
+}
+
+/** At the end of a list: brings the next page when it comes into sight, or by its button. */
+export function MoreRows({ list, shown }: MoreRowsProps) {
+  const { hasNextPage, isFetchNextPageError, fetchNextPage, error } = list;
+  if (isFetchNextPageError && error !== null) {
+    return <Failure what="The next rows cannot be shown" error={error} retry={fetchNextPage} />;
+  }
+  // What was seen before the last rows came says nothing about the end that they pushed away.
+  return hasNextPage && shown > 0 && <End key={shown} list={list} />;
+}
+
+function End({ list: { isFetchingNextPage, fetchNextPage } }: { readonly list: Pages }) {
+  const { ref, entry } = useIntersection({ rootMargin: '400px' });
+  const inSight = entry?.isIntersecting === true;
+  useEffect(() => {
+    if (inSight) void fetchNextPage();
+  }, [inSight, fetchNextPage]);
+  return (
+    <div ref={ref}>
+      <Button variant="default" size="compact-sm" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  );
+}
+
+/** A text that the server searches for once whoever types it pauses. */
+export interface Search {
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly contains: string;
+}
+
+export function useSearch(): Search {
+  const [text, onText] = useState('');
+  const [contains] = useDebouncedValue(text, 200);
+  return { text, onText, contains };
+}

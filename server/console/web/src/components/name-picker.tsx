@@ -1,0 +1,86 @@
+import { MultiSelect, TagsInput } from '@mantine/core';
+import { type Search, useSearch } from './list-page.tsx';
+import { useRights } from '../api/session.ts';
+import { useUsers } from '../api/users.ts';
+import { useGroups } from '../api/groups.ts';
+import { usePolicies } from '../api/policies.ts';
+
+interface NamePickerProps {
+  readonly label: string;
+  readonly value: readonly string[];
+  readonly onChange: (names: string[]) => void;
+  /** What the server finds for the search; undefined where the person may not list: then names are typed. */
+  readonly found: readonly string[] | undefined;
+  readonly search: Search;
+  /** Where nothing is found. */
+  readonly nothing: string;
+  readonly error?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** Names picked from a list that the server searches, however long it is. */
+function NamePicker({ label, value, onChange, found, search, nothing, error, description }: NamePickerProps) {
+  const shared = { label, error, value: [...value], onChange };
+  if (found === undefined) return <TagsInput {...shared} description="Type a name, then Enter." />;
+  // What was picked stays in the list when the search does not find it.
+  const names = new Set([...found, ...value]);
+  return (
+    <MultiSelect
+      {...shared}
+      {...(description === undefined ? {} : { description })}
+      data={[...names].toSorted()}
+      searchable
+      searchValue={search.text}
+      onSearchChange={search.onText}
+      clearable
+      nothingFoundMessage={nothing}
+    />
+  );
+}
+
+interface UserPickerProps {
+  readonly value: readonly string[];
+  readonly onChange: (names: string[]) => void;
+}
+
+export function UserPicker(props: UserPickerProps) {
+  const mayList = useRights().may('admin:ListUsers');
+  const search = useSearch();
+  const users = useUsers(search.contains, mayList).data ?? [];
+  const found = mayList ? users.map(({ name }) => name) : undefined;
+  return (
+    <NamePicker {...props} label="Members" search={search} found={found} nothing="There is no user of this name" />
+  );
+}
+
+interface GroupPickerProps {
+  readonly value: readonly string[];
+  readonly onChange: (names: string[]) => void;
+}
+
+export function GroupPicker(props: GroupPickerProps) {
+  const { may } = useRights();
+  const mayList = may('admin:ListGroups') && may('admin:GetGroup');
+  const search = useSearch();
+  const groups = useGroups(search.contains, mayList).data ?? [];
+  const found = mayList ? groups.map(({ name }) => name) : undefined;
+  return (
+    <NamePicker {...props} label="Groups" search={search} found={found} nothing="There is no group of this name" />
+  );
+}
+
+interface PolicyPickerProps {
+  readonly value: readonly string[];
+  readonly onChange: (names: string[]) => void;
+  readonly error?: string | undefined;
+  readonly description?: string;
+}
+
+/** Names of policies: picked from the list, or typed by whoever may attach but not list them. */
+export function PolicyPicker(props: PolicyPickerProps) {
+  const mayList = useRights().may('admin:ListUserPolicies');
+  const search = useSearch();
+  const policies = usePolicies(search.contains, mayList).data ?? [];
+  const found = mayList ? policies.map(({ name }) => name) : undefined;
+  return <NamePicker {...props} label="Policies" search={search} found={found} nothing="No policy has this name" />;
+}

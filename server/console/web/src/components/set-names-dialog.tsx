@@ -1,0 +1,75 @@
+import { useState, type ReactNode, type ComponentProps } from 'react';
+import type { UseMutationResult } from '@tanstack/react-query';
+import { FormDialog, fieldError } from './form-dialog.tsx';
+import { notifyDone } from './feedback.tsx';
+import { PolicyPicker } from './name-picker.tsx';
+
+interface SetNamesDialogProps {
+  readonly title: string;
+  /** Those that are set now. */
+  readonly names: readonly string[];
+  readonly set: UseMutationResult<unknown, Error, readonly string[]>;
+  /** What the person reads once they are saved. */
+  readonly saved: string;
+  /** Fields that show a refusal themselves. */
+  readonly fields?: readonly string[];
+  readonly onClose: () => void;
+  /** Picks them. */
+  readonly children: (names: readonly string[], onChange: (names: readonly string[]) => void) => ReactNode;
+}
+
+/** A whole list of names, which counts as it stands once it is saved. */
+export function SetNamesDialog({ title, names, set, saved, fields = [], onClose, children }: SetNamesDialogProps) {
+  const [chosen, setChosen] = useState(names);
+
+  function save(): void {
+    set.mutate(chosen, {
+      onSuccess: () => {
+        notifyDone(saved);
+        onClose();
+      },
+    });
+  }
+
+  return (
+    <FormDialog
+      title={title}
+      submit="Save"
+      pending={set.isPending}
+      error={set.error}
+      fields={fields}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      {children(chosen, setChosen)}
+    </FormDialog>
+  );
+}
+
+interface SetPoliciesDialogProps extends Pick<ComponentProps<typeof SetNamesDialog>, 'set' | 'onClose'> {
+  /** Whose policies they are. */
+  readonly holder: { readonly name: string; readonly policies: readonly string[] };
+  readonly description: string;
+}
+
+export function SetPoliciesDialog({ holder: { name, policies }, set, description, onClose }: SetPoliciesDialogProps) {
+  return (
+    <SetNamesDialog
+      title={`Policies of ${name}`}
+      names={policies}
+      set={set}
+      saved={`The policies of ${name} are saved: they count from the next request on.`}
+      fields={['policies']}
+      onClose={onClose}
+    >
+      {(value, onChange) => (
+        <PolicyPicker
+          value={value}
+          onChange={onChange}
+          error={fieldError(set.error, 'policies')}
+          description={description}
+        />
+      )}
+    </SetNamesDialog>
+  );
+}

@@ -1,0 +1,16 @@
+type ContextLines =
+  | { readonly kind: 'read'; readonly values: Readonly<Record<string, readonly string[]>> }
+  | { readonly kind: 'wrong'; readonly message: string };
+
+/** Condition keys of a request, `key=value` a line; a key that stands twice has both values. */
+export function parseContext(text: string): ContextLines {
+  const values: Record<string, string[]> = {};
+  for (const line of text.split('\n')) {
+    const trimmed = line.trim();
+    if (trimmed === '') continue;
+    const at = trimmed.indexOf('=');
+    if (at < 1) return { kind: 'wrong', message: `Write key=value, such as aws:SourceIp=192.0.2.7, not “${trimmed}”.` };
+    (values[trimmed.slice(0, at).trim()] ??= []).push(trimmed.slice(at + 1).trim());
+  }
+  return { kind: 'read', values };
+}

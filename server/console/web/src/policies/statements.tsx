@@ -1,0 +1,84 @@
+import { Badge, Table, Text, Alert, Title } from '@mantine/core';
+import type { Patterns, Statement, PolicyInForce } from '../../../contract/answers.ts';
+import { describeAction, describeCondition, describeResource } from './describe-statement.ts';
+import { IconAlertTriangle } from '@tabler/icons-react';
+
+/** The statements of a policy, a row each: what, on what, under which conditions. */
+export function Statements({ statements }: { readonly statements: readonly Statement[] }) {
+  return (
+    <div className="rows">
+      <Table layout="fixed">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={84}>Effect</Table.Th>
+            <Table.Th>Actions</Table.Th>
+            <Table.Th>On</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {statements.map((statement, index) => (
+            <Table.Tr key={statement.sid ?? index} style={{ verticalAlign: 'top' }}>
+              <Table.Td>
+                <Badge color={statement.effect === 'Allow' ? 'patina' : 'red'}>{statement.effect}</Badge>
+              </Table.Td>
+              <Table.Td>
+                <PatternList patterns={statement.actions} describe={describeAction} />
+              </Table.Td>
+              <Table.Td>
+                {statement.resources !== undefined && (
+                  <PatternList patterns={statement.resources} describe={describeResource} />
+                )}
+                {statement.conditions.map((condition) => (
+                  <Text key={`${condition.operator} ${condition.key}`} size="xs" c="dimmed" mt={2}>
+                    if {describeCondition(condition)}
+                  </Text>
+                ))}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+interface PatternListProps {
+  readonly patterns: Patterns;
+  readonly describe: (pattern: string) => string;
+}
+
+function PatternList({ patterns: { kind, patterns }, describe }: PatternListProps) {
+  return (
+    <>
+      {kind === 'all-but' && (
+        <Text size="sm" fs="italic">
+          everything but
+        </Text>
+      )}
+      {patterns.map((pattern) => (
+        <Text key={pattern} size="sm" title={pattern} style={{ overflowWrap: 'anywhere' }}>
+          {describe(pattern)}
+        </Text>
+      ))}
+    </>
+  );
+}
+
+/** What a policy that counts for somebody says; or that nobody defined it. */
+export function PolicyInForceView({ policy }: { readonly policy: PolicyInForce }) {
+  return (
+    <section>
+      <Title order={3} fz="md" mb="xs" className="mono">
+        {policy.name}
+      </Title>
+      {policy.statements === undefined ? (
+        <Alert color="yellow" icon={<IconAlertTriangle size={18} />}>
+          No policy has this name here, so it allows nothing. Whoever manages access can create it, or correct the name
+          at the identity provider.
+        </Alert>
+      ) : (
+        <Statements statements={policy.statements} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,234 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  Stack,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import {
+  IconLogout,
+  IconActivity,
+  IconFingerprint,
+  IconKey,
+  IconPackages,
+  IconScale,
+  IconShieldCheck,
+  IconUser,
+  IconUserCircle,
+  IconUsersGroup,
+  type Icon,
+  IconMoon,
+  IconSun,
+} from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'react-router';
+import type { SessionAnswer } from '../../contract/answers.ts';
+import { useSignOut, useRights } from './api/session.ts';
+import { signedInBy } from './text/signed-in-by.ts';
+import { UploadTray } from './uploads/upload-tray.tsx';
+import { notifyFailure } from './components/feedback.tsx';
+
+interface ShellProps {
+  readonly session: SessionAnswer;
+  readonly children: ReactNode;
+}
+
+/** What stays on the screen while the pages change. */
+export function Shell({ session, children }: ShellProps) {
+  const [open, { toggle, close }] = useDisclosure();
+  return (
+    <AppShell
+      layout="alt"
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !open } }}
+      header={{ height: { base: 48, sm: 0 } }}
+      padding={0}
+      withBorder={false}
+    >
+      <AppShell.Header hiddenFrom="sm" px="md">
+        <Group h="100%" gap="sm">
+          <Burger opened={open} onClick={toggle} size="sm" aria-label="Menu" />
+          <Brand />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar
+        p="sm"
+        bg="var(--coffer-rail)"
+        style={{ borderInlineEnd: '1px solid var(--coffer-line)' }}
+        aria-label="Console"
+      >
+        <Group h={40} px={8} mb="sm" justify="space-between">
+          <Brand />
+          <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="sm" aria-label="Close the menu" />
+        </Group>
+        <Stack gap={2} onClick={close} flex={1} style={{ overflowY: 'auto' }}>
+          <Rail />
+        </Stack>
+        <Person session={session} />
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <div style={{ maxWidth: 1240, padding: '22px clamp(16px, 3vw, 36px) 96px' }}>{children}</div>
+      </AppShell.Main>
+      <UploadTray />
+    </AppShell>
+  );
+}
+
+function Brand() {
+  return (
+    <Group component={Link} gap={9} {...{ to: '/buckets' }} style={{ color: 'inherit', textDecoration: 'none' }}>
+      <Logo size={24} />
+      <Text fw={650} fz={16} lts="-0.01em">
+        Coffer
+      </Text>
+    </Group>
+  );
+}
+
+function Person({ session }: { readonly session: SessionAnswer }) {
+  const signOut = useSignOut();
+  const from = signedInBy(session);
+  return (
+    <Group justify="space-between" wrap="nowrap" gap={4} pt="sm" style={{ borderTop: '1px solid var(--coffer-line)' }}>
+      <Stack gap={0} miw={0} pl={8}>
+        <Text size="sm" fw={550} truncate>
+          {session.name}
+        </Text>
+        <Text size="xs" c="dimmed" truncate>
+          {session.kind === 'root' ? 'root user' : from}
+        </Text>
+      </Stack>
+      <Group gap={2} wrap="nowrap">
+        <ColorSchemeButton />
+        <Tooltip label="Sign out">
+          <ActionIcon
+            aria-label="Sign out"
+            loading={signOut.isPending}
+            onClick={() =>
+              signOut.mutate(undefined, { onError: (error) => notifyFailure('Signing out did not work', error) })
+            }
+          >
+            <IconLogout size={17} />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+    </Group>
+  );
+}
+
+interface Page {
+  readonly to: string;
+  /** The page about one of them. */
+  readonly one?: string;
+  readonly name: string;
+  readonly icon: Icon;
+  readonly shown: boolean;
+}
+
+/** The pages that the person may use; the server refuses the others whatever is shown. */
+function Rail() {
+  const { may, mayOwn } = useRights();
+  return (
+    <>
+      <Pages
+        pages={[
+          { to: '/buckets', name: 'Buckets', icon: IconPackages, shown: true },
+          { to: '/access-keys', name: 'Access keys', icon: IconKey, shown: mayOwn('admin:ListServiceAccounts') },
+          { to: '/account', name: 'Account', icon: IconUserCircle, shown: true },
+        ]}
+      />
+      <Pages
+        title="Access"
+        pages={[
+          { to: '/users', one: '/user', name: 'Users', icon: IconUser, shown: may('admin:ListUsers') },
+          {
+            to: '/groups',
+            one: '/group',
+            name: 'Groups',
+            icon: IconUsersGroup,
+            shown: may('admin:ListGroups') && may('admin:GetGroup'),
+          },
+          {
+            to: '/policies',
+            one: '/policy',
+            name: 'Policies',
+            icon: IconShieldCheck,
+            shown: may('admin:ListUserPolicies'),
+          },
+          { to: '/explain', name: 'Explain', icon: IconScale, shown: may('admin:ExplainPolicy') },
+        ]}
+      />
+      <Pages
+        title="Service"
+        pages={[
+          {
+            to: '/identity-providers',
+            one: '/identity-provider',
+            name: 'Identity providers',
+            icon: IconFingerprint,
+            shown: may('admin:ConfigUpdate'),
+          },
+          { to: '/status', name: 'Status', icon: IconActivity, shown: may('admin:ServerInfo') },
+        ]}
+      />
+    </>
+  );
+}
+
+function Pages({ title, pages }: { readonly title?: string; readonly pages: readonly Page[] }) {
+  const { pathname } = useLocation();
+  const shown = pages.filter((page) => page.shown);
+  if (shown.length === 0) return null;
+  return (
+    <>
+      {title !== undefined && (
+        <Text size="xs" c="dimmed" fw={600} px={10} pt="md" pb={4} component="h2">
+          {title}
+        </Text>
+      )}
+      {shown.map(({ to, one, name, icon: Symbol }) => (
+        <Link
+          key={to}
+          to={to}
+          className="rail-link"
+          {...(isAt(pathname, to) || pathname === one ? { 'aria-current': 'page' } : {})}
+        >
+          <Symbol size={18} stroke={1.6} aria-hidden />
+          <span>{name}</span>
+        </Link>
+      ))}
+    </>
+  );
+}
+
+function isAt(pathname: string, to: string): boolean {
+  return pathname === to || pathname.startsWith(`${to}/`);
+}
+
+export function ColorSchemeButton() {
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme('light') === 'dark';
+  const label = dark ? 'Use light colours' : 'Use dark colours';
+  return (
+    <Tooltip label={label}>
+      <ActionIcon aria-label={label} onClick={() => setColorScheme(dark ? 'light' : 'dark')}>
+        {dark ? <IconSun size={17} /> : <IconMoon size={17} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** A chest with its hasp. */
+export function Logo({ size = 26 }: { readonly size?: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 32 32" fill="var(--mantine-color-patina-filled)" aria-hidden>
+      <path d="M4 13.5V12a6.5 6.5 0 0 1 6.5-6.5h11A6.5 6.5 0 0 1 28 12v1.5h-8.6a3.6 3.6 0 0 0-6.8 0z" />
+      <path d="M4 16h8.3v1.6a3.7 3.7 0 0 0 7.4 0V16H28v8a2.5 2.5 0 0 1-2.5 2.5h-19A2.5 2.5 0 0 1 4 24z" />
+      <path d="M14.7 14.6a1.3 1.3 0 0 1 2.6 0v3a1.3 1.3 0 0 1-2.6 0z" />
+    </svg>
+  );
+}

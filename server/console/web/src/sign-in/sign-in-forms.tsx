@@ -1,0 +1,125 @@
+import { SegmentedControl, Anchor, TextInput, Alert, Button, PasswordInput, Stack } from '@mantine/core';
+import { useState, type ReactNode, type SubmitEvent } from 'react';
+import { useSignIn, useDirectorySignIn } from '../api/session.ts';
+
+type Way = 'directory' | 'keys';
+
+/** Who types chooses to whom it goes: what is given for one is never tried at the other. People come first, keys are for programs. */
+export function NameForms() {
+  const [way, setWay] = useState<Way>('directory');
+  return (
+    <>
+      <SegmentedControl
+        aria-label="Sign in by"
+        fullWidth
+        value={way}
+        onChange={(chosen) => setWay(chosen === 'keys' ? 'keys' : 'directory')}
+        data={[
+          { value: 'directory', label: 'Directory' },
+          { value: 'keys', label: 'Keys' },
+        ]}
+      />
+      {way === 'directory' ? <DirectoryForm /> : <KeysForm />}
+    </>
+  );
+}
+
+export function KeysForm() {
+  const signIn = useSignIn();
+  const [sessionToken, setSessionToken] = useState<string>();
+  return (
+    <SignInForm
+      nameLabel="Access key"
+      secretLabel="Secret key"
+      pending={signIn.isPending}
+      error={signIn.error}
+      onSubmit={(accessKey, secretKey) =>
+        signIn.mutate({ accessKey, secretKey, ...(sessionToken === undefined ? {} : { sessionToken }) })
+      }
+    >
+      {sessionToken === undefined ? (
+        <Anchor component="button" type="button" size="xs" c="dimmed" ta="left" onClick={() => setSessionToken('')}>
+          My keys are temporary and have a session token
+        </Anchor>
+      ) : (
+        <TextInput
+          label="Session token"
+          autoComplete="off"
+          spellCheck={false}
+          value={sessionToken}
+          onChange={(event) => setSessionToken(event.currentTarget.value)}
+        />
+      )}
+    </SignInForm>
+  );
+}
+
+function DirectoryForm() {
+  const signIn = useDirectorySignIn();
+  return (
+    <SignInForm
+      nameLabel="Name"
+      secretLabel="Password"
+      pending={signIn.isPending}
+      error={signIn.error}
+      onSubmit={(name, password) => signIn.mutate({ name, password })}
+    />
+  );
+}
+
+interface SignInFormProps {
+  readonly nameLabel: string;
+  readonly secretLabel: string;
+  readonly pending: boolean;
+  readonly error: Error | null;
+  readonly onSubmit: (name: string, secret: string) => void;
+  /** More fields. */
+  readonly children?: ReactNode;
+}
+
+/** A name and what proves it, as the browser's own keeper of passwords fills them in. */
+function SignInForm({ nameLabel, secretLabel, pending, error, onSubmit, children }: SignInFormProps) {
+  const [name, setName] = useState('');
+  const [secret, setSecret] = useState('');
+
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    onSubmit(name, secret);
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label={nameLabel}
+          name="username"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          withAsterisk={false}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={secretLabel}
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={secret}
+          onChange={(event) => setSecret(event.currentTarget.value)}
+        />
+        {children}
+        {error !== null && (
+          <Alert color="red" role="alert" py="xs" style={{ overflowWrap: 'anywhere' }}>
+            {error.message}
+          </Alert>
+        )}
+        <Button type="submit" variant="default" loading={pending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { formatBytes, formatUntil } from './format.ts';
+
+describe('formatBytes', () => {
+  it.each([
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [1024 * 1024 - 1, '1.0 MiB'],
+    [5 * 1024 ** 2, '5.0 MiB'],
+    [123_456_789, '118 MiB'],
+    [5 * 1024 ** 3, '5.0 GiB'],
+  ])('writes %d as %s', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text);
+  });
+});
+
+const now = Date.UTC(2026, 0, 1);
+
+describe('formatUntil', () => {
+  it.each([
+    [-1, 'now'],
+    [30_000, 'in less than a minute'],
+    [60_000, 'in 1 minute'],
+    [59 * 60_000, 'in 59 minutes'],
+    [12 * 3_600_000 - 1, 'in 11 hours'],
+    [49 * 3_600_000, 'in 2 days'],
+  ])('says of %d ms ahead: %s', (ms, text) => {
+    expect(formatUntil(new Date(now + ms).toISOString(), now)).toBe(text);
+  });
+});
