@@ -1,8 +1,6 @@
 import { CommanderError } from 'commander';
-import { askSecret } from './commands/ask-secret.ts';
+import { askSecret, interruption, readInput, UsageError } from './commands/terminal.ts';
 import { makeProgram } from './commands/program.ts';
-import { interruption, readInput } from './commands/process-terminal.ts';
-import { UsageError } from './commands/usage-error.ts';
 
 const usageExit = 2;
 

@@ -1,22 +1,16 @@
 import type { Api } from '../../protocol/key-service/routes.ts';
 import type { Handler } from './call.ts';
-import { createKey } from './create-key.ts';
-import { bulkDecrypt, decrypt } from './decrypt.ts';
-import { deleteKey } from './delete-key.ts';
-import { describeKey } from './describe-key.ts';
-import { describeSelf } from './describe-self.ts';
-import { encrypt } from './encrypt.ts';
-import { generateKey } from './generate-key.ts';
-import { hmac } from './hmac.ts';
-import { describeIdentity, listIdentities } from './identities.ts';
-import { importKey } from './import-key.ts';
-import { listApis } from './list-apis.ts';
-import { listKeys } from './list-keys.ts';
-import { auditStream, errorStream } from './log-streams.ts';
-import { metrics } from './metrics.ts';
-import { describePolicy, listPolicies, readPolicy } from './policies.ts';
-import { rotateKey } from './rotate-key.ts';
-import { ready, status, version } from './status.ts';
+import { createKey, deleteKey, describeKey, importKey, listKeys, rotateKey } from './key-calls.ts';
+import { bulkDecrypt, decrypt, encrypt, generateKey, hmac } from './cipher-calls.ts';
+import {
+  describeSelf,
+  describeIdentity,
+  listIdentities,
+  describePolicy,
+  listPolicies,
+  readPolicy,
+} from './identity-calls.ts';
+import { listApis, auditStream, errorStream, metrics, ready, status, version } from './service-calls.ts';
 
 /** Who answers which call. */
 export const handlers: Readonly<Record<Api, Handler>> = {

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
-import { callKeyServer, connected } from './call-key-server.ts';
-import type { CallOptions } from './call-key-server.ts';
-import { fieldLines } from './field-lines.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 type Options = CallOptions & { readonly context?: string; readonly raw?: boolean };
 

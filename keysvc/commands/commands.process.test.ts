@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
 import { parseConfig } from '../config/config-file.ts';
-import { issueBy, startTestKeyService } from '../http/testing.ts';
-import type { TestKeyService } from '../http/testing.ts';
+import { issueBy, startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';
 import { serverPaths } from './init-command.ts';
-import { runCommand } from './testing.ts';
+import { runCommand } from '../../test/support/keysvc/run-command.ts';
 import type { Terminal } from './terminal.ts';
 
 let folder: string;
@@ -232,7 +231,7 @@ async function keyStoreFile(name: string): Promise<string> {
 describe('migrate', () => {
   it('copies keys between the key stores of two files, and again only what is new', async () => {
     const [from, to] = [await keyStoreFile('from'), await keyStoreFile('to')];
-    const { openFilesKeyStore } = await import('../keystore/files/files-keystore.ts');
+    const { openFilesKeyStore } = await import('../keystores/files-keystore.ts');
     const source = await openFilesKeyStore(file('from'));
     const record = Buffer.from(JSON.stringify({ bytes: Buffer.alloc(32).toString('base64') }));
     await source.create('one', record);

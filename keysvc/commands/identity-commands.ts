@@ -1,14 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import { looksLikeApiKey, parseApiKey } from '../../protocol/key-service/api-key.ts';
+import { identityOfCertificate } from '../../platform/certificates/certificate-identity.ts';
 import type { Command } from 'commander';
 import { isIdentity } from '../../protocol/key-service/identity.ts';
-import { callKeyServer, connected } from './call-key-server.ts';
-import type { CallOptions } from './call-key-server.ts';
-import { fieldLines, printable } from './field-lines.ts';
-import { newIdentity } from './identity-new.ts';
-import type { IdentityNewOptions } from './identity-new.ts';
-import { identityOf } from './identity-of.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
+import { newIdentity, type IdentityNewOptions } from './identity-new.ts';
 import type { ListedIdentity } from './answers.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { type Terminal, UsageError } from './terminal.ts';
+
+/** `keysvc identity of`: the identity of a certificate file or an API key. */
+async function identityOf(argument: string): Promise<string> {
+  if (looksLikeApiKey(argument)) return parseApiKey(argument).identity;
+  const pem = await readFile(argument);
+  try {
+    return identityOfCertificate(pem);
+  } catch (error) {
+    throw new Error(`${argument} is no certificate: ${(error as Error).message}`, { cause: error });
+  }
+}
 
 export function addIdentity(program: Command, terminal: Terminal): void {
   const identity = program.command('identity').description('make and name identities');

@@ -1,17 +1,13 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatApiKey } from '../../protocol/key-service/api-key.ts';
-import { identityOfPublicKey } from '../../protocol/key-service/identity.ts';
-import type { Identity } from '../../protocol/key-service/identity.ts';
+import { identityOfPublicKey, type Identity } from '../../protocol/key-service/identity.ts';
 import { createFileAtomically, writeFileAtomically } from '../../platform/atomic-file.ts';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
-import { makePrivateKey } from '../../platform/certificates/certificate-and-key.ts';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import type { CertificateRequest } from '../../platform/certificates/issue-certificate.ts';
+import { type CertificateAndKey, makePrivateKey } from '../../platform/certificates/certificate-and-key.ts';
+import { issueCertificate, type CertificateRequest } from '../../platform/certificates/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';
 import { newPassword } from './key-password.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 export interface IdentityNewOptions {
   readonly key?: string;

@@ -1,11 +1,20 @@
+import { UsageError, type Terminal } from './terminal.ts';
 import type { Command } from 'commander';
-import { callKeyServer, connected } from './call-key-server.ts';
-import type { CallOptions } from './call-key-server.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
 import { addCipherCommands } from './cipher-commands.ts';
-import { fieldLines } from './field-lines.ts';
-import { readKeyBytes } from './read-key-bytes.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+
+/** The bytes of a key as somebody brings it: base64, or the bare bytes. Never quoted. Errors with a `UsageError`. */
+function readKeyBytes(input: Buffer): Buffer {
+  const text = input.toString('latin1').trim();
+  const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+  if (decoded?.length === keyBytes) return decoded;
+  if (input.length === keyBytes) return input;
+  throw new UsageError(
+    `a key has ${keyBytes} bytes, written in base64; this one ${decoded === undefined ? 'is no base64' : `has ${decoded.length}`}`,
+  );
+}
+
+const keyBytes = 32;
 
 const examples = `
 Examples:

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import { startTestKeyService } from '../http/testing.ts';
-import type { TestKeyService } from '../http/testing.ts';
-import { runCommand } from './testing.ts';
+import { startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';
+import { runCommand } from '../../test/support/keysvc/run-command.ts';
 
 const password = 'a long password';
 let folder: string;

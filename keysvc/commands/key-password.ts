@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 type Asking = Pick<Terminal, 'environment' | 'askSecret'>;
 

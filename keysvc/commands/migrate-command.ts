@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { patternProblem } from '../../protocol/key-service/names.ts';
-import type { KeyStore } from '../keystore/keystore.ts';
-import type { KeyOutcome } from '../migrate/migrate-keys.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import type { KeyStore } from '../keystores/keystore.ts';
+import type { KeyOutcome } from '../keys/migrate-keys.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 interface Options {
   readonly from: string;
@@ -44,8 +43,8 @@ async function migrate(pattern: string, options: Options, terminal: Terminal): P
   if (problem !== undefined) throw new UsageError(`"${pattern}" is no pattern of key names: ${problem}`);
   const [{ loadKeyStoreSettings }, { migrateKeys }, { openKeyStore }] = await Promise.all([
     import('../config/config-file.ts'),
-    import('../migrate/migrate-keys.ts'),
-    import('../keystore/open-keystore.ts'),
+    import('../keys/migrate-keys.ts'),
+    import('../keystores/open-keystore.ts'),
   ]);
   const settings = await Promise.all(
     [options.from, options.to].map((file) => loadKeyStoreSettings(file, terminal.environment)),

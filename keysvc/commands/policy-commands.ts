@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { callKeyServer, connected } from './call-key-server.ts';
-import type { CallOptions } from './call-key-server.ts';
-import { fieldLines, printable } from './field-lines.ts';
-import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 export function addPolicy(program: Command, terminal: Terminal): void {
   const policy = program

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialsOf } from './connect.ts';
-import { runCommand } from './testing.ts';
+import { runCommand } from '../../test/support/keysvc/run-command.ts';
 import { isForTesting } from '../../platform/certificates/testing-mark.ts';
 
 let folder: string;

@@ -3,12 +3,10 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { addIdentity } from './identity-commands.ts';
 import { addInit } from './init-command.ts';
 import { addKey } from './key-commands.ts';
-import { addLog } from './log-command.ts';
-import { addMetric } from './metric-command.ts';
+import { addLog, addMetric, addStatus } from './status-commands.ts';
 import { addMigrate } from './migrate-command.ts';
 import { addPolicy } from './policy-commands.ts';
 import { addServer } from './server-command.ts';
-import { addStatus } from './status-command.ts';
 import type { Terminal } from './terminal.ts';
 
 const environmentHelp = `

@@ -3,10 +3,8 @@ import { createLogger } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { loadConfig } from '../config/config-file.ts';
 import type { ConfigOverrides } from '../config/config.ts';
-import { watchConfig } from '../config/watch-config.ts';
-import type { WatchedConfig } from '../config/watch-config.ts';
-import { startKeyService } from '../start.ts';
-import type { KeyService } from '../start.ts';
+import { watchConfig, type WatchedConfig } from '../config/watch-config.ts';
+import { startKeyService, type KeyService } from '../http/start.ts';
 
 /** Milliseconds that a stop may take besides the delay: calls under way, which are cut after 10 s, and the key store. */
 const stopMs = 20_000;

@@ -1,5 +1,32 @@
+import type { z } from 'zod';
+
 /** The configuration is wrong. The message names the place, the value (never a secret one) and what is expected. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid-configuration';
+}
+
+const maxIssues = 5;
+const secretPlaces = /password|secret|token|jwt|approle|private_key$/i;
+
+/** What is wrong with a configuration, one line for each place, with the value that stands there unless it is a secret. */
+export function describeIssues(error: z.ZodError, input: unknown, prefix = ''): string {
+  const lines = error.issues.slice(0, maxIssues).map((issue) => describe(issue, input, prefix));
+  const more = error.issues.length - maxIssues;
+  return more > 0 ? `${lines.join('\n')}\nand ${more} more` : lines.join('\n');
+}
+
+function describe(issue: z.core.$ZodIssue, input: unknown, prefix: string): string {
+  const place = [prefix, ...issue.path.map(String)].filter((part) => part !== '').join('.') || 'the configuration';
+  if (issue.code === 'unrecognized_keys') return `${place} has unknown settings: ${issue.keys.join(', ')}`;
+  if (issue.code === 'invalid_key') return `${place}: ${issue.issues.map((inner) => inner.message).join('; ')}`;
+  const value = issue.path.reduce<unknown>(
+    (at, name) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[name] : undefined),
+    input,
+  );
+  const shown =
+    value === undefined || typeof value === 'object' || secretPlaces.test(place)
+      ? ''
+      : ` (it is ${JSON.stringify(value)})`;
+  return `${place}: ${issue.message}${issue.code === 'custom' ? '' : shown}`;
 }

@@ -1,14 +1,45 @@
+import { ConfigError, describeIssues } from './config-error.ts';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ConfigError } from './config-error.ts';
-import { toConfig } from './config.ts';
-import type { Config, ConfigOverrides } from './config.ts';
-import { describeIssues } from './describe-issues.ts';
-import { expandEnvironment } from './expand-environment.ts';
-import type { KeyStoreSettings } from './keystore-settings.ts';
+import { toConfig, type Config, type ConfigOverrides } from './config.ts';
+import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
 import { configFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
+
+/**
+ * Replaces `${NAME}` in every scalar of a configuration by the environment variable of that name. `$${NAME}` stands for the text
+ * `${NAME}` itself.
+ *
+ * Errors with a `ConfigError` where a variable is not set; an empty one counts as set.
+ */
+export function expandEnvironment(
+  value: unknown,
+  environment: Readonly<Record<string, string | undefined>>,
+  path = '',
+): unknown {
+  if (typeof value === 'string') {
+    return value.replaceAll(/\$?\$\{([A-Za-z_]\w*)\}/g, (written: string, name: string) => {
+      if (written.startsWith('$$')) return written.slice(1);
+      const found = environment[name];
+      if (found === undefined) {
+        throw new ConfigError(
+          `${path || 'the configuration'} reads the environment variable ${name}, which is not set`,
+        );
+      }
+      return found;
+    });
+  }
+  if (Array.isArray(value))
+    return value.map((item, index) => expandEnvironment(item, environment, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      expandEnvironment(item, environment, path === '' ? name : `${path}.${name}`),
+    ]),
+  );
+}
 
 const maxConfigBytes = 1024 * 1024;
 

@@ -1,17 +1,21 @@
-import { isIdentity } from '../../protocol/key-service/identity.ts';
-import type { Identity } from '../../protocol/key-service/identity.ts';
+import { isIdentity, type Identity } from '../../protocol/key-service/identity.ts';
 import type { KeyServicePolicy } from '../../protocol/key-service/policy.ts';
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
-import { parseAddress } from '../../platform/listen.ts';
-import type { ListenAddress } from '../../platform/listen.ts';
+import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
 import { parseDuration } from './duration.ts';
-import type { TlsProxies } from '../access/caller.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
 import { ConfigError } from './config-error.ts';
-import type { KeyStoreSettings } from './keystore-settings.ts';
+import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
 import type { ConfigFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
+
+/** TLS proxies that are trusted to say who is behind them. */
+export interface TlsProxies {
+  readonly identities: ReadonlySet<Identity>;
+  /** The header, in lower case, in which they send the client's certificate. */
+  readonly certHeader: string;
+}
 
 /** What the key service runs by. */
 export interface Config {

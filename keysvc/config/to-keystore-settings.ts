@@ -1,10 +1,7 @@
 import type { z } from 'zod';
-import { isLoopback } from '../keystore/remote/endpoint.ts';
-import { ConfigError } from './config-error.ts';
-import { describeIssues } from './describe-issues.ts';
-import { keyStoreSchemas, unsupportedKeyStores } from './keystore-schema.ts';
-import type { KeyStoreFile } from './keystore-schema.ts';
-import type { AzureLogin, KeyStoreSettings, VaultLogin } from './keystore-settings.ts';
+import { isLoopback, type AzureLogin, type KeyStoreSettings, type VaultLogin } from '../keystores/keystore-settings.ts';
+import { ConfigError, describeIssues } from './config-error.ts';
+import { keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keystore-schema.ts';
 
 /** Makes the settings of the one key store that `keystore` names. Errors with a `ConfigError`. */
 export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>): KeyStoreSettings {

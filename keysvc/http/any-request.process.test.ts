@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
 import { routes } from '../../protocol/key-service/routes.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import { ask, issueBy, startTestKeyService } from './testing.ts';
-import type { TestKeyService } from './testing.ts';
+import { ask, issueBy, startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';
 
 let keys: TestKeyService;
 let root: CertificateAndKey;

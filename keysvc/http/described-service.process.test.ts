@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { messageOf, testKeyServer } from './key-server-testing.ts';
-import { issueBy } from './testing.ts';
+import { messageOf, testKeyServer, issueBy } from '../../test/support/keysvc/test-key-service.ts';
 
 const server = testKeyServer();
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import { addVersion } from '../keys/key-versions.ts';
 import { seal } from '../keys/seal.ts';
-import { messageOf, testKeyServer } from './key-server-testing.ts';
+import { messageOf, testKeyServer } from '../../test/support/keysvc/test-key-service.ts';
 
 const server = testKeyServer();
 

@@ -1,20 +1,14 @@
-import { constants } from 'node:crypto';
-import type { X509Certificate } from 'node:crypto';
-import { createServer } from 'node:https';
-import type { Server } from 'node:https';
+import { constants, type X509Certificate } from 'node:crypto';
+import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { rootCertificates } from 'node:tls';
-import type { TLSSocket } from 'node:tls';
+import { rootCertificates, type TLSSocket } from 'node:tls';
 import { Connections } from '../../platform/connections.ts';
-import { applyTlsMaterial } from '../../platform/tls/reloading-context.ts';
-import type { TlsChange } from '../../platform/tls/reloading-context.ts';
+import { applyTlsMaterial, type TlsChange } from '../../platform/tls/reloading-context.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
-import { callersOf } from '../access/caller.ts';
-import type { TlsProxies } from '../access/caller.ts';
-import { certificatesOf } from '../access/forwarded-certificate.ts';
-import { EventStreams } from './event-streams.ts';
-import { createRequestListener } from './request-listener.ts';
-import type { ListenerOptions } from './request-listener.ts';
+import type { TlsProxies } from '../config/config.ts';
+import { callersOf, certificatesOf } from './caller.ts';
+import { EventStreams } from './send-answer.ts';
+import { createRequestListener, type ListenerOptions } from './request-listener.ts';
 
 /** Sessions are never resumed: who was let in under an authority that is no longer trusted must shake hands again. */
 const secureOptions = constants.SSL_OP_NO_TICKET;

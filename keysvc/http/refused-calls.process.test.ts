@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { KeyStoreError } from '../keystore/keystore.ts';
-import { messageOf, testKeyServer } from './key-server-testing.ts';
+import { KeyStoreError } from '../keystores/keystore.ts';
+import { messageOf, testKeyServer } from '../../test/support/keysvc/test-key-service.ts';
 
 const server = testKeyServer();
 

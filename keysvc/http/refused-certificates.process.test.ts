@@ -4,10 +4,14 @@ import { issueCertificate } from '../../platform/certificates/issue-certificate.
 import { makeCa } from '../../platform/certificates/make-ca.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import type { AuditEvent } from '../audit/audit-log.ts';
-import { messageOf } from './key-server-testing.ts';
-import { ask, issueBy, startTestKeyService } from './testing.ts';
-import type { TestKeyService } from './testing.ts';
+import type { AuditEvent } from '../calls/event-logs.ts';
+import {
+  messageOf,
+  ask,
+  issueBy,
+  startTestKeyService,
+  type TestKeyService,
+} from '../../test/support/keysvc/test-key-service.ts';
 
 const hour = 3_600_000;
 let keys: TestKeyService;

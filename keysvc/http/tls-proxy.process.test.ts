@@ -3,9 +3,14 @@ import type { CertificateAndKey } from '../../platform/certificates/certificate-
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
 import { makeCa } from '../../platform/certificates/make-ca.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import type { AuditEvent } from '../audit/audit-log.ts';
-import { ask, issueBy, startTestKeyService } from './testing.ts';
-import type { Answered, TestKeyService } from './testing.ts';
+import type { AuditEvent } from '../calls/event-logs.ts';
+import {
+  ask,
+  issueBy,
+  startTestKeyService,
+  type Answered,
+  type TestKeyService,
+} from '../../test/support/keysvc/test-key-service.ts';
 
 let keys: TestKeyService;
 let app: CertificateAndKey;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { KeyStoreError } from '../keystore/keystore.ts';
-import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
+import { KeyStoreError } from '../keystores/keystore.ts';
+import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { ensureKeys } from './ensure-keys.ts';
 import { Keyring } from './keyring.ts';
 

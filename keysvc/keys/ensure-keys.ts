@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/logger.ts';
-import { KeyStoreError } from '../keystore/keystore.ts';
+import { KeyStoreError } from '../keystores/keystore.ts';
 import type { Keyring } from './keyring.ts';
 import { makeKey } from './key.ts';
 

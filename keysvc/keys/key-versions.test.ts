@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
+import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { writeKeyRecord } from './key-record.ts';
 import { addVersion, deleteVersions, listKeyNames, readVersions } from './key-versions.ts';
 import { makeKey } from './key.ts';
-import { NotAuthentic, seal } from './seal.ts';
-import { UnknownVersion, unsealWithVersions } from './unseal-with-versions.ts';
+import { NotAuthentic, seal, UnknownVersion, unsealWithVersions } from './seal.ts';
 
 const now = new Date('2030-01-01T00:00:00Z');
 const context = Buffer.from('{}');

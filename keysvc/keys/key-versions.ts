@@ -1,9 +1,7 @@
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
-import { KeyStoreError } from '../keystore/keystore.ts';
-import type { KeyStore } from '../keystore/keystore.ts';
+import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
 import { KeyRecordError, parseKeyRecord, writeKeyRecord } from './key-record.ts';
-import type { Key } from './key.ts';
-import { successorOf } from './key.ts';
+import { type Key, successorOf } from './key.ts';
 
 /** A named key. The newest version seals, every version opens what it sealed. */
 export interface KeyVersions {

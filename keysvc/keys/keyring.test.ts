@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeyStoreError } from '../keystore/keystore.ts';
-import { MemoryKeyStore } from '../keystore/memory/memory-keystore.ts';
-import { Keyring } from './keyring.ts';
-import type { CacheExpiry } from './keyring.ts';
+import { KeyStoreError } from '../keystores/keystore.ts';
+import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
+import { Keyring, type CacheExpiry } from './keyring.ts';
 import { makeKey } from './key.ts';
 
 let store: MemoryKeyStore;

@@ -1,8 +1,6 @@
-import { KeyStoreError } from '../keystore/keystore.ts';
-import type { KeyStore } from '../keystore/keystore.ts';
+import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
 import { writeKeyRecord } from './key-record.ts';
-import { addVersion, deleteVersions, listKeyNames, readVersions } from './key-versions.ts';
-import type { KeyVersions } from './key-versions.ts';
+import { addVersion, deleteVersions, listKeyNames, readVersions, type KeyVersions } from './key-versions.ts';
 import type { Key } from './key.ts';
 
 /** How long a key read from the store serves from memory; milliseconds. */

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hchacha20 } from './hchacha20.ts';
+import { hchacha20, NotAuthentic, seal, unseal } from './seal.ts';
 import { keyAlgorithms, keyFrom, successorOf } from './key.ts';
-import { parseCiphertext } from './parse-ciphertext.ts';
-import { NotAuthentic, seal, unseal } from './seal.ts';
+import { parseCiphertext } from './ciphertext.ts';
 
 const none = Buffer.alloc(0);
 const zeroKey = keyFrom(Buffer.alloc(32), 'AES256-GCM_SHA256');

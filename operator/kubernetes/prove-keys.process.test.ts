@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueBy, startTestKeyService, type TestKeyService } from '../../keysvc/http/testing.ts';
+import { issueBy, startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';
 import { openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service-client.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { expect, it } from 'vitest';
-import { expandEnvironment } from '../../keysvc/config/expand-environment.ts';
+import { expandEnvironment } from '../../keysvc/config/config-file.ts';
 import type { Workload } from '../workload.ts';
 import { resolveContent, type Symbols } from './resolve.ts';
 

@@ -5,7 +5,14 @@
 const rooms: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   platform: ['protocol'],
-  keysvc: ['platform', 'protocol'],
+  // Keys are stored, used by calls, and calls come by HTTP; commands start the server, or call one.
+  'keysvc/keystores': ['platform', 'protocol'],
+  'keysvc/keys': ['keysvc/keystores', 'platform', 'protocol'],
+  'keysvc/config': ['keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
+  'keysvc/calls': ['keysvc/config', 'keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
+  'keysvc/http': ['keysvc/calls', 'keysvc/config', 'keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
+  'keysvc/commands': ['keysvc/http', 'keysvc/config', 'keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
+  keysvc: ['keysvc/commands', 'platform', 'protocol'],
   operator: ['platform', 'protocol'],
   cli: ['platform', 'protocol'],
   'server/store': ['platform', 'protocol'],

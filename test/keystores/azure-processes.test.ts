@@ -2,12 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AzureDouble } from '../../keysvc/keystore/azure/azure-double.ts';
-import { entraLogin } from '../../keysvc/keystore/azure/entra-double.ts';
-import { VirtualClock } from '../../keysvc/keystore/remote/virtual-clock.ts';
+import { AzureDouble } from '../support/keysvc/azure-double.ts';
+import { entraLogin } from '../support/keysvc/entra-double.ts';
+import { VirtualClock } from '../support/keysvc/http-double.ts';
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { runKeysvc, startKeysvc, writePair } from '../key-service/keysvc-process.ts';
-import type { KeysvcProcess } from '../key-service/keysvc-process.ts';
+import { runKeysvc, startKeysvc, writePair, type KeysvcProcess } from '../key-service/keysvc-process.ts';
 
 /** Processes live in real time. */
 class RunningClock extends VirtualClock {

@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
-import { startMinio } from '../harness/start-minio.ts';
-import type { RunningMinio } from '../harness/start-minio.ts';
-import { runKeysvc, startKeysvc } from '../key-service/keysvc-process.ts';
-import type { KeysvcProcess } from '../key-service/keysvc-process.ts';
+import { startMinio, type RunningMinio } from '../harness/start-minio.ts';
+import { runKeysvc, startKeysvc, type KeysvcProcess } from '../key-service/keysvc-process.ts';
 import { StockMc } from './harness/stock-mc.ts';
 
 let folder: string;
@@ -58,7 +56,7 @@ describe('a real MinIO on our key service, with the nine paths alone', { timeout
   it('reads what it wrote before the key was rotated, and writes on', async () => {
     // The server's policy allows no rotation: the record is made as another key server on the same store would make it.
     const { addVersion } = await import('../../keysvc/keys/key-versions.ts');
-    const { openFilesKeyStore } = await import('../../keysvc/keystore/files/files-keystore.ts');
+    const { openFilesKeyStore } = await import('../../keysvc/keystores/files-keystore.ts');
     await addVersion(await openFilesKeyStore(file('keys')), 'my-key', new Date(), undefined);
     await keysvc.stop();
     keysvc = await startKeysvc(['--config', file('keysvc.yml'), '--auth=off', '--addr', keysvc.address]);

@@ -1,0 +1,80 @@
+import { randomBytes, createHmac } from 'node:crypto';
+import {
+  generateRequest,
+  encryptRequest,
+  bulkDecryptRequest,
+  decryptRequest,
+  hmacRequest,
+} from '../../protocol/key-service/payloads.ts';
+import { readJsonBody, json, type Answer, type Call } from './call.ts';
+import { seal, NotAuthentic, UnknownVersion, unsealWithVersions } from '../keys/seal.ts';
+import { orRefuse, refuse } from './refused.ts';
+import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
+import type { KeyVersions } from '../keys/key-versions.ts';
+
+const dataKeyBytes = 32;
+const noContext = Buffer.alloc(0);
+
+/** A fresh data key, plain and sealed. The service keeps neither. */
+export async function generateKey({ service, argument, request, route }: Call): Promise<Answer> {
+  const { context } = await readJsonBody(request, generateRequest, route.maxBody);
+  const key = await orRefuse(service.keyring.get(argument), 'accessFailed');
+  const plaintext = randomBytes(dataKeyBytes);
+  const ciphertext = seal(key, plaintext, context ?? noContext);
+  return json({ plaintext: plaintext.toString('base64'), ciphertext: ciphertext.toString('base64'), version: key.id });
+}
+
+export async function encrypt({ service, argument, request, route }: Call): Promise<Answer> {
+  const { plaintext, context } = await readJsonBody(request, encryptRequest, route.maxBody);
+  const key = await orRefuse(service.keyring.get(argument), 'accessFailed');
+  const ciphertext = seal(key, plaintext, context ?? Buffer.alloc(0));
+  return json({ ciphertext: ciphertext.toString('base64'), version: key.id });
+}
+
+export async function decrypt(call: Call): Promise<Answer> {
+  const ciphertext = await readJsonBody(call.request, decryptRequest, call.route.maxBody);
+  return json(await withVersions(call, (versions) => decryptOne(versions, ciphertext)));
+}
+
+/** Several at once, in their order; the first that fails fails the call. */
+export async function bulkDecrypt(call: Call): Promise<Answer> {
+  const ciphertexts = await readJsonBody(call.request, bulkDecryptRequest, call.route.maxBody);
+  if (ciphertexts.length > keyServiceLimits.maxCiphertexts) throw refuse('tooManyCiphertexts');
+  return json(
+    await withVersions(call, (versions) => ciphertexts.map((ciphertext) => decryptOne(versions, ciphertext))),
+  );
+}
+
+function decryptOne(
+  versions: KeyVersions,
+  { ciphertext, context }: { readonly ciphertext: Buffer; readonly context?: Buffer | undefined },
+): { plaintext: string } {
+  return { plaintext: unsealWithVersions(versions, ciphertext, context ?? Buffer.alloc(0)).toString('base64') };
+}
+
+/** What names a version that is not in memory may be of one that another key server added: then the store is asked. */
+async function withVersions<T>(
+  { service: { keyring }, argument }: Call,
+  open: (versions: KeyVersions) => T,
+): Promise<T> {
+  try {
+    const versions = await orRefuse(keyring.versions(argument), 'accessFailed');
+    try {
+      return open(versions);
+    } catch (error) {
+      if (!(error instanceof UnknownVersion)) throw error;
+      return open(await orRefuse(keyring.reread(argument), 'accessFailed'));
+    }
+  } catch (error) {
+    if (error instanceof NotAuthentic) throw refuse('notAuthentic');
+    throw error;
+  }
+}
+
+/** HMAC-SHA256 of a message with a key that is kept for nothing else. */
+export async function hmac({ service, argument, request, route }: Call): Promise<Answer> {
+  const { message } = await readJsonBody(request, hmacRequest, route.maxBody);
+  const { hmacKey } = await orRefuse(service.keyring.get(argument), 'accessFailed');
+  if (hmacKey === undefined) throw refuse('noHmac');
+  return json({ hmac: createHmac('sha256', hmacKey).update(message).digest('base64') });
+}

@@ -1,0 +1,75 @@
+import { makeKey, keyBytes, keyOf, type KeyAlgorithm } from '../keys/key.ts';
+import { empty, type Answer, type Call, readJsonBody, json } from './call.ts';
+import { orRefuse, refuse, Refused, refusalOf } from './refused.ts';
+import { importRequest, writeKeyList } from '../../protocol/key-service/payloads.ts';
+import { maxRotatedName } from '../keys/key-versions.ts';
+import { matchesListing } from '../../protocol/key-service/names.ts';
+
+export async function createKey({ service, argument, identity }: Call): Promise<Answer> {
+  const key = makeKey(new Date(service.now()), identity);
+  await orRefuse(service.keyring.create(argument, key), 'createFailed');
+  return empty;
+}
+
+/** Names of the ciphers in either generation. */
+const algorithms: Readonly<Record<string, KeyAlgorithm>> = {
+  AES256: 'AES256-GCM_SHA256',
+  'AES256-GCM_SHA256': 'AES256-GCM_SHA256',
+  ChaCha20: 'XCHACHA20-POLY1305',
+  'XCHACHA20-POLY1305': 'XCHACHA20-POLY1305',
+};
+
+/** Takes in a key that was made elsewhere. It is never written over one that is there. */
+export async function importKey({ service, argument, identity, request, route }: Call): Promise<Answer> {
+  const { generation, bytes, algorithm: asked = 'AES256' } = await readJsonBody(request, importRequest, route.maxBody);
+  const algorithm = Object.hasOwn(algorithms, asked) ? algorithms[asked] : undefined;
+  if (algorithm === undefined) throw new Refused(406, `algorithm '${asked.slice(0, 80)}' is not supported`);
+  if (bytes.length !== keyBytes) {
+    throw generation === 1 ? refuse('invalidKeySize') : new Refused(406, `invalid key size for '${asked}'`);
+  }
+  const key = keyOf(bytes, algorithm, new Date(service.now()), identity);
+  await orRefuse(service.keyring.create(argument, key), 'createFailed');
+  return empty;
+}
+
+/** Adds a version to a key, which seals from now on; what older versions sealed stays readable. A call of ours: other servers of the protocol have none. */
+export async function rotateKey({ service, argument, identity }: Call): Promise<Answer> {
+  if (argument.length > maxRotatedName) {
+    throw new Refused(400, `invalid argument: a key whose name is longer than ${maxRotatedName} cannot be rotated`);
+  }
+  const rotated = service.keyring.rotate(argument, new Date(service.now()), identity);
+  const { newest, all } = await orRefuse(rotated, 'createFailed');
+  return json({ version: newest.id, versions: all.length });
+}
+
+export async function describeKey({ service, argument }: Call): Promise<Answer> {
+  const { newest: key, all } = await orRefuse(service.keyring.versions(argument), 'accessFailed');
+  return json({
+    name: argument,
+    id: key.id,
+    algorithm: key.algorithm,
+    created_at: key.createdAt?.toISOString(),
+    created_by: key.createdBy,
+    // Told where there is more than the protocol knows of.
+    versions: all.length === 1 ? undefined : all.map(({ id }) => id),
+  });
+}
+
+export async function deleteKey({ service, argument }: Call): Promise<Answer> {
+  await orRefuse(service.keyring.delete(argument), 'deleteFailed');
+  return empty;
+}
+
+/** Lists what the pattern matches and the policy does not deny: a denied name is not told by a wider pattern either. */
+export async function listKeys({ service, argument, identity, route }: Call): Promise<Answer> {
+  const names: string[] = [];
+  try {
+    for await (const name of service.keyring.list()) {
+      if (!matchesListing(argument, name)) continue;
+      if (identity === undefined || service.authorizer.allows(identity, `${route.path}/${name}`)) names.push(name);
+    }
+  } catch (error) {
+    throw refusalOf(error, 'listFailed');
+  }
+  return { kind: 'lines', text: writeKeyList(names.sort()) };
+}

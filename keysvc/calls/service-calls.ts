@@ -1,0 +1,81 @@
+import { availableParallelism, cpus } from 'node:os';
+import { KeyStoreError } from '../keystores/keystore.ts';
+import { refuse } from './refused.ts';
+import { empty, json, type Answer, type Call } from './call.ts';
+import { routes, type Route } from '../../protocol/key-service/routes.ts';
+
+/** Names of systems and processors as clients of the protocol know them. */
+const systems: Readonly<Record<string, string>> = { win32: 'windows' };
+const processors: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+
+export async function status({ service }: Call): Promise<Answer> {
+  const { heapUsed } = process.memoryUsage();
+  return json({
+    version: service.version,
+    os: systems[process.platform] ?? process.platform,
+    arch: processors[process.arch] ?? process.arch,
+    // Whole seconds, as later clients read it: nanoseconds overflow there to minus 292 years. The 2023 clients show too short a time.
+    uptime: Math.floor((service.now() - service.startedAt) / 1000),
+    num_cpu: cpus().length,
+    num_cpu_used: availableParallelism(),
+    mem_heap_used: heapUsed,
+    // Node does not tell the size of its stack.
+    mem_stack_used: 0,
+    ...(await keyStoreState(service)),
+  });
+}
+
+/** 200 when the key store answers: what a load balancer or a probe asks. */
+export async function ready({ service }: Call): Promise<Answer> {
+  if (service.leaving()) throw refuse('stopping');
+  try {
+    await service.keyring.latency();
+    return empty;
+  } catch (error) {
+    if (!(error instanceof KeyStoreError)) throw error;
+    throw refuse(error.code === 'unreachable' ? 'storeUnreachable' : 'storeUnavailable', { cause: error });
+  }
+}
+
+export async function version({ service }: Call): Promise<Answer> {
+  return json({ version: service.version, commit: service.commit });
+}
+
+async function keyStoreState(service: Call['service']): Promise<object> {
+  try {
+    return { keystore_latency: await service.keyring.latency() };
+  } catch (error) {
+    if (!(error instanceof KeyStoreError)) throw error;
+    return error.code === 'unreachable' ? { keystore_unreachable: true } : { keystore_unavailable: true };
+  }
+}
+
+export async function metrics({ service }: Call): Promise<Answer> {
+  return { kind: 'text', ...(await service.metrics.text()) };
+}
+
+/** Every call there is. Of two methods the one of the 2023 clients is named. */
+export async function listApis({ service }: Call): Promise<Answer> {
+  return json(routes.map((route) => describe(route, service)));
+}
+
+function describe(route: Route, { timeoutOf, isOpen }: Call['service']): object {
+  return {
+    method: route.methods[0],
+    path: route.argument === 'none' ? route.path : `${route.path}/`,
+    max_body: route.maxBody,
+    // Whole seconds; 0: none.
+    timeout: Math.floor((timeoutOf(route) ?? 0) / 1000),
+    verify_auth: !isOpen(route),
+  };
+}
+
+/** Every call from now on, as it is answered. */
+export async function auditStream({ service }: Call): Promise<Answer> {
+  return { kind: 'events', source: service.audit };
+}
+
+/** Every failure from now on. */
+export async function errorStream({ service }: Call): Promise<Answer> {
+  return { kind: 'events', source: service.errors };
+}

@@ -1,0 +1,127 @@
+import { X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { TlsProxies } from '../config/config.ts';
+import { clientIdentity, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
+
+/** Certificates that a TLS proxy saw, in their order; undefined where the header holds none that can be read. */
+export function readForwardedCertificates(header: string): X509Certificate[] | undefined {
+  let pem: string;
+  try {
+    // Escaped as in a URL, since a header has no line breaks.
+    pem = decodeURIComponent(header);
+  } catch {
+    return undefined;
+  }
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The use that a client's certificate must be for, where it names any. */
+const clientAuthentication = '1.3.6.1.5.5.7.3.2';
+
+/** More links than any chain has. */
+const maxChain = 8;
+
+/**
+ * Why a forwarded certificate is not trusted; undefined where it is: it is valid now, for clients, and a chain of valid certificates
+ * leads to an authority. The proxy's handshake proved that the client holds its key.
+ */
+function distrustOf(
+  leaf: X509Certificate,
+  sent: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+  now: number,
+): string | undefined {
+  // Node's types say string[] always; a certificate without the extension has none.
+  const uses = leaf.keyUsage as readonly string[] | undefined;
+  if (uses !== undefined && !uses.includes(clientAuthentication)) return 'it is not for clients';
+  let current = leaf;
+  for (let link = 0; link < maxChain; link++) {
+    if (now < current.validFromDate.getTime()) return `${current.subject} is not valid yet`;
+    if (now > current.validToDate.getTime()) return `${current.subject} has expired`;
+    const authority = issuerOf(current, authorities);
+    if (authority !== undefined) return now > authority.validToDate.getTime() ? 'its authority has expired' : undefined;
+    const next = issuerOf(
+      current,
+      sent.filter((certificate) => certificate.ca),
+    );
+    if (next === undefined || next === current) break;
+    current = next;
+  }
+  return 'no trusted authority issued it';
+}
+
+function issuerOf(certificate: X509Certificate, candidates: readonly X509Certificate[]): X509Certificate | undefined {
+  return candidates.find(
+    (candidate) => candidate.ca && certificate.checkIssued(candidate) && certificate.verify(candidate.publicKey),
+  );
+}
+
+/** The certificates of a PEM bundle. */
+export function certificatesOf(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** Who makes a call, and from where. */
+export interface Caller {
+  readonly client: ClientIdentity;
+  readonly ip: string | undefined;
+}
+
+interface CallersOptions {
+  readonly verify: boolean;
+  readonly proxies: TlsProxies;
+  /** Whom forwarded certificates must come from where clients are verified. */
+  readonly authorities: () => readonly X509Certificate[];
+  readonly now: () => number;
+}
+
+/** Tells who makes a call: the holder of the connection's certificate or, where that is a trusted proxy, of the one it forwards. */
+export function callersOf(options: CallersOptions): (request: IncomingMessage) => Caller {
+  const known = new WeakMap<TLSSocket, ClientIdentity>();
+  const { proxies } = options;
+  return (request) => {
+    const socket = request.socket as TLSSocket;
+    let client = known.get(socket);
+    if (client === undefined) {
+      client = clientIdentity(socket, options);
+      known.set(socket, client);
+    }
+    const ip = socket.remoteAddress;
+    if (client.kind !== 'known' || !proxies.identities.has(client.identity)) return { client, ip };
+    return { client: behindProxy(request, options), ip: forwardedAddress(request) ?? ip };
+  };
+}
+
+function behindProxy(request: IncomingMessage, options: CallersOptions): ClientIdentity {
+  const { certHeader } = options.proxies;
+  const header = request.headers[certHeader];
+  if (typeof header !== 'string' || header === '') {
+    const reason = `the TLS proxy sent no client certificate in the header ${certHeader}`;
+    return { kind: 'unknown', refusal: 'noClientCertificate', reason };
+  }
+  const sent = readForwardedCertificates(header);
+  if (sent === undefined) {
+    const reason = `the header ${certHeader} of the TLS proxy holds no certificate in URL-escaped PEM`;
+    return { kind: 'unknown', refusal: 'noClientCertificate', reason };
+  }
+  const found = identityOfLeaf(sent);
+  if (found.kind === 'unknown' || !options.verify) return found;
+  const distrust = distrustOf(found.leaf, sent, options.authorities(), options.now());
+  if (distrust === undefined) return found;
+  return untrusted(found.leaf, `the client certificate that the TLS proxy forwards is not trusted: ${distrust}`);
+}
+
+/** The last address is the one that the trusted proxy itself saw; those before it anyone may have written. */
+function forwardedAddress(request: IncomingMessage): string | undefined {
+  const header = request.headers['x-forwarded-for'];
+  const last = (Array.isArray(header) ? header.join(',') : header)?.split(',').at(-1)?.trim();
+  return last === undefined || isIP(last) === 0 ? undefined : last;
+}

@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
+import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
+import { formatAddress, listen } from '../../platform/listen.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { isForTesting } from '../../platform/certificates/testing-mark.ts';
+import { watchTlsFiles } from '../../platform/tls/reloading-context.ts';
+import { Authorizer } from '../calls/authorizer.ts';
+import { AuditLog, ErrorLog } from '../calls/event-logs.ts';
+import type { ConfigChanges } from '../config/watch-config.ts';
+import type { Config } from '../config/config.ts';
+import { createKeyServer, type KeyServer } from './key-server.ts';
+import { ensureKeys } from '../keys/ensure-keys.ts';
+import { Keyring } from '../keys/keyring.ts';
+import type { KeyStore } from '../keystores/keystore.ts';
+import { openKeyStore } from '../keystores/open-keystore.ts';
+import { ServiceMetrics } from '../calls/service-metrics.ts';
+
+/** What Linux tells of swap. Undefined where a file is not there. */
+interface SwapFiles {
+  /** `/proc/swaps`: a line of titles, then one for each device. */
+  readonly swaps: string | undefined;
+  /** `memory.swap.max` of the control group: `max`, or bytes. */
+  readonly limit: string | undefined;
+}
+
+/** Whether the kernel may write the memory of this process to a disk. Keys would outlive the process there. */
+export function maySwap({ swaps, limit }: SwapFiles): boolean {
+  const devices = (swaps ?? '').trim().split('\n').slice(1);
+  return devices.length > 0 && limit?.trim() !== '0';
+}
+
+async function readSwapFiles(): Promise<SwapFiles> {
+  const [swaps, limit] = await Promise.all([readIfThere('/proc/swaps'), readIfThere('/sys/fs/cgroup/memory.swap.max')]);
+  return { swaps, limit };
+}
+
+function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}
+
+export interface KeyService {
+  /** Where it listens, `HOST:PORT`. */
+  readonly address: string;
+  readonly audit: AuditLog;
+  /**
+   * Takes into use what can change while running (`compareConfigs`): makes keys that are new, then changes all the rest at once.
+   * Errors with `KeyNotEnsured`, and then nothing has changed.
+   */
+  reconfigure(next: Config, changes: ConfigChanges): Promise<void>;
+  /** Looks at the files of certificate, key and authorities now instead of at the next occasion. */
+  rereadCertificates(): Promise<void>;
+  /** From now on it is not ready; it answers every call, and each answer ends its connection. */
+  leave(): void;
+  /** Answers the calls under way and stops. */
+  stop(): Promise<void>;
+}
+
+interface StartOptions {
+  readonly log: Logger;
+  /** Where audit lines go when the configuration switches them on. */
+  readonly writeAudit: (line: string) => void;
+  readonly openStore?: (config: Config) => Promise<KeyStore>;
+  readonly now?: () => number;
+}
+
+/**
+ * Starts the key service. Nothing listens before every key under `keys` is validated or created.
+ *
+ * Errors with `KeyStoreError`, `KeyNotEnsured`, `TlsFilesError` or `ListenError`.
+ */
+export async function startKeyService(config: Config, options: StartOptions): Promise<KeyService> {
+  const { log, now = Date.now } = options;
+  const store = await (options.openStore ?? ((config) => openKeyStore(config.keyStore)))(config);
+  const keyring = new Keyring(store, config.cache, now);
+  await ensureKeys(keyring, config.keys, log, () => new Date(now()));
+
+  let keyServer: KeyServer | undefined;
+  const tls = await watchTlsFiles({ ...config.tls, log }, (material, change) => keyServer?.reload(material, change));
+  const audit = new AuditLog(options.writeAudit, config.logAudit);
+  const errors = new ErrorLog();
+  const startedAt = now();
+  const metrics = new ServiceMetrics(startedAt, now);
+  audit.on('event', () => metrics.audited());
+  errors.on('event', () => metrics.failed());
+  let authorizer = new Authorizer(config.admin, config.policies);
+  let { logErrors } = config;
+  const running: KeyServer = createKeyServer(tls.current, {
+    service: {
+      keyring,
+      get authorizer() {
+        return authorizer;
+      },
+      audit,
+      errors,
+      metrics,
+      timeoutOf: ({ path, endless }) =>
+        endless ? undefined : (config.timeouts.get(path) ?? keyServiceLimits.timeoutMs),
+      // Where clients are verified and no call is opened, not even the version is told without a certificate.
+      isOpen: ({ access, maySkipAuth, path }) =>
+        (access === 'none' && !(config.verifyClients && config.skipAuth.size === 0)) ||
+        (maySkipAuth && config.skipAuth.has(path)),
+      leaving: () => running.leaving,
+      startedAt,
+      version: packageJson.version,
+      commit: '',
+      now,
+    },
+    log,
+    logErrors: () => logErrors,
+    verifyClients: config.verifyClients,
+    proxies: config.proxies,
+    requestTimeoutMs: keyServiceLimits.timeoutMs,
+  });
+  keyServer = running;
+  const bound = await listen(running.server, config.address, { setting: 'the setting "address" or --addr' });
+  const address = formatAddress(bound);
+  if (isForTesting(new X509Certificate(tls.current.cert))) {
+    log.warn({ certFile: config.tls.certFile }, 'the certificate is one for testing, which signs itself and ends soon');
+  }
+  log.info(
+    {
+      event: 'listening',
+      address,
+      admin: config.admin ?? 'disabled',
+      verifyClients: config.verifyClients,
+      // V8 aborts the process when its memory is locked: see docs/decisions/0036-memory-lock.md.
+      memoryLock: 'off',
+    },
+    `listening on https://${address}`,
+  );
+  if (maySwap(await readSwapFiles())) {
+    log.warn(
+      { memoryLock: 'off' },
+      'this machine has swap, and memory cannot be locked under Node, so keys may be written to the swap device: switch swap off, or forbid ' +
+        'it to this process (memory.swap.max=0 of its control group, MemorySwapMax=0 of its systemd unit)',
+    );
+  }
+  return {
+    address,
+    audit,
+    async reconfigure(next, { live }) {
+      if (live.includes('keys')) await ensureKeys(keyring, next.keys, log, () => new Date(now()));
+      authorizer = new Authorizer(next.admin, next.policies);
+      if (live.includes('cache')) keyring.setExpiry(next.cache);
+      ({ logErrors } = next);
+      // Told while either the old or the new configuration wants it told.
+      if (next.logAudit) audit.enable(true);
+      audit.recordReload({ time: new Date(now()).toISOString(), event: 'config-reloaded', changed: live });
+      audit.enable(next.logAudit);
+    },
+    rereadCertificates: () => tls.check(),
+    leave: () => running.leave(),
+    async stop() {
+      tls.close();
+      await running.drain();
+      await keyring.close();
+    },
+  };
+}

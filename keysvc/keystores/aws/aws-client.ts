@@ -1,0 +1,171 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { Remote, RemoteAnswer, RemoteRequest, Outcome } from '../remote/remote.ts';
+import { isThrottled, awsError, isLoginRefused, isSignatureRefused, readAwsFailure } from './aws-errors.ts';
+import type { AwsKeyStoreSettings } from '../keystore-settings.ts';
+import { KeyStoreError } from '../keystore.ts';
+
+/**
+ * Where a region's Secrets Manager is, by AWS's own client, which knows the partitions: the regions of China are below amazonaws.com.cn,
+ * those of Europe's own cloud below amazonaws.eu.
+ */
+function regionalEndpoint(region: string): string {
+  const { config } = new SecretsManagerClient({ region });
+  return config.endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false }).url.origin;
+}
+
+/** What is needed of the client's request. */
+interface HttpRequest {
+  readonly method: string;
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** What AWS's client sends its requests by: `Remote`, which alone tries again. */
+class AwsTransport {
+  readonly #remote: Remote;
+  readonly #of: string;
+  readonly #answers = new WeakMap<object, RemoteAnswer>();
+
+  /** `of` is whose answers are awaited, for errors. */
+  constructor(remote: Remote, of: string) {
+    this.#remote = remote;
+    this.#of = of;
+  }
+
+  async handle({ method, protocol, hostname, port, path, headers, body }: HttpRequest) {
+    const answer = await this.#remote.ask({
+      method: method as RemoteRequest['method'],
+      url: `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`,
+      headers,
+      of: this.#of,
+      isTransient: isThrottled,
+      ...(body === undefined ? {} : { body: textOf(body as string | Uint8Array) }),
+    });
+    const response = {
+      statusCode: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: Buffer.from(answer.text, 'utf8'),
+    };
+    this.#answers.set(response, answer);
+    return { response };
+  }
+
+  /** The answer that an error of the client is about: it alone tells whether an earlier attempt may have been carried out. */
+  answerBehind(error: unknown): RemoteAnswer | undefined {
+    const response = error instanceof Error && '$response' in error ? error.$response : undefined;
+    return typeof response === 'object' && response !== null ? this.#answers.get(response) : undefined;
+  }
+
+  updateHttpClientConfig(): void {}
+
+  httpHandlerConfigs(): object {
+    return {};
+  }
+}
+
+function textOf(body: string | Uint8Array): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body);
+}
+
+/** A call's name, which is also that of its permission, and the key that it is about. */
+interface AwsOperation {
+  readonly action: 'CreateSecret' | 'GetSecretValue' | 'DeleteSecret' | 'ListSecrets';
+  readonly key?: string;
+}
+
+/** AWS Secrets Manager, behind AWS's own client. */
+export class AwsClient {
+  readonly endpoint: string;
+  readonly name: string;
+  readonly remote: Remote;
+  readonly #transport: AwsTransport;
+  readonly #client: SecretsManagerClient;
+
+  constructor({ endpoint, region, credentials }: AwsKeyStoreSettings, remote: Remote) {
+    this.endpoint = endpoint ?? regionalEndpoint(region);
+    this.name = `AWS Secrets Manager at ${this.endpoint}`;
+    this.remote = remote;
+    this.#transport = new AwsTransport(remote, this.name);
+    this.#client = new SecretsManagerClient({
+      endpoint: this.endpoint,
+      region,
+      requestHandler: this.#transport,
+      maxAttempts: 1,
+      // The environment may ask for them, and the client then takes no endpoint.
+      useFipsEndpoint: false,
+      useDualstackEndpoint: false,
+      systemClockOffset: remote.clock.now() - Date.now(),
+      ...(credentials === undefined ? {} : { credentials: identityOf(credentials) }),
+    });
+  }
+
+  /** The value, or the answer where its error is one of those expected; otherwise errors with what it says. */
+  async ask<T>(
+    operation: AwsOperation,
+    call: (client: SecretsManagerClient) => Promise<T>,
+    ...expected: readonly string[]
+  ): Promise<Outcome<T>> {
+    await this.#findCredentials(false);
+    let outcome = await this.#attempt(call);
+    if ('refusal' in outcome && isLoginRefused(outcome.refusal)) {
+      await this.#findCredentials(true);
+      outcome = await this.#attempt(call);
+    } else if ('refusal' in outcome && isSignatureRefused(outcome.refusal)) {
+      // By the date of the answer the client has set its clock.
+      outcome = await this.#attempt(call);
+    }
+    if ('value' in outcome || expected.includes(readAwsFailure(outcome.refusal).type)) return outcome;
+    throw this.error(operation, outcome.refusal);
+  }
+
+  error({ action, key }: AwsOperation, answer: RemoteAnswer): KeyStoreError {
+    return awsError({ action, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) }, answer);
+  }
+
+  async #attempt<T>(call: (client: SecretsManagerClient) => Promise<T>): Promise<Outcome<T>> {
+    try {
+      return { value: await call(this.#client) };
+    } catch (error) {
+      if (error instanceof KeyStoreError) throw error;
+      const answer = this.#transport.answerBehind(error);
+      if (answer !== undefined && answer.status >= 400) return { refusal: answer };
+      // The client's own error is never quoted, since it may hold a key.
+      throw new KeyStoreError(
+        'unavailable',
+        `${this.name} answers something that is not of its interface: is the endpoint right?`,
+      );
+    }
+  }
+
+  /**
+   * Those of the configuration, else what AWS's own programs find: the environment, the profile, the service account's role (IRSA),
+   * Pod Identity, the container's or the machine's role. The client keeps them until they end; `fresh` ones where they are taken no
+   * more.
+   *
+   * @see https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html
+   */
+  async #findCredentials(fresh: boolean): Promise<void> {
+    try {
+      await this.#client.config.credentials({ forceRefresh: fresh });
+    } catch (cause) {
+      throw new KeyStoreError(
+        'refused',
+        `no credentials for AWS Secrets Manager are found, neither in keystore.aws.secretsmanager.credentials nor in the environment, ` +
+          `the profile, or a role of the pod or machine: ${(cause as Error).message}`,
+        { cause },
+      );
+    }
+  }
+}
+
+function identityOf({ accessKey, secretKey, sessionToken }: NonNullable<AwsKeyStoreSettings['credentials']>) {
+  return {
+    accessKeyId: accessKey,
+    secretAccessKey: secretKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  };
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { KeyStoreError } from '../keystore.ts';
+import { quoted, tryJson } from '../remote/json-answer.ts';
+import type { RemoteAnswer } from '../remote/remote.ts';
+
+const failure = z.object({ __type: z.string(), message: z.string().optional(), Message: z.string().optional() });
+
+interface AwsFailure {
+  /** `ResourceExistsException`; `status 500` where none is told. */
+  readonly type: string;
+  readonly message: string;
+}
+
+export function readAwsFailure({ status, text }: Pick<RemoteAnswer, 'status' | 'text'>): AwsFailure {
+  const found = tryJson(text, failure);
+  return {
+    type: found?.__type.split('#').at(-1) ?? `status ${status}`,
+    message: quoted(found?.message ?? found?.Message ?? text),
+  };
+}
+
+/**
+ * Throttling comes with status 400.
+ *
+ * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/CommonErrors.html
+ */
+export function isThrottled(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
+  return (
+    answer.status === 400 &&
+    /^(Throttling|TooManyRequests|RequestLimitExceeded|LimitExceeded)/.test(readAwsFailure(answer).type)
+  );
+}
+
+/** Answers to credentials that may have been good before. */
+export function isLoginRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
+  return /^(ExpiredToken|UnrecognizedClient|InvalidClientTokenId)/.test(readAwsFailure(answer).type);
+}
+
+/** Answers to a wrong key, and to a clock that is off. */
+export function isSignatureRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
+  return /^(InvalidSignature|SignatureDoesNotMatch|RequestExpired|IncompleteSignature)/.test(
+    readAwsFailure(answer).type,
+  );
+}
+
+interface AwsFailureContext {
+  /** `GetSecretValue`: also the name of its permission. */
+  readonly action: string;
+  readonly endpoint: string;
+  readonly key?: string;
+}
+
+/** The error of an answer that is none of those its caller expects. */
+export function awsError({ action, endpoint, key }: AwsFailureContext, answer: RemoteAnswer): KeyStoreError {
+  const { type, message } = readAwsFailure(answer);
+  const about = `${endpoint}${key === undefined ? '' : ` for the key "${key}"`}`;
+  if (type.startsWith('AccessDenied')) {
+    const lacking = /KMS/.test(message)
+      ? 'its policy lacks kms:Decrypt or kms:GenerateDataKey for the KMS key of the secrets'
+      : `its policy lacks "secretsmanager:${action}"`;
+    return new KeyStoreError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`);
+  }
+  if (isSignatureRefused(answer)) {
+    return new KeyStoreError(
+      'refused',
+      `AWS Secrets Manager takes no signature at ${about}: are secretkey and region right, and is the clock? (${message})`,
+    );
+  }
+  if (isLoginRefused(answer)) {
+    return new KeyStoreError(
+      'refused',
+      `AWS Secrets Manager does not know the credentials at ${about}: ${type} (${message})`,
+    );
+  }
+  const isRefusal = answer.status >= 400 && answer.status < 500 && answer.status !== 429 && !isThrottled(answer);
+  return new KeyStoreError(
+    isRefusal ? 'refused' : 'unavailable',
+    `AWS Secrets Manager answers ${type} at ${about}: ${message}`,
+  );
+}

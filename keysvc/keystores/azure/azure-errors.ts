@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { KeyStoreError } from '../keystore.ts';
+import { quoted, tryJson } from '../remote/json-answer.ts';
+import type { RemoteAnswer } from '../remote/remote.ts';
+
+/** The permissions for secrets that an access policy grants, by their names in the portal. */
+export type AzurePermission = 'Get' | 'List' | 'Set' | 'Delete' | 'Purge';
+
+/** The same as a data action of Azure's role-based access control. */
+const dataActions: Readonly<Record<AzurePermission, string>> = {
+  Get: 'getSecret/action',
+  List: 'readMetadata/action',
+  Set: 'setSecret/action',
+  Delete: 'delete',
+  Purge: 'purge/action',
+};
+
+const failure = z.object({
+  error: z.object({
+    code: z.string().optional(),
+    message: z.string().optional(),
+    innererror: z.object({ code: z.string().optional() }).nullish(),
+  }),
+});
+
+export const deletedButRecoverable = 'ObjectIsDeletedButRecoverable';
+export const beingDeleted = 'ObjectIsBeingDeleted';
+
+interface AzureFailure {
+  readonly status: number;
+  /** `ObjectIsDeletedButRecoverable`, `AccessDenied`, …; empty where none is told. */
+  readonly inner: string;
+  readonly message: string;
+}
+
+/** @see https://learn.microsoft.com/azure/key-vault/general/rest-error-codes */
+export function readFailure(answer: RemoteAnswer): AzureFailure {
+  const error = tryJson(answer.text, failure)?.error;
+  const message = quoted(error?.message ?? error?.code ?? answer.text);
+  const inner = error?.innererror?.code ?? (answer.status === 409 ? conflictOf(error?.code, message) : '');
+  return { status: answer.status, inner, message };
+}
+
+/** The inner code of a conflict that names none: older vaults and emulators send the outer code or the text alone. */
+function conflictOf(code: string | undefined, message: string): string {
+  if (code === deletedButRecoverable || /deleted but recoverable/i.test(message)) return deletedButRecoverable;
+  if (code === beingDeleted || /currently being deleted/i.test(message)) return beingDeleted;
+  return '';
+}
+
+/** Whether a deleted key stays until the vault's retention ends. A lacking permission may come with the same inner code. */
+export function isPurgeProtected({ status, inner, message }: AzureFailure): boolean {
+  return status === 403 && inner === 'ForbiddenByPolicy' && !/does not have secrets \w+ permission/i.test(message);
+}
+
+interface AzureFailureContext {
+  readonly permission: AzurePermission;
+  /** The key at hand; absent where the call is about none. */
+  readonly key?: string;
+  /** The caller, for messages. */
+  readonly who: string;
+  readonly endpoint: string;
+}
+
+/** The error of an answer that is none of those its caller expects. */
+export function azureError(operation: AzureFailureContext, failure: AzureFailure): KeyStoreError {
+  const { permission, key, who, endpoint } = operation;
+  const about = key === undefined ? '' : ` for the key "${key}"`;
+  const { status, inner, message } = failure;
+  if (status === 403 && inner === 'ForbiddenByFirewall') {
+    return new KeyStoreError(
+      'refused',
+      `the firewall of the key vault ${endpoint} refuses this machine's address${about}: allow it under Networking (${message})`,
+    );
+  }
+  if (status === 403 && inner === 'SecretDisabled') {
+    return new KeyStoreError(
+      'refused',
+      `the key vault ${endpoint} holds the secret back${about}: it is disabled (${message})`,
+    );
+  }
+  if (status === 403) {
+    return new KeyStoreError(
+      'refused',
+      `the key vault ${endpoint} refuses ${who}${about}: it lacks the secret permission "${permission}". Grant it in the vault's ` +
+        `access policy, or by a role with Microsoft.KeyVault/vaults/secrets/${dataActions[permission]} (${message})`,
+    );
+  }
+  if (status === 429) {
+    return new KeyStoreError('unavailable', `the key vault ${endpoint} throttles its callers${about}: ${message}`);
+  }
+  return new KeyStoreError(
+    status === 400 ? 'refused' : 'unavailable',
+    `the key vault ${endpoint} answers ${status}${inner === '' ? '' : ` ${inner}`}${about}: ${message}`,
+  );
+}

@@ -1,0 +1,117 @@
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/atomic-file.ts';
+import { KeyStoreError, maxRecordBytes, type KeyStore } from './keystore.ts';
+
+/** Opens a folder with one file of mode 0600 for each key; makes the folder, 0700, where it is missing. */
+export async function openFilesKeyStore(folder: string): Promise<KeyStore> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await removeHalfWritten(folder);
+  } catch (error) {
+    throw unavailable(`cannot open the key folder ${folder}`, error);
+  }
+  return new FilesKeyStore(folder);
+}
+
+class FilesKeyStore implements KeyStore {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async create(name: string, record: Buffer): Promise<void> {
+    const path = this.#path(name);
+    try {
+      await createFileAtomically(path, record);
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST') throw new KeyStoreError('exists', `${path} exists already`, { cause: error });
+      throw unavailable(`cannot write ${path}`, error);
+    }
+  }
+
+  async get(name: string): Promise<Buffer> {
+    const path = this.#path(name);
+    try {
+      const handle = await open(path, 'r');
+      try {
+        const { size } = await handle.stat();
+        if (size > maxRecordBytes) {
+          throw new KeyStoreError('corrupted', `${path} is no key: it holds ${size} bytes`);
+        }
+        return await handle.readFile();
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      if (error instanceof KeyStoreError) throw error;
+      throw this.#missingOr(`cannot read ${path}`, path, error);
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    const path = this.#path(name);
+    try {
+      await rm(path);
+      await syncFolder(this.#folder);
+    } catch (error) {
+      throw this.#missingOr(`cannot delete ${path}`, path, error);
+    }
+  }
+
+  async *list(): AsyncIterable<string> {
+    let entries;
+    try {
+      entries = await readdir(this.#folder, { withFileTypes: true });
+    } catch (error) {
+      throw unavailable(`cannot list ${this.#folder}`, error);
+    }
+    for (const entry of entries) if (entry.isFile() && keyNameProblem(entry.name) === undefined) yield entry.name;
+  }
+
+  async probe(): Promise<void> {
+    try {
+      if ((await stat(this.#folder)).isDirectory()) return;
+    } catch (error) {
+      throw unavailable(`the key folder ${this.#folder} cannot be read`, error);
+    }
+    throw new KeyStoreError('unavailable', `${this.#folder} is no folder`);
+  }
+
+  async close(): Promise<void> {}
+
+  /** Names are checked at the door; this check keeps a caller that forgot it inside the folder. */
+  #path(name: string): string {
+    const problem = keyNameProblem(name);
+    if (problem !== undefined) throw new KeyStoreError('not-found', problem);
+    return join(this.#folder, name);
+  }
+
+  #missingOr(what: string, path: string, error: unknown): KeyStoreError {
+    if (errorCode(error) === 'ENOENT')
+      return new KeyStoreError('not-found', `${path} does not exist`, { cause: error });
+    return unavailable(what, error);
+  }
+}
+
+/** Files that a crash left half written hold a key nobody was ever told of. */
+async function removeHalfWritten(folder: string): Promise<void> {
+  const hour = 3_600_000;
+  for (const name of await readdir(folder)) {
+    if (!isTemporaryName(name)) continue;
+    const path = join(folder, name);
+    // A young one may be another process' write on a shared folder.
+    const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
+    if (age > hour) await rm(path, { force: true });
+  }
+}
+
+function unavailable(what: string, error: unknown): KeyStoreError {
+  return new KeyStoreError('unavailable', `${what}: ${(error as Error).message}`, { cause: error });
+}
+
+function errorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

@@ -1,0 +1,93 @@
+import { SecretManagerServiceClient } from '@google-cloud/secret-manager';
+import { GoogleAuth, JWT, type AuthClient } from 'google-auth-library';
+import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
+import { KeyStoreError } from '../keystore.ts';
+import { quoted } from '../remote/json-answer.ts';
+import type { GcpTransport } from './gcp-transport.ts';
+
+/** Milliseconds for a token: Google's library asks the metadata server by itself, and on a machine of Google's waits for ever. */
+const loginMs = 15_000;
+
+export interface LoggedIn {
+  readonly login: AuthClient;
+  readonly secrets: SecretManagerServiceClient;
+}
+
+/** Google's client, with a login of its own. */
+export async function logInToGcp(settings: GcpKeyStoreSettings, transport: GcpTransport): Promise<LoggedIn> {
+  const { hostname, port, protocol } = new URL(settings.endpoint);
+  // Found before there is a client: within it a login that fails is a rejection that nobody could handle.
+  const login = await within(loginMs, logIn(settings, transport));
+  const secrets = new SecretManagerServiceClient({
+    fallback: true,
+    apiEndpoint: hostname,
+    port: port === '' ? 443 : Number(port),
+    protocol: protocol.slice(0, -1),
+    projectId: settings.projectId,
+    universeDomain: login.universeDomain,
+    authClient: login,
+  });
+  return { login, secrets };
+}
+
+/** By the key of the settings, else what Google's own programs find: a key file, the identity of the machine or pod. */
+async function logIn(
+  { credentials, projectId, scopes }: GcpKeyStoreSettings,
+  transport: GcpTransport,
+): Promise<AuthClient> {
+  const transporterOptions = { fetchImplementation: transport.fetch, retry: false };
+  if (credentials === undefined) {
+    // With the project it asks nobody for one: federated identities would need the Resource Manager's API for it.
+    return new GoogleAuth({ projectId, scopes: [...scopes], clientOptions: { transporterOptions } }).getClient();
+  }
+  return new JWT({
+    email: credentials.clientEmail,
+    key: credentials.privateKey,
+    ...(credentials.privateKeyId === '' ? {} : { keyId: credentials.privateKeyId }),
+    scopes: [...scopes],
+    transporterOptions,
+  });
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new KeyStoreError('unreachable', "Google's login does not answer")), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The token at hand, or a new one. */
+export async function currentToken(login: AuthClient): Promise<void> {
+  await within(loginMs, login.getRequestHeaders());
+}
+
+/** Of what a login has read nothing is quoted but what names a file, and the code by which an exchange of tokens is refused. */
+export function loginError(error: unknown): KeyStoreError {
+  if (error instanceof KeyStoreError) return error;
+  const { message, status, code } = error as Error & { status?: number; code?: unknown };
+  if ((status ?? 0) >= 500 || (status === undefined && /^E[A-Z]+$/.test(String(code)) && code !== 'ENOENT')) {
+    return new KeyStoreError('unavailable', `Google's login fails: ${status ?? String(code)}`);
+  }
+  const isTold =
+    /^(The file at |Unable to read the credential file|Could not load the default credentials|ENOENT)/.test(message) &&
+    !(error instanceof SyntaxError);
+  const exchange = /^Error code ([a-z_]{1,40})\b/.exec(message)?.[1];
+  if (exchange !== undefined) {
+    return new KeyStoreError(
+      'refused',
+      `Google does not exchange the token of the external_account that GOOGLE_APPLICATION_CREDENTIALS names: ${exchange}; ` +
+        'are its audience and provider right, and is the token of its credential_source theirs and fresh?',
+    );
+  }
+  return new KeyStoreError(
+    'refused',
+    'Google does not log this server in: is what keystore.gcp.secretmanager.credentials or the key file of ' +
+      'GOOGLE_APPLICATION_CREDENTIALS holds the key of a service account, or has this machine one?' +
+      (isTold ? ` (${quoted(message)})` : ''),
+  );
+}

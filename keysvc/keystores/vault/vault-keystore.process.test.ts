@@ -1,0 +1,79 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
+import { VirtualClock } from '../../../test/support/keysvc/http-double.ts';
+import { vaultLogin, VaultDouble } from '../../../test/support/keysvc/vault-double.ts';
+import { openVaultKeyStore, VaultKeyStore } from './vault-keystore.ts';
+import { vaultConformance, vaultSettings } from '../../../test/support/keysvc/vault.conformance.ts';
+
+vaultConformance('the double of Vault', [vaultLogin.roleId, vaultLogin.secretId, 'hvs.token'], (version) =>
+  VaultDouble.start(new VirtualClock(), version),
+);
+
+describe('Vault', () => {
+  let double: VaultDouble;
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'vault-'));
+  });
+  afterEach(async () => {
+    await double.http.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const start = async (version: 'v1' | 'v2', more: Partial<VaultKeyStoreSettings> = {}) => {
+    double = await VaultDouble.start(new VirtualClock(), version);
+    return new VaultKeyStore(vaultSettings(double, version, more), { clock: double.clock, attemptMs: 60_000 });
+  };
+
+  it('lets nobody use a key of version 1 before everybody who found nothing has written', async () => {
+    const store = await start('v1');
+    double.put('my-key', { 'my-key': 'early', looked: double.clock.now() });
+    let reads = 0;
+    double.http.faultOf = ({ method }) => {
+      if (method === 'GET' && reads++ === 0)
+        setImmediate(() => double.put('my-key', { 'my-key': 'late', looked: double.clock.now() }));
+      return undefined;
+    };
+    expect((await store.get('my-key')).toString()).toBe('late');
+  });
+
+  it('is asked in its namespace', async () => {
+    const store = await start('v2', { namespace: 'team' });
+    const record = Buffer.from('record');
+    double.namespace = 'team';
+    await store.create('my-key', record);
+    expect(await store.get('my-key')).toEqual(record);
+  });
+
+  it('is logged in to once, the token lengthened until its maximum and then replaced', async () => {
+    const store = await start('v2');
+    for (let calls = 0; calls < 24; calls++) {
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+      double.clock.advance(500_000);
+    }
+    expect(double.renewals).toBeGreaterThan(3);
+    expect(double.logins).toBeGreaterThanOrEqual(2);
+    expect(double.logins).toBeLessThan(5);
+  });
+
+  it('is logged in to by the token in a file, which is read anew at each login', async () => {
+    const jwt = join(folder, 'token');
+    await writeFile(jwt, 'an.old.one');
+    const store = await start('v2', {
+      login: { kind: 'kubernetes', engine: 'kubernetes', role: vaultLogin.role, jwt },
+    });
+    await expect(store.get('none')).rejects.toThrow(/Kubernetes role "coffer".*is the role bound/);
+    await writeFile(jwt, `${vaultLogin.jwt}\n`);
+    await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('is not opened without the certificates that the settings name', async () => {
+    const store = await start('v2');
+    await store.close();
+    const settings = vaultSettings(double, 'v2', { tls: { caFile: join(folder, 'none.crt') } });
+    await expect(openVaultKeyStore(settings)).rejects.toThrow('keystore.vault.tls');
+  });
+});

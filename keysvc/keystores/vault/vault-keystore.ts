@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { readAuthorities } from '../../../platform/tls/tls-files.ts';
+import { keyNameProblem } from '../../../protocol/key-service/names.ts';
+import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
+import { KeyStoreError, type KeyStore } from '../keystore.ts';
+import { confirmCreated } from '../remote/confirm-created.ts';
+import { Remote, type RemoteOptions } from '../remote/remote.ts';
+import { KvPlace, type KvEngine } from './kv-engine.ts';
+import { KvV1 } from './kv-v1.ts';
+import { KvV2 } from './kv-v2.ts';
+import { VaultClient } from './vault-client.ts';
+
+/** Reads the certificates that the settings name. Errors with `refused` where one cannot be read. */
+export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promise<VaultKeyStore> {
+  const { caFile, certFile, keyFile } = settings.tls;
+  try {
+    return new VaultKeyStore(settings, {
+      ...(caFile === undefined ? {} : { ca: (await readAuthorities(caFile)).toString() }),
+      ...(certFile === undefined || keyFile === undefined
+        ? {}
+        : { client: { cert: await readFile(certFile), key: await readFile(keyFile) } }),
+    });
+  } catch (cause) {
+    throw new KeyStoreError('refused', `keystore.vault.tls: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Keys in the key-value engine of a HashiCorp Vault (or OpenBao). */
+export class VaultKeyStore implements KeyStore {
+  readonly #client: VaultClient;
+  readonly #engine: KvEngine;
+
+  constructor(settings: VaultKeyStoreSettings, options: RemoteOptions = {}) {
+    this.#client = new VaultClient(settings, new Remote(options));
+    const { engine, prefix, version } = settings;
+    const Engine = version === 'v1' ? KvV1 : KvV2;
+    this.#engine = new Engine(new KvPlace(this.#client, engine, prefix));
+  }
+
+  async create(name: string, record: Buffer): Promise<void> {
+    await confirmCreated(this, name, record, await this.#engine.write(name, record));
+  }
+
+  async get(name: string): Promise<Buffer> {
+    const record = await this.#engine.read(name);
+    if (record === undefined) throw this.#notFound(name);
+    return record;
+  }
+
+  async delete(name: string): Promise<void> {
+    if (!(await this.#engine.remove(name))) throw this.#notFound(name);
+  }
+
+  async *list(): AsyncIterable<string> {
+    for (const name of await this.#engine.list()) if (keyNameProblem(name) === undefined) yield name;
+  }
+
+  probe(): Promise<void> {
+    return this.#client.health();
+  }
+
+  async close(): Promise<void> {}
+
+  #notFound(name: string): KeyStoreError {
+    return new KeyStoreError('not-found', `the vault ${this.#client.name} has no key "${name}"`);
+  }
+}

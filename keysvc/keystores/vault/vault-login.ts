@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { VaultLogin } from '../keystore-settings.ts';
+import { KeyStoreError } from '../keystore.ts';
+import { readJson } from '../remote/json-answer.ts';
+import type { Remote, RemoteAnswer } from '../remote/remote.ts';
+import type { Token } from '../remote/token-source.ts';
+import { vaultSays } from './vault-errors.ts';
+
+const authAnswer = z.object({
+  auth: z.object({
+    client_token: z.string().min(1),
+    /** Seconds; 0 where it never ends. */
+    lease_duration: z.number(),
+    renewable: z.boolean().optional(),
+  }),
+});
+
+export interface VaultToken extends Token {
+  readonly leaseMs: number;
+  readonly renewable: boolean;
+}
+
+/** Logs in to a vault, and lengthens a token's life as long as the vault lets it. */
+export class VaultLogins {
+  readonly #endpoint: string;
+  readonly #login: VaultLogin;
+  readonly #remote: Remote;
+  readonly #namespace: string | undefined;
+  /** The life that a fresh token had. */
+  #fullLeaseMs = 0;
+
+  constructor(endpoint: string, login: VaultLogin, namespace: string | undefined, remote: Remote) {
+    this.#endpoint = endpoint;
+    this.#login = login;
+    this.#remote = remote;
+    this.#namespace = login.namespace ?? namespace;
+  }
+
+  /** A token; the previous one with a longer life where that works. Errors with `refused` where the login is not taken. */
+  async acquire(previous: VaultToken | undefined): Promise<VaultToken> {
+    const renewed = previous?.renewable === true ? await this.#renew(previous) : undefined;
+    // Near its maximum a token is lengthened by less and less: a new one then.
+    if (renewed !== undefined && renewed.leaseMs * 2 >= this.#fullLeaseMs) return renewed;
+    const token = await this.#logIn();
+    this.#fullLeaseMs = token.leaseMs;
+    return token;
+  }
+
+  /** @see https://developer.hashicorp.com/vault/api-docs/auth/token#renew-a-token-self */
+  async #renew(previous: VaultToken): Promise<VaultToken | undefined> {
+    const answer = await this.#post('auth/token/renew-self', {}, { 'x-vault-token': previous.value });
+    return answer.status === 200 ? this.#tokenOf(answer) : undefined;
+  }
+
+  /**
+   * @see https://developer.hashicorp.com/vault/api-docs/auth/approle#login-with-approle
+   * @see https://developer.hashicorp.com/vault/api-docs/auth/kubernetes#login
+   */
+  async #logIn(): Promise<VaultToken> {
+    const login = this.#login;
+    const body =
+      login.kind === 'approle'
+        ? { role_id: login.roleId, secret_id: login.secretId }
+        : { role: login.role, jwt: await readJwt(login.jwt) };
+    const path = `auth/${login.engine}/login`;
+    const answer = await this.#post(path, body, {});
+    if (answer.status === 200) return this.#tokenOf(answer);
+    const code = answer.status === 429 || answer.status >= 500 ? 'unavailable' : 'refused';
+    const way = login.kind === 'approle' ? 'AppRole' : `the Kubernetes role "${login.role}"`;
+    throw new KeyStoreError(
+      code,
+      `the vault ${this.#endpoint} takes no login by ${way} at "${path}": ${vaultSays(answer)}${advice(answer, login)}`,
+    );
+  }
+
+  #post(path: string, body: object, headers: Readonly<Record<string, string>>): Promise<RemoteAnswer> {
+    return this.#remote.ask({
+      method: 'POST',
+      url: `${this.#endpoint}/v1/${path}`,
+      headers: {
+        'content-type': 'application/json',
+        ...(this.#namespace === undefined ? {} : { 'x-vault-namespace': this.#namespace }),
+        ...headers,
+      },
+      body: JSON.stringify(body),
+      of: `the vault ${this.#endpoint}`,
+    });
+  }
+
+  #tokenOf(answer: RemoteAnswer): VaultToken {
+    const { auth } = readJson(answer.text, authAnswer, `the login at the vault ${this.#endpoint}`);
+    const leaseMs = auth.lease_duration === 0 ? Infinity : auth.lease_duration * 1000;
+    const expiresAt = this.#remote.clock.now() + leaseMs;
+    return { value: auth.client_token, expiresAt, leaseMs, renewable: auth.renewable === true };
+  }
+}
+
+/** A text with a slash is a path: Kubernetes renews the token in its file. */
+async function readJwt(jwt: string): Promise<string> {
+  if (!jwt.includes('/')) return jwt;
+  try {
+    return (await readFile(jwt, 'utf8')).trim();
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new KeyStoreError('refused', `cannot read the service account's token ${jwt} for the vault: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+function advice({ status }: RemoteAnswer, login: VaultLogin): string {
+  const enabled = `is an auth method enabled at "${login.engine}", in this namespace?`;
+  if (status === 404) return ` (${enabled})`;
+  // AppRole answers wrong IDs by 400. Where no auth method is enabled, the vault wants a token and answers 403.
+  if (login.kind === 'approle' && status === 403) return ` (${enabled} Is the address of this machine allowed?)`;
+  if (login.kind === 'approle')
+    return ' (are role ID and secret ID right, is the secret ID neither used up nor expired, and the address of this machine allowed?)';
+  return ` (is the role bound to this service account and its namespace, may the vault review tokens, and ${enabled})`;
+}

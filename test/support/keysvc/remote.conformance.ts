@@ -1,0 +1,238 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KeyStoreError, type KeyStore } from '../../../keysvc/keystores/keystore.ts';
+import { keyStoreConformance } from './keystore.conformance.ts';
+import { makeKey } from '../../../keysvc/keys/key.ts';
+import { Keyring } from '../../../keysvc/keys/keyring.ts';
+import { first, type DoubleRequest, type Fault, type HttpDouble, type VirtualClock } from './http-double.ts';
+import type { RemoteOptions } from '../../../keysvc/keystores/remote/remote.ts';
+
+const callNames = ['create', 'get', 'delete', 'list'] as const;
+type CallName = (typeof callNames)[number];
+
+/** A vault's double, empty, and stores that open it. */
+interface RemoteHarness {
+  readonly http: HttpDouble;
+  readonly clock: VirtualClock;
+  open(options?: RemoteOptions): KeyStore;
+  /** Tokens and other proofs of who asks, from now on worth nothing; absent where each request proves itself. */
+  revokeTokens?(): void | Promise<void>;
+  /** Takes a permission away, by the name that the vendor gives it. */
+  deny(permission: string): unknown;
+  /** Deletes a key so that the vault's administrator can recover it, and recovers it; absent where the vault keeps no deleted keys. */
+  readonly trash?: { delete(name: string): void | Promise<void>; recover(name: string): void | Promise<void> };
+  close(): Promise<void>;
+}
+
+interface RemoteEngine {
+  readonly name: string;
+  start(): Promise<RemoteHarness>;
+  /** Names that it can hold. */
+  readonly names?: readonly string[];
+  /** Whether the request is one for keys, not one that logs in. */
+  isForKeys(request: DoubleRequest): boolean;
+  /** Whether the request writes a key. */
+  isWrite(request: DoubleRequest): boolean;
+  /** Texts that no error may hold. */
+  readonly secrets: readonly string[];
+  /** What each call needs, by the name that the vendor gives it, with the words by which an error names it. */
+  readonly permissions: readonly (readonly [call: CallName, permission: string, words: string])[];
+}
+
+/** Attempts that only a test of silence lets run out of time. */
+const patient = { attemptMs: 60_000 };
+const record = Buffer.from('{"bytes":"record-of-a-key"}');
+
+/** What a key store behind the network owes: all that every key store does, and what follows here. */
+export function remoteKeyStoreConformance(engine: RemoteEngine): void {
+  const started: RemoteHarness[] = [];
+  const start = async () => {
+    const harness = await engine.start();
+    started.push(harness);
+    return harness;
+  };
+  afterEach(async () => {
+    for (const harness of started.splice(0)) await harness.close();
+  });
+
+  describe(`a key that the administrators of ${engine.name} deleted`, () => {
+    const keyrings: Keyring[] = [];
+    afterEach(async () => {
+      for (const keyring of keyrings.splice(0)) await keyring.close();
+    });
+    const deleted = async () => {
+      const harness = await start();
+      const keyring = new Keyring(harness.open(patient), { any: 1, unused: 1, offline: 0 }, () => 0);
+      keyrings.push(keyring);
+      await keyring.create('my-key', makeKey(new Date(0)));
+      await harness.trash?.delete('my-key');
+      return { keyring, trash: harness.trash };
+    };
+
+    it('is removed for good, and its name can be used again', async () => {
+      const { keyring, trash } = await deleted();
+      if (trash !== undefined) {
+        await expect(keyring.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
+        await expect(keyring.create('my-key', makeKey(new Date(0)))).rejects.toMatchObject({ code: 'refused' });
+      }
+      await keyring.delete('my-key');
+      await keyring.create('my-key', makeKey(new Date(0)));
+      await keyring.get('my-key');
+    });
+
+    it('opens what it sealed once it is recovered', async () => {
+      const { keyring, trash } = await deleted();
+      await trash?.recover('my-key');
+      await keyring.get('my-key');
+      await expect(keyring.create('my-key', makeKey(new Date(0)))).rejects.toMatchObject({ code: 'exists' });
+    });
+  });
+
+  keyStoreConformance(engine.name, async () => (await start()).open(patient), engine.names);
+
+  describe(`the key store on ${engine.name}, when the network or the vault fails,`, () => {
+    let harness: RemoteHarness;
+    let store: KeyStore;
+    const calls: Readonly<Record<CallName, () => Promise<unknown>>> = {
+      create: () => store.create('new', record),
+      get: () => store.get('kept'),
+      delete: () => store.delete('kept'),
+      list: () => Array.fromAsync(store.list()),
+    };
+    const forKeys = (count: number, fault: Fault) => first(count, fault, (request) => engine.isForKeys(request));
+
+    beforeEach(async () => {
+      harness = await start();
+      store = harness.open(patient);
+      await store.create('kept', record);
+    });
+
+    it.each(callNames)('sits out throttling as long as it is asked to: %s', async (name) => {
+      harness.http.faultOf = forKeys(2, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
+      await calls[name]();
+      expect(harness.clock.slept.filter((ms) => ms === 3000)).toHaveLength(2);
+    });
+
+    it('does not wait for longer than its caller would', async () => {
+      harness.http.faultOf = forKeys(1, { status: 429, headers: { 'retry-after': '3600' }, body: '{}' });
+      expect(await failureOf(() => store.get('kept'))).toMatchObject({ code: 'unavailable' });
+      expect(harness.clock.slept).not.toContain(3_600_000);
+    });
+
+    it.each(callNames)('tries again after a failure of the moment: %s', async (name) => {
+      harness.http.faultOf = forKeys(2, { status: 503, body: 'busy' });
+      await calls[name]();
+    });
+
+    it.each(callNames)('tries again where the connection is cut: %s', async (name) => {
+      harness.http.faultOf = forKeys(2, 'cut');
+      await calls[name]();
+    });
+
+    it('calls a lasting failure one', async () => {
+      harness.http.faultOf = forKeys(Infinity, { status: 503, body: 'down' });
+      for (const call of ['get', 'create', 'list'] as const) {
+        expect(await failureOf(calls[call])).toMatchObject({ code: 'unavailable' });
+      }
+      harness.http.faultOf = () => ({ status: 503, body: 'down' });
+      await expect(store.probe()).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('gives up on a vault that takes connections and never answers', async () => {
+      harness.http.faultOf = () => 'silence';
+      store = harness.open({ attemptMs: 100, budgetMs: 200 });
+      expect(await failureOf(() => store.get('kept'))).toMatchObject({ code: 'unreachable' });
+      await expect(store.probe()).rejects.toMatchObject({ code: 'unreachable' });
+    });
+
+    it('gives up on a vault that is not there', async () => {
+      await harness.http.close();
+      const error = await failureOf(() => store.get('kept'));
+      expect(error.code).toBe('unreachable');
+      expect(error.message).toContain('ECONNREFUSED');
+    });
+
+    it('has created a key whose creation was carried out, though the answer was lost', async () => {
+      harness.http.faultOf = first(1, 'lost-answer', (request) => engine.isWrite(request));
+      await store.create('new', record);
+      expect(await store.get('new')).toEqual(record);
+    });
+
+    it('has not created a key that somebody else created while its answer was lost', async () => {
+      const other = harness.open(patient);
+      await other.create('new', Buffer.from('other'));
+      harness.http.faultOf = first(1, 'lost-answer', (request) => engine.isWrite(request));
+      expect(await failureOf(() => store.create('new', record))).toMatchObject({ code: 'exists' });
+      expect((await store.get('new')).toString()).toBe('other');
+    });
+
+    it('never acknowledges a key that does not read back', async () => {
+      let written = false;
+      harness.http.faultOf = (request) => {
+        if (engine.isWrite(request)) written = true;
+        else if (written && engine.isForKeys(request)) return { status: 503, body: 'down' };
+        return undefined;
+      };
+      expect(await failureOf(() => store.create('new', record))).toMatchObject({ code: 'unavailable' });
+    });
+
+    it('lets one of many creators at several servers win, with throttling and lost answers between', async () => {
+      let count = 0;
+      harness.http.faultOf = (request) => {
+        if (!engine.isForKeys(request)) return undefined;
+        const turn = count++ % 7;
+        if (turn === 2) return { status: 429, headers: { 'retry-after': '1' }, body: '{}' };
+        return turn === 5 ? 'lost-answer' : undefined;
+      };
+      const servers = Array.from({ length: 4 }, () => harness.open({ ...patient, budgetMs: 600_000 }));
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 40 }, (_, i) => (servers[i % 4] ?? store).create('new', Buffer.from(`record ${i}`))),
+      );
+      const winners = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [`record ${i}`] : []));
+      const seen = await Promise.all(servers.map(async (server) => (await server.get('new')).toString()));
+      expect(winners).toHaveLength(1);
+      expect(new Set(seen)).toEqual(new Set(winners));
+    });
+
+    it('logs in again when its token is taken no more', async () => {
+      await harness.revokeTokens?.();
+      expect(await store.get('kept')).toEqual(record);
+    });
+
+    it.each(engine.permissions)('names what is lacking: %s needs %s', async (call, permission, words) => {
+      await harness.deny(permission);
+      const error = await failureOf(calls[call]);
+      expect(error.code).toBe('refused');
+      expect(error.message).toContain(words);
+      if (call !== 'list') expect(error.message).toContain(call === 'create' ? '"new"' : '"kept"');
+      expect(error.message).toContain(new URL(harness.http.url).host);
+    });
+
+    it('names no secret in an error', async () => {
+      const errors = [];
+      for (const fault of [
+        { status: 500, body: 'down' },
+        { status: 200, body: 'nonsense' },
+        { status: 200, body: '{}' },
+      ]) {
+        harness.http.faultOf = () => fault;
+        for (const call of Object.values(calls)) errors.push(await call().catch((error: unknown) => error));
+        // Also from one that has not logged in.
+        errors.push(
+          await harness
+            .open(patient)
+            .get('kept')
+            .catch((error: unknown) => error),
+        );
+      }
+      const told = inspect(errors, { depth: 10 });
+      for (const secret of [...engine.secrets, 'record-of-a-key']) expect(told).not.toContain(secret);
+    });
+  });
+}
+
+async function failureOf(call: () => Promise<unknown>): Promise<KeyStoreError> {
+  const outcome = await call().catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(KeyStoreError);
+  return outcome as KeyStoreError;
+}

@@ -1,0 +1,31 @@
+import { makeProgram } from '../../../keysvc/commands/program.ts';
+import type { Terminal } from '../../../keysvc/commands/terminal.ts';
+
+interface Ran {
+  readonly output: string;
+  /** What was told besides the result. */
+  readonly told: string;
+}
+
+/** Runs a command in this process. Rejects as it does. */
+export async function runCommand(
+  args: readonly string[],
+  options: Partial<Omit<Terminal, 'readInput'>> & { readonly input?: string } = {},
+): Promise<Ran> {
+  const written: (string | Uint8Array)[] = [];
+  let told = '';
+  const program = makeProgram({
+    environment: {},
+    isTerminal: false,
+    write: (text) => written.push(text),
+    tell: (text) => (told += text),
+    askSecret: () => Promise.resolve(undefined),
+    readInput: () => Promise.resolve(Buffer.from(options.input ?? '')),
+    interrupted: new AbortController().signal,
+    ...options,
+  });
+  for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
+    command.exitOverride().configureOutput({ writeErr: () => undefined });
+  await program.parseAsync(['node', 'keysvc', ...args]);
+  return { output: Buffer.concat(written.map((part) => Buffer.from(part))).toString(), told };
+}
