@@ -1,7 +1,6 @@
 import { BodyMemory } from '../platform/body-memory.ts';
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
 import { Connections } from '../platform/connections.ts';
@@ -21,14 +20,12 @@ import { TaskReport } from './maintenance/background-tasks.ts';
 import { keepChecking } from './keep-checking.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { keepSealing } from './keep-sealing.ts';
-import { reach, starting } from './reach.ts';
-import type { Waiting } from './reach.ts';
+import { reach, starting, type Waiting } from './reach.ts';
 import { joinReplicas } from './join-replicas.ts';
-import { openServices } from './services.ts';
-import type { Services } from './services.ts';
+import { openServices, type Services } from './services.ts';
 import type { Role, Tell, ThreadOptions } from './thread-messages.ts';
 import { warnOfPolicies } from './warn-of-policies.ts';
-import { createUsageReader } from './usage/usage-reader.ts';
+import { createUsageReader } from './observability/usage/usage-record.ts';
 
 /** A slow client may take this long for a request's head, milliseconds. */
 const headersTimeout = 60_000;

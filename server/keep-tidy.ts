@@ -1,18 +1,17 @@
 import type { Logger } from '../platform/logger.ts';
-import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from './objects/sweeper.ts';
+import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from './objects/garbage-collection.ts';
 import { fencedRecords } from './replicas/fenced-records.ts';
-import { LeaseLost } from './replicas/lease.ts';
-import type { Hold, Lease } from './replicas/lease.ts';
+import { LeaseLost, type Hold, type Lease } from './replicas/lease.ts';
 import { repeated } from './replicas/repeated.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import { noKeySource } from './encryption/no-key-source.ts';
 import type { TaskReport } from './maintenance/background-tasks.ts';
-import { resealRound } from './maintenance/reseal.ts';
-import { sealOldDigests } from './maintenance/seal-old-digests.ts';
-import { scrubRound } from './maintenance/scrub.ts';
+import { resealRound } from './maintenance/rewrap/rewrap.ts';
+import { sealOldDigests } from './maintenance/rewrap/seal-old-digests.ts';
+import { scrubRound } from './maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from './store/record-store.ts';
-import { usageRounds } from './usage/usage-rounds.ts';
+import { usageRounds } from './observability/usage/count-usage.ts';
 
 /**
  * Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. Rounds for removals come twice in that

@@ -1,6 +1,6 @@
 import type { Logger } from '../platform/logger.ts';
 import type { RequestEvents } from './access/request-events.ts';
-import type { AuditTargetSums } from './audit/audit-tally.ts';
+import type { AuditTargetSums } from './observability/audit/audit-tally.ts';
 import type { Tell, ThreadOptions } from './thread-messages.ts';
 
 export interface OpenAuditFeed {
@@ -18,9 +18,9 @@ export async function openAuditFeed(
 ): Promise<OpenAuditFeed | undefined> {
   if (audit === undefined) return undefined;
   const [{ AuditFeed }, { AuditTally }, { auditTargets }] = await Promise.all([
-    import('./audit/audit-feed.ts'),
-    import('./audit/audit-tally.ts'),
-    import('./audit/audit-targets.ts'),
+    import('./observability/audit/audit-feed.ts'),
+    import('./observability/audit/audit-tally.ts'),
+    import('./observability/audit/audit-target.ts'),
   ]);
   const tally = new AuditTally(audit.memory, auditTargets(settings.audit));
   const feed = new AuditFeed({

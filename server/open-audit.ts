@@ -1,7 +1,7 @@
 import type { Logger } from '../platform/logger.ts';
 import type { ServerSettings } from '../platform/settings/server-settings.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import type { AuditLog } from './audit/audit-log.ts';
+import type { AuditLog } from './observability/audit/audit-log.ts';
 
 /** The audit log of the process. */
 export interface ProcessAudit extends AuditLog {
@@ -16,9 +16,9 @@ export interface ProcessAudit extends AuditLog {
  */
 export async function openAudit({ audit: settings }: ServerSettings, log: Logger): Promise<ProcessAudit | undefined> {
   if (settings.file === undefined && settings.webhooks.length === 0) return undefined;
-  const { openAuditLog } = await import('./audit/audit-log.ts');
-  const { auditTargets } = await import('./audit/audit-targets.ts');
-  const { auditTallyMemory } = await import('./audit/audit-tally.ts');
+  const { openAuditLog } = await import('./observability/audit/audit-log.ts');
+  const { auditTargets } = await import('./observability/audit/audit-target.ts');
+  const { auditTallyMemory } = await import('./observability/audit/audit-tally.ts');
   const targets = auditTargets(settings);
   const memory = auditTallyMemory(targets.length);
   let deployment = '';

@@ -3,8 +3,8 @@ import packageJson from '../package.json' with { type: 'json' };
 import type { RequestHandler } from './access/answer.ts';
 import type { RequestEvents } from './access/request-events.ts';
 import type { AssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
-import { traceSettings } from './tracing/trace-settings.ts';
-import type { Stores } from './tracing/traced-stores.ts';
+import { traceSettings } from './observability/tracing/trace-settings.ts';
+import type { Stores } from './observability/tracing/traced-stores.ts';
 
 /** What of a thread is traced. */
 export interface RequestTracing {
@@ -26,8 +26,8 @@ export async function openRequestTracing(
   if (settings === undefined) return undefined;
   for (const warning of settings.warnings) log.warn(warning);
   const [{ openTracing }, { traced }] = await Promise.all([
-    import('./tracing/open-tracing.ts'),
-    import('./tracing/traced-stores.ts'),
+    import('./observability/tracing/tracing.ts'),
+    import('./observability/tracing/traced-stores.ts'),
   ]);
   const opened = openTracing(settings, packageJson.version);
   const { tracing } = opened;

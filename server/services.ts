@@ -4,14 +4,11 @@ import { openKeyServiceClient } from '../platform/key-service-client.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../platform/settings/server-settings.ts';
 import { oneKey } from './admin/one-key.ts';
 import type { KeyAdministration } from './admin/key-administration.ts';
-import { createAccess } from './access/access.ts';
-import type { AccessRoom } from './access/access.ts';
-import { createAuthenticator } from './access/authenticate.ts';
-import type { Authenticate } from './access/authenticate.ts';
+import { createAccess, type AccessRoom } from './access/access.ts';
+import { createAuthenticator, type Authenticate } from './access/authenticate.ts';
 import type { ConfiguredDirectory } from './access/ldap/configured-directory.ts';
 import type { OpenIdProviders } from './access/openid-providers.ts';
-import { policiesOf } from './access/policy-source.ts';
-import type { PolicySource } from './access/policy-source.ts';
+import { policiesOf, type PolicySource } from './access/policy-source.ts';
 import { keyServiceKeys } from './encryption/key-service-keys.ts';
 import { type DigestKeys, digestKeys } from './encryption/digest-keys.ts';
 import type { KeySource } from './encryption/key-source.ts';
@@ -20,22 +17,24 @@ import { secretKeySource } from './encryption/secret-key-source.ts';
 import type { SealedRecordStore } from './encryption/sealed-record-store.ts';
 import { sealedRecords } from './encryption/sealed-records.ts';
 import { openIdentities } from './identities/open-identities.ts';
-import { openIdentityServices } from './identity-services.ts';
-import type { IdentityServices } from './identity-services.ts';
-import { bucketPolicies } from './objects/bucket-policies.ts';
-import type { Seats } from './objects/hashing/seats.ts';
+import { openIdentityServices, type IdentityServices } from './identity-services.ts';
+import { bucketPolicies } from './objects/buckets/bucket-policies.ts';
+import type { Seats } from './objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './open-request-tracing.ts';
 import type { ObjectLayer } from './objects/object-layer.ts';
 import { createObjectLayer } from './objects/objects.ts';
 import type { BlobStore } from './store/blob-store.ts';
 import type { RecordStore } from './store/record-store.ts';
-import { createAssumeRoleWithLdapIdentity } from './sts/assume-role-with-ldap-identity.ts';
-import type { AssumeRoleWithLdapIdentity } from './sts/assume-role-with-ldap-identity.ts';
-import { createAssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
-import type { AssumeRoleWithWebIdentity } from './sts/assume-role-with-web-identity.ts';
+import {
+  createAssumeRoleWithLdapIdentity,
+  type AssumeRoleWithLdapIdentity,
+} from './sts/assume-role-with-ldap-identity.ts';
+import {
+  createAssumeRoleWithWebIdentity,
+  type AssumeRoleWithWebIdentity,
+} from './sts/assume-role-with-web-identity.ts';
 import type { ThreadOptions } from './thread-messages.ts';
-import { openThreadStores } from './thread-stores.ts';
-import type { ThreadStores } from './thread-stores.ts';
+import { openThreadStores, type ThreadStores } from './thread-stores.ts';
 
 /** What a thread works with: its own handles on the stores and the key service, and the rooms over them. */
 export interface Services {

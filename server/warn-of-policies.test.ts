@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testIdentities } from './identities/testing.ts';
 import { identityKeys } from './identities/identity-keys.ts';
-import { testLayer } from './objects/testing.ts';
+import { testLayer } from '../test/support/objects/test-layer.ts';
 import { warnOfPolicies } from './warn-of-policies.ts';
 
 const tagged = (changes: object = {}) =>

@@ -1,6 +1,5 @@
 import { displayNameOf } from '../access/subject-of.ts';
-import { namedSizes } from '../usage/size-intervals.ts';
-import type { BucketUsage } from '../usage/usage.ts';
+import { namedSizes, type BucketUsage } from '../observability/usage/usage.ts';
 import { accessToBucket } from './bucket-access.ts';
 import { adminPath } from './admin-path.ts';
 import { effectivePolicy } from './effective-policy.ts';

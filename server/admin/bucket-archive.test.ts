@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { testLayer } from '../objects/testing.ts';
+import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { exportBuckets } from './export-buckets.ts';
 import { importBuckets } from './import-buckets.ts';
 import { readZip } from './zip/read-zip.ts';

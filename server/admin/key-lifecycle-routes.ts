@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type KeyLifecycle, RotationUnderWay } from '../maintenance/key-lifecycle.ts';
-import { KeyInUse } from '../maintenance/remove-key.ts';
+import { type KeyLifecycle, RotationUnderWay, KeyInUse } from '../maintenance/rewrap/key-lifecycle.ts';
 import { AdminError } from './admin-error.ts';
 import { cofferPath } from './admin-path.ts';
 import type { KeyAdministration } from './key-administration.ts';

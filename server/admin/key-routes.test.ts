@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createKeyLifecycle } from '../maintenance/key-lifecycle.ts';
-import { put, testLayer } from '../objects/testing.ts';
-import { readResealState, writeResealState } from '../maintenance/reseal-state.ts';
+import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
+import { put, testLayer } from '../../test/support/objects/test-layer.ts';
+import { readResealState, writeResealState } from '../maintenance/rewrap/rewrap-state.ts';
 import { adminTest } from './testing.ts';
 
 const kms = (keyName: string) => ({ encryption: { scheme: 'SSE-KMS', keyName } }) as const;

@@ -1,4 +1,4 @@
-import type { Usage } from '../usage/usage.ts';
+import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { DirectoryState } from './directory-state.ts';
 import type { KeyServiceState } from './key-service-calls.ts';

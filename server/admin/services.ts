@@ -10,11 +10,11 @@ import type { TemporaryCredentialsStore } from '../access/temporary-credentials.
 import type { Identities } from '../identities/identities.ts';
 import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
 import type { StoredConfigurations } from '../identity-providers/stored-configurations.ts';
-import type { KeyLifecycle } from '../maintenance/key-lifecycle.ts';
+import type { KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
-import type { UsageReader } from '../usage/usage-reader.ts';
+import type { UsageReader } from '../observability/usage/usage-record.ts';
 import type { KeyAdministration } from './key-administration.ts';
 import type { ExportedBuckets } from './export-buckets.ts';
 import type { ImportingBuckets } from './import-buckets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Usage } from '../usage/usage.ts';
+import type { Usage } from '../observability/usage/usage.ts';
 import { adminTest } from './testing.ts';
 
 const sizes = [1, 0, 0, 0, 1];

@@ -1,6 +1,5 @@
-import { namedSizes } from '../usage/size-intervals.ts';
-import { CountTooSlow, type UsageReader } from '../usage/usage-reader.ts';
-import type { StoredSums, Usage } from '../usage/usage.ts';
+import { namedSizes, type StoredSums, type Usage } from '../observability/usage/usage.ts';
+import { CountTooSlow, type UsageReader } from '../observability/usage/usage-record.ts';
 import { AdminError } from './admin-error.ts';
 import { adminPath, cofferPath } from './admin-path.ts';
 import { type AdminAnswer, type AdminCall, json, type Route } from './route.ts';

@@ -1,8 +1,7 @@
 import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
-import { answerHealth } from './health.ts';
-import type { Readiness } from './health.ts';
-import { isMetricsPath } from '../metrics/metrics-handler.ts';
+import { answerHealth, type Readiness } from './health.ts';
+import { isMetricsPath } from '../observability/metrics/metrics-handler.ts';
 import { NotServing } from './not-serving.ts';
 
 /** The rooms behind the S3 port. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { connectRaw } from '../../test/harness/raw-http.ts';
 import { createAuthenticator } from '../access/authenticate.ts';
-import { testLayer } from '../objects/testing.ts';
+import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createStsHandler } from '../sts/create-sts-handler.ts';
 import { createDispatch } from './dispatch.ts';

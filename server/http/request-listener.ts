@@ -6,7 +6,7 @@ import type { Answer, RequestHandler } from '../access/answer.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
 import { createSourceFinder, type FindSource } from '../access/source-address.ts';
 import type { FinishedRequest, RequestEvents } from '../access/request-events.ts';
-import type { RequestMeasure } from '../metrics/request-measure.ts';
+import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
 import { asS3Error } from '../s3/as-s3-error.ts';
 import { answerError } from '../s3/error-answer.ts';
 import { answerAdminError } from './admin-error-answer.ts';

@@ -1,13 +1,13 @@
 import { dirname, join } from 'node:path';
-import { quarantined, type QuarantinedObject } from '../objects/quarantine.ts';
+import { quarantined, type QuarantinedObject } from '../objects/operations/quarantine.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { isReadOnly, setReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
-import type { Finding } from './finding.ts';
-import { readScrubState, type ScrubState } from './scrub-state.ts';
+import type { Finding } from './verify/finding.ts';
+import { readScrubState, type ScrubState } from './verify/scrub.ts';
 import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
-import { verifyStores, type VerifySummary } from './verify-stores.ts';
+import { verifyStores, type VerifySummary } from './verify/verify-stores.ts';
 
 /** What a server that runs does with its own stores when an administrator asks. */
 export interface Maintenance {

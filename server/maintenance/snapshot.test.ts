@@ -1,19 +1,18 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { body, put, randomBody, testLayer, type TestLayer } from '../objects/testing.ts';
-import { drainRemovals } from '../objects/sweeper.ts';
+import { body, put, randomBody, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
+import { drainRemovals } from '../objects/garbage-collection.ts';
 import { openDataFolder, type DataFolder } from '../store/data-folder.ts';
 import { openFilesBlobStore } from '../store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../store/lmdb/lmdb-record-store.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import type { Finding } from './finding.ts';
-import { restoreSnapshot } from './restore.ts';
-import { takeSnapshot } from './snapshot.ts';
-import { allBlockSums, filledLayer, makeOlder } from './testing.ts';
-import { verifyStores } from './verify-stores.ts';
+import type { Finding } from './verify/finding.ts';
+import { restoreSnapshot, takeSnapshot } from './snapshot.ts';
+import { allBlockSums, filledLayer, makeOlder } from '../../test/support/maintenance/filled-layer.ts';
+import { verifyStores } from './verify/verify-stores.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
 let folder: string;

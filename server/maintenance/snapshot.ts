@@ -1,16 +1,36 @@
+import { constants } from 'node:fs';
+import { chmod, copyFile, link, mkdir, readFile, rename, rm, stat, opendir, readdir, rmdir } from 'node:fs/promises';
+import { syncFile, makeDurableFolder, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { holdRemovals } from '../objects/removal-hold.ts';
+import { dirname, join, resolve } from 'node:path';
+import { holdRemovals } from '../objects/garbage-collection.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { markerName } from '../store/deployment/blobs-marker.ts';
-import { makeDurableFolder, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { openLmdbRecordStore } from '../store/lmdb/lmdb-record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { linkOrCopy } from './link-or-copy.ts';
-import { referredBlobs } from './referred-blobs.ts';
+import { referredBlobs } from './verify/blob-references.ts';
 
-export interface SnapshotOptions {
+/** What file systems say that have no links, or not to there. */
+const noLinks = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** A second name for a file that is never changed, which takes no room; a copy where that cannot be. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && noLinks.has(String(error.code)))) throw error;
+    await durableCopy(from, to);
+  }
+}
+
+/** A copy of its own, by reference where the file system can. The name is not durable yet. */
+async function durableCopy(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  await chmod(to, 0o600);
+  await syncFile(to);
+}
+
+interface SnapshotOptions {
   /** Of the process that serves the records, or has locked their folder. */
   readonly records: RecordStore;
   /** The data folder that holds records and blobs. */
@@ -127,4 +147,50 @@ async function exists(path: string): Promise<boolean> {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** What opening a snapshot leaves in it: nothing that a data folder needs. */
+const leftOut = new Set(['lock', 'lock.mdb', 'snapshot.json']);
+
+/**
+ * Makes a data folder of a snapshot, which stays as it is: its files are copied and not linked. The folder has its name only when all
+ * of it is durable. The snapshot should have been verified.
+ */
+export async function restoreSnapshot(snapshot: string, folder: string): Promise<void> {
+  const target = resolve(folder);
+  await refuseUnlessEmpty(target);
+  await makeDurableFolder(dirname(target));
+  const partial = `${target}.partial-${randomUUID()}`;
+  try {
+    await copyFolder(resolve(snapshot), partial);
+    await rmdir(target).catch(() => undefined);
+    await rename(partial, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  for await (const entry of await opendir(from)) {
+    if (leftOut.has(entry.name)) continue;
+    if (entry.isDirectory()) await copyFolder(join(from, entry.name), join(to, entry.name));
+    else await durableCopy(join(from, entry.name), join(to, entry.name));
+  }
+  await syncFolder(to);
+}
+
+async function refuseUnlessEmpty(folder: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    throw error;
+  }
+  if (names.length > 0) {
+    throw new SnapshotError(`${folder} holds something already: name a folder that is empty, or does not exist yet`);
+  }
 }

@@ -4,31 +4,33 @@ import { type DigestKeys, noDigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './bucket-encryption.ts';
-import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from './bucket-policy.ts';
-import { deleteBucketTags, getBucketTags, putBucketTags } from './bucket-tags.ts';
-import { createBucket, headBucket, listBuckets } from './buckets.ts';
-import { copyObject } from './copy-object.ts';
-import { deleteBucket } from './delete-bucket.ts';
-import { deleteObject } from './delete-object.ts';
-import type { Environment } from './environment.ts';
-import { getIntactObject, headIntactObject } from './intact-object.ts';
-import type { Seats } from './hashing/seats.ts';
-import { listObjects } from './list-objects.ts';
-import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
+import {
+  deleteBucketEncryption,
+  getBucketEncryption,
+  putBucketEncryption,
+  deleteBucketPolicy,
+  getBucketPolicy,
+  putBucketPolicy,
+  deleteBucketTags,
+  getBucketTags,
+  putBucketTags,
+} from './buckets/bucket-configuration.ts';
+import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
+import { copyObject } from './operations/copy-object.ts';
+import { deleteObject } from './operations/delete-object.ts';
+import { type Environment, pooledRandom, Turns } from './context.ts';
+import { getIntactObject, headIntactObject } from './operations/get-object.ts';
+import type { Seats } from './hashing/buffer-slots.ts';
+import { listObjects } from './operations/list-objects.ts';
+import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from './multipart/multipart-uploads.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
-import { createMultipartUpload } from './multipart/create-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
-import { listParts } from './multipart/list-parts.ts';
-import { copyPart, putPart } from './multipart/put-part.ts';
-import { uploadEncryption } from './multipart/upload-encryption.ts';
+import { listParts, copyPart, putPart } from './multipart/parts.ts';
 import type { ObjectLayer } from './object-layer.ts';
-import { putObject } from './put-object.ts';
-import { pooledRandom } from './random-pool.ts';
-import { DecodedBuckets } from './records/decoded-buckets.ts';
-import { type Reserve, spaceCheck, type Volumes } from './space-check.ts';
-import { translateFailure } from './translate-failure.ts';
-import { Turns } from './turns.ts';
+import { putObject } from './operations/put-object.ts';
+import { DecodedBuckets } from './records/bucket-record.ts';
+import { type Reserve, spaceCheck, type Volumes } from './operations/space-check.ts';
+import { translateFailure } from './operations/translate-failure.ts';
 
 export interface ObjectLayerOptions {
   readonly records: RecordStore;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { put } from '../objects/testing.ts';
+import { put } from '../../test/support/objects/test-layer.ts';
 import { testCalls } from './testing-calls.ts';
 
 describe('ListBuckets', () => {

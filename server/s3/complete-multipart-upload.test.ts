@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { randomBody } from '../objects/testing.ts';
+import { randomBody } from '../../test/support/objects/test-layer.ts';
 import { testCalls, type Reply } from './testing-calls.ts';
 
 const pieces = [randomBody(5 * 1024 * 1024), randomBody(1_000)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { body, put } from '../objects/testing.ts';
+import { body, put } from '../../test/support/objects/test-layer.ts';
 import { testCalls, type TestCalls } from './testing-calls.ts';
 
 const old = 'Sat, 01 Jan 2000 00:00:00 GMT';

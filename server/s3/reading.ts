@@ -1,7 +1,7 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer } from '../access/answer.ts';
 import type { ObjectInfo } from '../objects/object-layer.ts';
-import { resolveRange } from '../objects/resolve-range.ts';
+import { resolveRange } from '../objects/operations/resolve-range.ts';
 import { emptyAnswer, quoted } from './answers.ts';
 import { parseRange } from './byte-range.ts';
 import { ifRangeHolds } from './conditions.ts';

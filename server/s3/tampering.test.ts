@@ -4,7 +4,7 @@ import { PACKAGE_SIZE, TAG_SIZE } from '../encryption/package-layout.ts';
 import { decodeBody, encodeBody } from '../objects/records/body-record.ts';
 import { decodeObject, encodeObject, type ObjectRecord } from '../objects/records/object-record.ts';
 import { recordKeys } from '../objects/records/record-keys.ts';
-import { put, readAll, testLayer, type TestLayer } from '../objects/testing.ts';
+import { put, readAll, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
 import { asS3Error } from './as-s3-error.ts';

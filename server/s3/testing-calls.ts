@@ -1,7 +1,7 @@
 import type { Answer } from '../access/answer.ts';
 import type { AccessRequest } from '../access/principal.ts';
 import type { Pieces } from '../../platform/pieces.ts';
-import { testLayer, type TestLayer } from '../objects/testing.ts';
+import { testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
 import { createS3Api, type S3Services } from './s3-api.ts';
 
 export interface Reply {

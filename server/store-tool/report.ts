@@ -1,4 +1,4 @@
-import type { Finding } from '../maintenance/finding.ts';
+import type { Finding } from '../maintenance/verify/finding.ts';
 
 /** Where a command writes, and what it is told. */
 export interface Io {

@@ -21,8 +21,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
   'server/maintenance': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
-  // How much is stored, by bucket.
-  'server/usage': ['server/maintenance', 'server/objects', 'server/store', 'platform', 'protocol'],
   'server/store-tool': [
     'server/maintenance',
     'server/objects',
@@ -37,15 +35,21 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   // Configurations of providers that the server keeps itself.
   'server/identity-providers': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
   'server/s3': ['server/access', 'server/objects', 'server/encryption', 'platform', 'protocol'],
-  'server/metrics': ['server/access', 'server/usage', 'platform', 'protocol'],
-  // How long what took, for who traces requests over several programs.
-  'server/tracing': ['server/access', 'server/encryption', 'server/store', 'platform', 'protocol'],
-  // Who did what, and where that is written.
-  'server/audit': ['server/access', 'server/identities', 'platform', 'protocol'],
+  // What happens and how much is stored: metrics, traces, the audit log, usage by bucket.
+  'server/observability': [
+    'server/access',
+    'server/identities',
+    'server/maintenance',
+    'server/objects',
+    'server/encryption',
+    'server/store',
+    'platform',
+    'protocol',
+  ],
   'server/sts': ['server/access', 'server/identities', 'server/encryption', 'platform', 'protocol'],
   'server/admin': [
     'server/maintenance',
-    'server/usage',
+    'server/observability',
     'server/access',
     'server/identities',
     'server/identity-providers',
@@ -58,7 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/console/contract',
     // The rules of administration are the admin API's: the console asks the same functions.
     'server/admin',
-    'server/usage',
+    'server/observability',
     'server/identity-providers',
     'server/sts',
     'server/access',
@@ -77,7 +81,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/sts',
     'server/admin',
     'server/console',
-    'server/metrics',
+    'server/observability',
     'server/access',
     'platform',
     'protocol',
@@ -89,14 +93,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'sts',
       'admin',
       'console',
-      'metrics',
-      'audit',
-      'tracing',
+      'observability',
       'access',
       'identities',
       'identity-providers',
       'maintenance',
-      'usage',
       'objects',
       'encryption',
       'replicas',
@@ -119,7 +120,13 @@ export function forbidden(from: string, to: string): string | undefined {
   const [source, target] = [roomOf(from), roomOf(to)];
   // Every program tells its version.
   if (to === 'package.json') return undefined;
-  if (source === undefined || source === target || from.endsWith('.test.ts') || from.endsWith('.conformance.ts'))
+  if (
+    source === undefined ||
+    source === target ||
+    from.endsWith('.test.ts') ||
+    from.endsWith('.conformance.ts') ||
+    /\/testing(-\w+)?\.ts$/.test(from)
+  )
     return undefined;
   if (target === undefined) return `${from} imports ${to}, which is in no room`;
   const allowed = rooms[source] ?? [];

@@ -1,6 +1,6 @@
-import { isLoss, type Finding } from '../../server/maintenance/finding.ts';
-import { verifyStores } from '../../server/maintenance/verify-stores.ts';
-import { drainRemovals, sweepOrphans } from '../../server/objects/sweeper.ts';
+import { isLoss, type Finding } from '../../server/maintenance/verify/finding.ts';
+import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
+import { drainRemovals, sweepOrphans } from '../../server/objects/garbage-collection.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';

@@ -12,7 +12,7 @@ import { listen } from '../../platform/listen.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { keyServiceKeys } from '../../server/encryption/key-service-keys.ts';
 import { FakeKeyService } from '../../server/encryption/testing.ts';
-import { body, put, testLayer, type TestLayer } from '../../server/objects/testing.ts';
+import { body, put, testLayer, type TestLayer } from '../support/objects/test-layer.ts';
 import { freePort } from '../harness/free-port.ts';
 
 const hour = 3_600_000;

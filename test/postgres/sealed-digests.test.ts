@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { sealOldDigests } from '../../server/maintenance/seal-old-digests.ts';
-import { openDataFolder } from '../../server/store/data-folder.ts';
-import type { DataFolder } from '../../server/store/data-folder.ts';
+import { sealOldDigests } from '../../server/maintenance/rewrap/seal-old-digests.ts';
+import { openDataFolder, type DataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';

@@ -4,7 +4,7 @@
  */
 import { noKeySource } from '../../server/encryption/no-key-source.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
-import { verifyStores } from '../../server/maintenance/verify-stores.ts';
+import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
 import type { ObjectLayer } from '../../server/objects/object-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';

@@ -2,14 +2,13 @@ import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { sweepOrphans } from '../../server/objects/sweeper.ts';
+import { sweepOrphans } from '../../server/objects/garbage-collection.ts';
 import { openBlobStore, openRecordStore } from '../../server/store/open-stores.ts';
 import { adminCall } from '../harness/admin-call.ts';
 import { s3Client } from '../harness/s3-client.ts';
 import { signByHand } from '../harness/sign-by-hand.ts';
 import type { RunningServer } from '../harness/start-server.ts';
-import { newDeployment } from './deployment.ts';
-import type { Deployment } from './deployment.ts';
+import { newDeployment, type Deployment } from './deployment.ts';
 
 const env = { SVC_PROMETHEUS_AUTH_TYPE: 'public' };
 const log = createLogger({ name: 'test', level: 'error' });

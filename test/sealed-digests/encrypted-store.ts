@@ -9,7 +9,7 @@ import { sealedRecords } from '../../server/encryption/sealed-records.ts';
 import { FakeKeyService } from '../../server/encryption/testing.ts';
 import type { Checksum, ObjectLayer, RequestedEncryption } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
-import { put } from '../../server/objects/testing.ts';
+import { put } from '../support/objects/test-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { DigestSearch } from '../harness/find-digests.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CustomerKey } from '../../server/encryption/customer-key.ts';
-import { resealObject } from '../../server/maintenance/reseal-records.ts';
+import { resealObject } from '../../server/maintenance/rewrap/rewrap-records.ts';
 import type { RequestedEncryption } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { MemoryBlobStore } from '../../server/store/memory/memory-blob-store.ts';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +8,10 @@ import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sd
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../server/audit/audit-entry.ts';
+import type { AuditEntry } from '../../server/observability/audit/audit-entry.ts';
 import { adminCall } from '../harness/admin-call.ts';
 import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
 
 const generous = { timeout: 60_000 };
 

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeOlder } from '../../server/maintenance/testing.ts';
+import { makeOlder } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
 import { freePort } from '../harness/free-port.ts';
 import { s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer, StartOptions } from '../harness/start-server.ts';
+import { startServer, untilReady, type RunningServer, type StartOptions } from '../harness/start-server.ts';
 
 const Bucket = 'bucket';
 let base: string;

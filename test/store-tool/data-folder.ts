@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { filledLayer, makeOlder } from '../../server/maintenance/testing.ts';
-import { body, put } from '../../server/objects/testing.ts';
+import { filledLayer, makeOlder } from '../support/maintenance/filled-layer.ts';
+import { body, put } from '../support/objects/test-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';

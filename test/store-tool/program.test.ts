@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LARGE } from '../../server/maintenance/testing.ts';
+import { LARGE } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { temporaryFolder } from '../../server/store/temporary-folder.ts';
 import { countBlobs, damageBlobs, makeDataFolder } from './data-folder.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { allBlockSums } from '../../server/maintenance/testing.ts';
+import { allBlockSums } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
 import { temporaryFolder } from '../../server/store/temporary-folder.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
 import type { Bucket, BucketEncryption } from '../../objects/object-layer.ts';
-import type { BucketUsage } from '../../usage/usage.ts';
+import type { BucketUsage } from '../../observability/usage/usage.ts';
 import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Gate, readForm, type Visit } from './authorize.ts';

@@ -9,7 +9,7 @@ import type {
   ObjectPage,
   PrefixDeletion,
 } from '../contract/answers.ts';
-import { usageRounds } from '../../usage/usage-rounds.ts';
+import { usageRounds } from '../../observability/usage/count-usage.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let provider: OpenIdProviderDouble;

@@ -1,5 +1,4 @@
-import { CRC32C_POLYNOMIAL } from './crc-32c.ts';
-import { CRC64NVME_POLYNOMIAL } from './crc-64-nvme.ts';
+import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from './hasher.ts';
 
 /** A reflected CRC that starts and ends with an exclusive or of all ones. */
 interface CrcKind {

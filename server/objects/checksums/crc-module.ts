@@ -1,4 +1,3 @@
-import { crcTables } from './crc-tables.ts';
 import {
   end,
   get,
@@ -15,6 +14,23 @@ import {
   unsigned,
   WebAssembly,
 } from './wasm-assembly.ts';
+
+/**
+ * Tables of a reflected CRC for slicing: table k gives what a byte contributes when k more bytes follow it in the same step.
+ */
+function crcTables(polynomial: bigint, count: number): bigint[][] {
+  const first = Array.from({ length: 256 }, (_, byte) => {
+    let crc = BigInt(byte);
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc & 1n) === 1n ? (crc >> 1n) ^ polynomial : crc >> 1n;
+    return crc;
+  });
+  const tables = [first];
+  while (tables.length < count) {
+    const last = tables[tables.length - 1] ?? first;
+    tables.push(last.map((crc) => (crc >> 8n) ^ (first[Number(crc & 255n)] ?? 0n)));
+  }
+  return tables;
+}
 
 /**
  * Reflected CRCs of up to 64 bits in WebAssembly, assembled here: it has integers of 64 bits, which JavaScript has not. Sixteen bytes a

@@ -1,8 +1,119 @@
+import {
+  BELL,
+  controlWord,
+  HANDED,
+  HASHED,
+  LANES,
+  PIECES,
+  ringWord,
+  tailAddress,
+  memoryBytes,
+  seatsOf,
+  SHARE,
+} from './layout.ts';
+import { BLOCK, type HashLanes, md5Lanes } from './md5-module.ts';
 import { PAGE, WebAssembly } from '../checksums/wasm-assembly.ts';
-import { memoryBytes, seatsOf, SHARE } from './layout.ts';
-import { md5Lanes } from './md5-module.ts';
-import { HashingRounds } from './rounds.ts';
-import { Seats } from './seats.ts';
+import { Seats } from './buffer-slots.ts';
+
+/** Streams that are hashed at once. */
+const WIDTH = 4;
+/** Blocks after which others are looked for that came meanwhile: 64 KiB. */
+const BLOCKS_AT_ONCE = 1024;
+const URGENT = PIECES - 1;
+
+/** Takes what was handed over at each seat in its order, and hashes the streams of several seats at once. */
+export class HashingRounds {
+  readonly #words: Int32Array;
+  readonly #update: HashLanes;
+  readonly #seats: number;
+  /** Of each seat: bytes of what it handed over first that are hashed. */
+  readonly #done: Int32Array;
+  /** The seat that is looked at first: the next one each time. */
+  #turn = 0;
+
+  constructor(memory: SharedArrayBuffer, seats: number, update: HashLanes) {
+    this.#words = new Int32Array(memory);
+    this.#seats = seats;
+    this.#update = update;
+    this.#done = new Int32Array(seats);
+  }
+
+  /** Hashes some blocks of up to four streams. False where there is nothing to hash. */
+  next(): boolean {
+    const ready = this.#ready();
+    if (ready.length < WIDTH && !ready.some((seat) => this.#cannotWait(seat))) return false;
+    let blocks = BLOCKS_AT_ONCE;
+    const addresses = ready.map((seat) => {
+      const { address, left } = this.#first(seat);
+      blocks = Math.min(blocks, left / BLOCK);
+      return address;
+    });
+    for (const [lane, seat] of ready.entries()) this.#copy(controlWord(seat), 1, LANES / 4 + lane, WIDTH);
+    // A lane without a stream goes over the bytes of the first.
+    const [first = 0, second = first, third = first, fourth = first] = addresses;
+    this.#update(first, second, third, fourth, blocks);
+    for (const [lane, seat] of ready.entries()) {
+      this.#copy(LANES / 4 + lane, WIDTH, controlWord(seat), 1);
+      this.#advance(seat, blocks * BLOCK);
+    }
+    this.#turn = ((ready.at(-1) ?? 0) + 1) % this.#seats;
+    return true;
+  }
+
+  /**
+   * Four streams cost what one does: so one waits for others, but no longer than its client has pieces left to fill, and not at its end.
+   */
+  #cannotWait(seat: number): boolean {
+    const control = controlWord(seat);
+    const handed = this.#words[control + HANDED] ?? 0;
+    const outstanding = (handed - (this.#words[control + HASHED] ?? 0)) | 0;
+    return outstanding >= URGENT || this.#words[ringWord(seat, handed - 1)] === tailAddress(seat);
+  }
+
+  /** Until the bell has rung since it was `seen`. */
+  wait(seen: number): void {
+    Atomics.wait(this.#words, BELL, seen);
+  }
+
+  bell(): number {
+    return Atomics.load(this.#words, BELL);
+  }
+
+  #ready(): number[] {
+    const ready: number[] = [];
+    for (let looked = 0; looked < this.#seats && ready.length < WIDTH; looked += 1) {
+      const seat = (this.#turn + looked) % this.#seats;
+      const control = controlWord(seat);
+      if (Atomics.load(this.#words, control + HANDED) !== this.#words[control + HASHED]) ready.push(seat);
+    }
+    return ready;
+  }
+
+  #first(seat: number): { readonly address: number; readonly left: number } {
+    const at = ringWord(seat, this.#words[controlWord(seat) + HASHED] ?? 0);
+    const [address = 0, length = 0] = this.#words.subarray(at, at + 2);
+    const done = this.#done[seat] ?? 0;
+    return { address: address + done, left: length - done };
+  }
+
+  #advance(seat: number, bytes: number): void {
+    if (this.#first(seat).left > bytes) {
+      this.#done[seat] = (this.#done[seat] ?? 0) + bytes;
+      return;
+    }
+    this.#done[seat] = 0;
+    const hashed = controlWord(seat) + HASHED;
+    Atomics.add(this.#words, hashed, 1);
+    Atomics.notify(this.#words, hashed);
+  }
+
+  /** The four words of a state, each `step` words after the one before. */
+  #copy(from: number, fromStep: number, to: number, toStep: number): void {
+    for (let word = 0; word < 4; word += 1) {
+      this.#words[to + word * toStep] = this.#words[from + word * fromStep] ?? 0;
+    }
+  }
+}
 
 /** What HTTP threads share with their hashing thread. It takes room on the machine only as it is used. */
 export interface HashingMemory {

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { array, assert, asyncProperty, integer, nat, oneof } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashingPlaces, seatsAt } from './hashing.ts';
+import { hashingPlaces, seatsAt, HashingRounds } from './hashing.ts';
 import { BELL, HANDED, HASHED, controlWord, PIECE_BYTES, SEATS, seatsOf } from './layout.ts';
 import { md5Lanes } from './md5-module.ts';
-import { HashingRounds } from './rounds.ts';
-import { padding, type Seat } from './seats.ts';
+import { padding, type Seat } from './buffer-slots.ts';
 
 /** Seats and the rounds that hash for them, on this thread. */
 function room() {

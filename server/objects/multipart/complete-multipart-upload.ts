@@ -1,16 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { guardBucket } from '../bucket-guard.ts';
-import { type Change, ChangedMeanwhile, commitChange } from '../commit-change.ts';
-import { checkWriteConditions } from '../conditions.ts';
-import { openUploadSealed } from '../customer-sealed.ts';
-import { checkBlocked } from '../decide-encryption.ts';
-import { arePlain, comparable, openDigests, sealDigests } from '../digests.ts';
-import type { Environment } from '../environment.ts';
+import { guardBucket, getBucket, noSuchBucket } from '../records/bucket-record.ts';
+import { type Change, ChangedMeanwhile, commitChange } from '../operations/commit-change.ts';
+import { checkWriteConditions } from '../operations/conditions.ts';
+import { openUploadSealed } from '../encryption/customer-keys.ts';
+import { checkBlocked } from '../encryption/decide-encryption.ts';
+import { arePlain, comparable, openDigests, sealDigests } from '../encryption/digests.ts';
+import type { Environment } from '../context.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
-import { encodeBody } from '../records/body-record.ts';
-import { getBucket, noSuchBucket } from '../records/bucket-record.ts';
-import { encodeManifest, type ManifestPart } from '../records/manifest.ts';
+import { encodeBody, encodeManifest, type ManifestPart } from '../records/body-record.ts';
 import {
   decodeObject,
   encodeObject,
@@ -30,7 +28,7 @@ import {
   type StoredUpload,
   uploadRecordKey,
 } from '../records/upload-record.ts';
-import { readManifest, supersedeObject } from '../supersede-object.ts';
+import { readManifest, supersedeObject } from '../operations/replace-object.ts';
 import {
   checkChecksumMode,
   checksumOfParts,

@@ -1,5 +1,5 @@
 import { after, decodeKey, endOf, key as recordKey, partialPrefix } from '../../store/keys.ts';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../context.ts';
 import type { ListMultipartUploads, UploadListing } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { decodeUpload } from '../records/upload-record.ts';

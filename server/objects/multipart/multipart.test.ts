@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { within } from '../../store/keys.ts';
-import { drainRemovals } from '../sweeper.ts';
+import { drainRemovals } from '../garbage-collection.ts';
 import type { ObjectLayer, PutPart } from '../object-layer.ts';
-import { body, chunks, put, randomBody, readAll, testLayer, type TestLayer } from '../testing.ts';
+import {
+  body,
+  chunks,
+  put,
+  randomBody,
+  readAll,
+  testLayer,
+  type TestLayer,
+} from '../../../test/support/objects/test-layer.ts';
 
 const MIB = 1024 * 1024;
 const headers = { metadata: {} };

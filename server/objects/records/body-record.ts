@@ -1,15 +1,21 @@
 import { UnreadableRecord } from './record-format.ts';
+import { crc32 } from 'node:zlib';
+import type { BlobId } from '../../store/blob-store.ts';
+import type { Checksum } from '../object-layer.ts';
+import type { Protection } from './object-record.ts';
+import type { SealedChecksum } from './stored-digests.ts';
+import { type BlockSums, isBlockSize } from '../checksums/block-sums.ts';
 
 /**
  * A record that belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
  * another id looked between two commits and reads both records again.
  */
-const FORMAT = 1;
+const BODY_FORMAT = 1;
 const BODY_START = 1 + 16;
 
 export function encodeBody(id: string, bytes: Buffer): Buffer {
   const record = Buffer.allocUnsafe(BODY_START + bytes.length);
-  record[0] = FORMAT;
+  record[0] = BODY_FORMAT;
   record.write(id, 1, 'hex');
   bytes.copy(record, BODY_START);
   return record;
@@ -17,10 +23,68 @@ export function encodeBody(id: string, bytes: Buffer): Buffer {
 
 /** Undefined when it belongs to another object. */
 export function decodeBody(value: Buffer, id: string): Buffer | undefined {
-  if (value[0] !== FORMAT) {
+  if (value[0] !== BODY_FORMAT) {
     throw new UnreadableRecord(
-      `a body record has format ${value[0]}, this server knows ${FORMAT}: start the newer server`,
+      `a body record has format ${value[0]}, this server knows ${BODY_FORMAT}: start the newer server`,
     );
   }
   return value.toString('hex', 1, BODY_START) === id ? value.subarray(BODY_START) : undefined;
+}
+
+/** The parts of an object in their order; each is a blob of its own. */
+export interface ManifestPart {
+  readonly number: number;
+  readonly blob: BlobId;
+  /** Of the plaintext. */
+  readonly size: number;
+  readonly protection: Protection;
+  /** The text, or a sealed one in base64. Its algorithm and type are those of the upload. */
+  readonly checksum?: Checksum['value'] | Pick<SealedChecksum, 'sealed'>;
+}
+
+export function encodeManifest(parts: readonly ManifestPart[]): Buffer {
+  return Buffer.from(JSON.stringify(parts));
+}
+
+/**
+ * `crc` is what the object's record says of these bytes; older records say nothing. Throws `UnreadableRecord`: a manifest with a
+ * changed byte may well be JSON, of other parts.
+ */
+export function decodeManifest(bytes: Buffer, crc: number | undefined): readonly ManifestPart[] {
+  if (crc !== undefined && crc32(bytes) !== crc)
+    throw new UnreadableRecord('the list of its parts does not have its checksum');
+  try {
+    return JSON.parse(bytes.toString()) as ManifestPart[];
+  } catch (error) {
+    throw new UnreadableRecord('the list of its parts is damaged', { cause: error });
+  }
+}
+
+/** The record `c` of a blob: a byte of format version, the binary logarithm of the block size, the CRC-32 of the sums, the sums. */
+const BLOCK_SUMS_FORMAT = 1;
+const CRC = 2;
+const SUMS = 6;
+
+export function encodeBlockSums({ block, sums }: BlockSums): Buffer {
+  const record = Buffer.allocUnsafe(SUMS + sums.length);
+  record[0] = BLOCK_SUMS_FORMAT;
+  record[1] = Math.log2(block);
+  record.writeUInt32BE(crc32(sums), CRC);
+  sums.copy(record, SUMS);
+  return record;
+}
+
+/** Throws `UnreadableRecord`. */
+export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
+  if (value[0] !== BLOCK_SUMS_FORMAT) {
+    throw new UnreadableRecord(
+      `the block sums of blob ${blob} have format ${value[0]}, this server knows ${BLOCK_SUMS_FORMAT}: start the newer server that wrote them`,
+    );
+  }
+  const block = 2 ** (value[1] ?? 0);
+  const sums = value.subarray(SUMS);
+  if (value.length < SUMS || !isBlockSize(block) || crc32(sums) !== value.readUInt32BE(CRC)) {
+    throw new UnreadableRecord(`the block sums of blob ${blob} are damaged`);
+  }
+  return { block, sums };
 }

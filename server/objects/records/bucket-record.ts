@@ -1,4 +1,4 @@
-import type { RecordStore, Revision } from '../../store/record-store.ts';
+import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
 import type { Bucket, BucketEncryption } from '../object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decodeRecord, encodeRecord } from './record-format.ts';
@@ -49,4 +49,41 @@ export function encodeBucket(record: BucketRecord): Buffer {
 
 export function bucketInfo(name: string, record: BucketRecord): Bucket {
   return { name, created: new Date(record.created), location: record.location };
+}
+
+/** Buckets whose record is kept decoded. Beyond this many the one that was decoded first goes. */
+const MOST_KEPT = 1000;
+
+/**
+ * Decodes a bucket's record once for each of its revisions. Every write reads the record, so nothing here is ever out of date; only
+ * the parsing is spared, which for a bucket with a long policy costs more than the rest of the write.
+ */
+export class DecodedBuckets {
+  readonly #known = new Map<string, StoredBucket>();
+
+  decode(entry: Entry, bucket: string): StoredBucket {
+    const known = this.#known.get(bucket);
+    if (known?.revision === entry.revision) return known;
+    const stored = { record: decodeBucket(entry.value, bucket), revision: entry.revision };
+    this.#known.delete(bucket);
+    this.#known.set(bucket, stored);
+    if (this.#known.size > MOST_KEPT) {
+      const [oldest] = this.#known.keys();
+      if (oldest !== undefined) this.#known.delete(oldest);
+    }
+    return stored;
+  }
+}
+
+/**
+ * What every commit that puts something into a bucket carries: the bucket is as it was read, and a deletion under way is called off.
+ * So a deletion, which marks the bucket before it looks, never removes a bucket that something was just put into.
+ */
+export function guardBucket(bucket: string, stored: StoredBucket): Required<Pick<Batch, 'expect' | 'put'>> {
+  const key = recordKeys.bucket(bucket);
+  const { deleting, ...record } = stored.record;
+  return {
+    expect: [{ kind: 'revision', key, revision: stored.revision }],
+    put: deleting === true ? [{ key, value: encodeBucket(record) }] : [],
+  };
 }

@@ -1,5 +1,5 @@
 import type { BlobId } from '../../store/blob-store.ts';
-import type { Sums } from '../checksums/check-of.ts';
+import type { Sums } from '../checksums/block-sums.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
 import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';

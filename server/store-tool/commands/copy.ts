@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { compareRecords } from '../../maintenance/compare-records.ts';
-import { finishCopy, readCopyState } from '../../maintenance/copy-state.ts';
-import { copyStores, type CopyProgress } from '../../maintenance/copy-stores.ts';
-import type { Finding } from '../../maintenance/finding.ts';
-import { allObjectRecords } from '../../maintenance/object-records.ts';
+import { compareRecords } from '../../maintenance/migrate/copied-records.ts';
+import { finishCopy, readCopyState, copyStores, type CopyProgress } from '../../maintenance/migrate/copy-stores.ts';
+import type { Finding } from '../../maintenance/verify/finding.ts';
+import { allObjectRecords } from '../../maintenance/verify/object-records.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
 import { UnreadableRecord } from '../../objects/records/record-format.ts';
-import { verifyStores } from '../../maintenance/verify-stores.ts';
+import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/read-only.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';

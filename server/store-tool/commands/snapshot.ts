@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { restoreSnapshot } from '../../maintenance/restore.ts';
-import { takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
-import { verifyStores } from '../../maintenance/verify-stores.ts';
+import { restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
+import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';

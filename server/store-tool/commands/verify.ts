@@ -1,5 +1,5 @@
-import { isLoss, type Finding } from '../../maintenance/finding.ts';
-import { verifyStores, type VerifySummary } from '../../maintenance/verify-stores.ts';
+import { isLoss, type Finding } from '../../maintenance/verify/finding.ts';
+import { verifyStores, type VerifySummary } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
 import { type Io, Report, size } from '../report.ts';

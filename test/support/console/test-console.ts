@@ -15,10 +15,10 @@ import { ldapConfigurations, storedDirectory } from '../../../server/identity-pr
 import { openIdConfigurations, storedProviders } from '../../../server/identity-providers/openid-configurations.ts';
 import { storedConfigurations } from '../../../server/identity-providers/stored-configurations.ts';
 import { sealedRecords } from '../../../server/encryption/sealed-records.ts';
-import { testLayer, type TestLayer } from '../../../server/objects/testing.ts';
+import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createAssumeRoleWithLdapIdentity } from '../../../server/sts/assume-role-with-ldap-identity.ts';
 import { createAssumeRoleWithWebIdentity } from '../../../server/sts/assume-role-with-web-identity.ts';
-import { createUsageReader } from '../../../server/usage/usage-reader.ts';
+import { createUsageReader } from '../../../server/observability/usage/usage-record.ts';
 import { createConsole } from '../../../server/console/create-console.ts';
 import type { ConsoleSettings } from '../../../server/console/services.ts';
 

@@ -1,0 +1,67 @@
+import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
+import { checkBlob, type Damage, storedCheck, storedSize, type StoredStream } from '../verify/check-stream.ts';
+
+export interface BlobCopy {
+  readonly from: BlobStore;
+  readonly to: BlobStore;
+  readonly signal: AbortSignal | undefined;
+  /** Told of bytes that were read. */
+  readonly passed: (bytes: number) => void;
+}
+
+/**
+ * Copies a blob as it is, and holds it against its checksum on the way. What an interrupted copy left is kept where it is whole, and
+ * else replaced. Resolves to what is wrong at the source; damaged bytes are copied all the same, since more than none may be saved.
+ */
+export async function copyBlob(copy: BlobCopy, blob: BlobId, stream: StoredStream): Promise<Damage | undefined> {
+  const attempt = () => copyOnce(copy, blob, stream);
+  try {
+    return await attempt();
+  } catch {
+    copy.signal?.throwIfAborted();
+    // There already, or half of it: nobody but an earlier copy writes here.
+    const found = await checkBlob(copy.to, blob, stream, () => undefined);
+    if (found === undefined) return undefined;
+    try {
+      await copy.to.remove(blob);
+      return await attempt();
+    } catch (again) {
+      throw new Error(`blob ${blob} cannot be copied: ${messageOf(again)}`, { cause: again });
+    }
+  }
+}
+
+async function copyOnce(
+  { from, to, signal, passed }: BlobCopy,
+  blob: BlobId,
+  stream: StoredStream,
+): Promise<Damage | undefined> {
+  const size = storedSize(stream);
+  const check = storedCheck(stream.protection);
+  let atSource: unknown;
+  async function* bytes(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of from.read(blob, { start: 0, end: size }) as AsyncIterable<Buffer>) {
+        signal?.throwIfAborted();
+        check?.update(chunk);
+        passed(chunk.length);
+        yield chunk;
+      }
+    } catch (error) {
+      atSource = error;
+      throw error;
+    }
+  }
+  try {
+    await to.write(blob, bytes());
+  } catch (error) {
+    if (atSource instanceof BlobMissing) return { kind: 'missing', message: 'is missing' };
+    if (atSource instanceof BlobTruncated) return { kind: 'damaged', message: 'is shorter than what was written' };
+    throw error;
+  }
+  return check?.holds() === false ? { kind: 'damaged', message: 'does not have its checksum' } : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

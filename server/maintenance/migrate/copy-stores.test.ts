@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import type { BlobId, BlobStore } from '../../store/blob-store.ts';
+import { commitOnce } from '../../store/commit-once.ts';
+import { decodeDeployment, deploymentKey } from '../../store/deployment/deployment-record.ts';
+import { key } from '../../store/keys.ts';
+import { MemoryBlobStore } from '../../store/memory/memory-blob-store.ts';
+import { MemoryRecordStore } from '../../store/memory/memory-record-store.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import { compareRecords } from './copied-records.ts';
+import { finishCopy, readCopyState, copyStores } from './copy-stores.ts';
+import type { Finding } from '../verify/finding.ts';
+import {
+  allBlockSums,
+  blobOf,
+  filledLayer,
+  flipped,
+  makeOlder,
+  readBlob,
+  replaceBlob,
+  writeRecord,
+} from '../../../test/support/maintenance/filled-layer.ts';
+import { verifyStores } from '../verify/verify-stores.ts';
+
+const deploymentId = '6f0d9a9e-8f3f-4d49-8f0e-0f6f3cf1a111';
+
+interface Stores {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+}
+
+function newStores() {
+  return { records: new MemoryRecordStore(), blobs: new MemoryBlobStore() };
+}
+
+async function copied(from: Stores, to: Stores, signal?: AbortSignal): Promise<Finding[]> {
+  return Array.fromAsync(copyStores({ from, to, deploymentId, concurrency: 3, batch: 10, ...(signal && { signal }) }));
+}
+
+/** What differs, and what is wrong in the copy by itself. */
+async function complaints(from: Stores, to: Stores): Promise<unknown[]> {
+  return [
+    ...(await Array.fromAsync(compareRecords(from.records, to.records))),
+    ...(await Array.fromAsync(verifyStores({ ...to, now: Date.now(), bodies: true, graceMs: 0 }))),
+  ];
+}
+
+async function source(): Promise<TestLayer> {
+  const test = await filledLayer();
+  for (let index = 0; index < 30; index += 1) {
+    await test.layer.putObject(put('bucket', `many/${index}`, randomBytes(index * 10)));
+  }
+  await writeRecord(test, key('s', 'identity'), Buffer.from('sealed'));
+  await writeRecord(test, key('k', 'backend'), Buffer.from('key'));
+  return test;
+}
+
+describe('copyStores', () => {
+  it('makes a copy in which nothing differs and nothing is wrong', async () => {
+    const from = await source();
+    const to = newStores();
+    expect(await copied(from, to)).toEqual([]);
+    expect(await complaints(from, to)).toEqual([]);
+    const { layer } = testLayer({ ...to, keys: from.keys });
+    for (const name of ['small', 'small-sealed', 'large', 'large-sealed', 'parts', 'empty']) {
+      expect((await body(layer, 'bucket', name)).equals(await body(from.layer, 'bucket', name)), name).toBe(true);
+    }
+  });
+
+  it('has the block sums of objects, parts and uploads, and of older bodies those that are known', async () => {
+    const from = await source();
+    await makeOlder(from, 'large');
+    await makeOlder(from, 'replaced');
+    await body(from.layer, 'bucket', 'large');
+    const kept = await allBlockSums(from.records);
+    // Two parts, one of the upload, and the body that was read.
+    expect(kept.size).toBe(4);
+    await writeRecord(from, recordKeys.blockSums('0'.repeat(32) as BlobId), Buffer.from('of a blob that went'));
+    const to = newStores();
+    expect(await copied(from, to)).toEqual([]);
+    expect(await allBlockSums(to.records)).toEqual(kept);
+    expect(await complaints(from, to)).toEqual([]);
+    const { layer } = testLayer({ ...to, keys: from.keys });
+    expect((await body(layer, 'bucket', 'replaced')).equals(await body(from.layer, 'bucket', 'replaced'))).toBe(true);
+    expect((await allBlockSums(to.records)).size).toBe(5);
+  });
+
+  it('leaves behind what belongs to a place', async () => {
+    const from = await source();
+    await writeRecord(from, key('live', 'replica', 'a'), Buffer.from('x'));
+    await writeRecord(from, key('system', 'read-only'), Buffer.from('x'));
+    const to = newStores();
+    await copied(from, to);
+    for (const left of [key('live', 'replica', 'a'), key('system', 'read-only')]) {
+      expect(await to.records.get(left)).toBeUndefined();
+    }
+  });
+
+  it('leaves its mark until somebody takes it away', async () => {
+    const to = newStores();
+    await copied(await source(), to);
+    expect(await readCopyState(to.records)).toMatchObject({ deploymentId, phase: 'done' });
+    await finishCopy(to.records, deploymentId, randomBytes);
+    expect(await readCopyState(to.records)).toBeUndefined();
+    const said = await to.records.get(deploymentKey);
+    expect(said && decodeDeployment(said.value, 'here')).toEqual({ format: 1, deploymentId, marked: true });
+  });
+
+  it('interrupted before any step of the target and resumed, is the same', { timeout: 120_000 }, async () => {
+    const from = await source();
+    const whole = newStores();
+    const counted = breaking(whole, Infinity);
+    await copied(from, counted.stores);
+    expect(counted.steps()).toBeGreaterThan(10);
+    for (let step = 1; step <= counted.steps(); step += 1) {
+      const to = newStores();
+      await expect(copied(from, breaking(to, step).stores), `step ${step}`).rejects.toThrow('power cut');
+      expect(await copied(from, { ...to, blobs: to.blobs.crash() })).toEqual([]);
+      expect(await Array.fromAsync(compareRecords(from.records, to.records)), `step ${step}`).toEqual([]);
+    }
+  });
+
+  it('goes on after each of its interruptions without copying all again', async () => {
+    const from = await source();
+    const to = newStores();
+    let rounds = 0;
+    for (let done = false; !done; rounds += 1) {
+      const broken = breaking(to, 6);
+      done = await copied(from, broken.stores).then(
+        () => true,
+        () => false,
+      );
+      expect(rounds).toBeLessThan(60);
+    }
+    expect(rounds).toBeGreaterThan(2);
+    expect(await complaints(from, to)).toEqual([]);
+  });
+
+  it('stops when it is told to', async () => {
+    const stop = new AbortController();
+    stop.abort(new Error('stopped'));
+    await expect(copied(await source(), newStores(), stop.signal)).rejects.toThrow('stopped');
+  });
+
+  it('tells what is damaged or missing at the source, and copies the rest', async () => {
+    const from = await source();
+    const blob = await blobOf(from, 'large');
+    await replaceBlob(from, blob, flipped(await readBlob(from, blob), 5));
+    await from.blobs.remove(await blobOf(from, 'replaced'));
+    const to = newStores();
+    expect(await copied(from, to)).toMatchObject([
+      { kind: 'damaged-body', key: 'large' },
+      { kind: 'missing-body', key: 'replaced' },
+    ]);
+    expect(await complaints(from, to)).toMatchObject([
+      { kind: 'damaged-body', key: 'large' },
+      { kind: 'missing-body', key: 'replaced' },
+    ]);
+  });
+});
+
+describe('compareRecords', () => {
+  it('finds what was changed, added and removed at the source since', async () => {
+    const from = await source();
+    const to = newStores();
+    await copied(from, to);
+    await writeRecord(from, key('s', 'identity'), Buffer.from('other'));
+    await from.layer.putObject(put('bucket', 'new', 'x'));
+    await commitOnce(from.records, { delete: [key('k', 'backend')] }, randomBytes);
+    const found = await Array.fromAsync(compareRecords(from.records, to.records));
+    expect(found).toContainEqual(expect.stringMatching(/"identity".*was changed/));
+    expect(found).toContainEqual(expect.stringMatching(/\["o","bucket","new"\] is not in the copy/));
+    expect(found).toContainEqual(expect.stringMatching(/"backend".*not in the source/));
+  });
+});
+
+/** Stores whose power goes before the given step: commits and blobs that are written. */
+function breaking(stores: Stores, at: number): { readonly stores: Stores; steps(): number } {
+  let step = 0;
+  const count = () => {
+    step += 1;
+    if (step >= at) throw new Error('power cut');
+  };
+  const records = Object.create(stores.records, {
+    commit: { value: async (batch: never) => (count(), stores.records.commit(batch)) },
+  }) as RecordStore;
+  for (const name of ['get', 'getAll', 'scan', 'outcome'] as const) {
+    Object.defineProperty(records, name, { value: (stores.records[name] as () => unknown).bind(stores.records) });
+  }
+  const blobs = {
+    write: async (id: never, chunks: AsyncIterable<Buffer>) => (count(), stores.blobs.write(id, chunks)),
+    read: (id: never, range: never) => stores.blobs.read(id, range),
+    lend: (id: never, range: never) => stores.blobs.lend(id, range),
+    remove: (id: never) => stores.blobs.remove(id),
+    list: () => stores.blobs.list(),
+    space: () => stores.blobs.space(),
+  };
+  return { stores: { records, blobs }, steps: () => step };
+}

@@ -1,0 +1,239 @@
+import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/commit-once.ts';
+import { copyKey } from '../../store/deployment/copy-key.ts';
+import { deploymentKey, encodeDeployment } from '../../store/deployment/deployment-record.ts';
+import type { RecordStore, Batch, Entry } from '../../store/record-store.ts';
+import { randomBytes } from 'node:crypto';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import type { PartRecord } from '../../objects/records/upload-record.ts';
+import type { BlobId, BlobStore } from '../../store/blob-store.ts';
+import { decodeKey, key, within } from '../../store/keys.ts';
+import { copyBlob, type BlobCopy } from './copy-blob.ts';
+import { plainRecords } from './copied-records.ts';
+import type { Finding } from '../verify/finding.ts';
+import { inParallel } from '../in-parallel.ts';
+import { allObjectRecords, entries, type ObjectRecords } from '../verify/object-records.ts';
+import { planObject } from '../verify/plan-object.ts';
+
+/** How far a copy came; kept in the target, with what it counts. */
+interface CopyState {
+  /** The deployment that is copied: a copy of another one does not go on here. */
+  readonly deploymentId: string;
+  readonly phase: 'objects' | 'uploads' | 'records' | 'done';
+  /** The last key of the phase that was copied, in hexadecimal. */
+  readonly after?: string;
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export async function readCopyState(records: Pick<RecordStore, 'get'>): Promise<CopyState | undefined> {
+  const entry = await records.get(copyKey);
+  return entry && (decodeRecord(entry.value, 'the copy') as CopyState);
+}
+
+function putCopyState(state: CopyState): { readonly key: Buffer; readonly value: Buffer } {
+  return { key: copyKey, value: encodeRecord(state) };
+}
+
+/**
+ * Ends a copy that was verified: the records say from now on which deployment they are of, also where the source, a data folder of an
+ * older server, did not; the blobs must carry its marker already. Servers may start.
+ */
+export async function finishCopy(
+  records: RecordStore,
+  deploymentId: string,
+  random: (size: number) => Buffer,
+): Promise<void> {
+  const known = (await records.get(deploymentKey)) !== undefined;
+  const record = { key: deploymentKey, value: encodeDeployment({ deploymentId, marked: true }) };
+  await commitOnce(records, { put: known ? [] : [record], delete: [copyKey] }, random);
+}
+
+interface CopyOptions {
+  /** Changes by nobody: its servers are stopped, or it is read-only. */
+  readonly from: { readonly records: RecordStore; readonly blobs: BlobStore };
+  readonly to: { readonly records: RecordStore; readonly blobs: BlobStore };
+  readonly deploymentId: string;
+  readonly concurrency?: number;
+  /** Records of a commit. */
+  readonly batch?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: CopyProgress) => void;
+  readonly random?: (size: number) => Buffer;
+}
+
+export interface CopyProgress {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+const CONCURRENCY = 8;
+/** A commit of the target: after so many records, so many bytes of them, or so many bytes of blobs that nobody wants to copy twice. */
+const BATCH = { records: 500, bytes: 4 * 1024 * 1024, blobs: 64 * 1024 * 1024 } as const;
+
+/**
+ * Copies everything: blobs first, then the records that refer to them, in the order of keys; the place is kept in the target by the
+ * same commits. Interrupted anywhere and called again, it goes on. Yields what is wrong at the source. The mark of an unfinished copy
+ * stays: whoever has verified the target takes it away (`finishCopy`).
+ */
+export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding, CopyProgress> {
+  const { from, to, signal, concurrency = CONCURRENCY } = options;
+  const copy = new Copy(options, (await readCopyState(to.records)) ?? fresh(options.deploymentId));
+  await copy.keep();
+  if (copy.state.phase === 'objects') {
+    const place = copy.after && decodeKey(copy.after).slice(1).map(String);
+    const after = place && { bucket: place[0] ?? '', key: place[1] ?? '' };
+    for await (const { batch, findings, last } of inParallel(
+      allObjectRecords(from.records, { after }),
+      concurrency,
+      (o) => copy.object(o),
+    )) {
+      signal?.throwIfAborted();
+      await copy.add(batch, last);
+      yield* findings;
+    }
+    await copy.next('uploads');
+  }
+  if (copy.state.phase === 'uploads') {
+    const range = within('u');
+    const start = copy.after === undefined ? range.start : Buffer.concat([copy.after, Buffer.of(0)]);
+    for await (const upload of entries(from.records, { ...range, start })) {
+      signal?.throwIfAborted();
+      yield* copy.upload(upload);
+      await copy.add([upload], upload.key);
+    }
+    await copy.next('records');
+  }
+  if (copy.state.phase === 'records') {
+    for await (const entry of plainRecords(from.records, copy.after)) {
+      signal?.throwIfAborted();
+      await copy.add([entry], entry.key);
+    }
+    await copy.next('done');
+  }
+  return copy.progress;
+}
+
+function fresh(deploymentId: string): CopyState {
+  return { deploymentId, phase: 'objects', objects: 0, bytes: 0 };
+}
+
+type Put = NonNullable<Batch['put']>[number];
+
+class Copy {
+  state: CopyState;
+  progress: CopyProgress;
+  readonly #options: CopyOptions;
+  readonly #blobs: BlobCopy;
+  #put: Put[] = [];
+  #bytes = 0;
+  #objects = 0;
+  #after: Buffer | undefined;
+
+  constructor(options: CopyOptions, state: CopyState) {
+    this.#options = options;
+    this.state = state;
+    this.progress = { objects: state.objects, bytes: state.bytes };
+    this.#objects = state.objects;
+    this.#after = this.after;
+    this.#blobs = {
+      from: options.from.blobs,
+      to: options.to.blobs,
+      signal: options.signal,
+      passed: (bytes) => this.#progressed({ bytes: this.progress.bytes + bytes }),
+    };
+  }
+
+  get after(): Buffer | undefined {
+    return this.state.after === undefined ? undefined : Buffer.from(this.state.after, 'hex');
+  }
+
+  /** Copies an object's blobs; its records are given back for the commit. */
+  async object(records: ObjectRecords) {
+    const { bucket, key: objectKey } = records;
+    const { streams, findings } = planObject(records);
+    const wrong: Finding[] = [...findings];
+    const blobs: BlobId[] = [];
+    for (const stream of streams) {
+      if (stream.kind !== 'blob') continue;
+      const damage = await copyBlob(this.#blobs, stream.blob, stream);
+      blobs.push(stream.blob);
+      if (damage) wrong.push(this.#finding({ bucket, key: objectKey, blob: stream.blob }, damage));
+    }
+    const owners = await this.#options.from.records.getAll(
+      blobs.flatMap((blob) => [recordKeys.owner(blob), recordKeys.blockSums(blob)]),
+    );
+    const batch = [records.inline, records.manifest, ...owners, records.object].filter((entry) => entry !== undefined);
+    return { batch, findings: wrong, last: key('o', bucket, objectKey) };
+  }
+
+  /** Copies the parts of an upload that is not complete, with their records. */
+  async *upload(upload: Entry): AsyncGenerator<Finding> {
+    const [, bucket = '', objectKey = '', uploadId = ''] = decodeKey(upload.key).map(String);
+    for await (const entry of entries(this.#options.from.records, within('p', uploadId))) {
+      const part = decodeRecord(entry.value, `a part of upload ${uploadId}`) as PartRecord;
+      const damage = await copyBlob(this.#blobs, part.blob, part);
+      if (damage) yield this.#finding({ bucket, key: objectKey, uploadId, blob: part.blob }, damage);
+      const ofBlob = [recordKeys.owner(part.blob), recordKeys.blockSums(part.blob)];
+      const found = await this.#options.from.records.getAll(ofBlob);
+      await this.add([...found.filter((one) => one !== undefined), entry], undefined);
+    }
+  }
+
+  /** Records for the target; `last` is where the copy goes on, once they are there. */
+  async add(batch: readonly Put[], last: Buffer | undefined): Promise<void> {
+    for (const { key: recordKey, value } of batch) {
+      this.#put.push({ key: recordKey, value });
+      this.#bytes += value.length;
+    }
+    if (last !== undefined) {
+      this.#after = last;
+      if (this.state.phase === 'objects') {
+        this.#objects += 1;
+        this.#progressed({ objects: this.#objects });
+      }
+    }
+    const { batch: most = BATCH.records } = this.#options;
+    const blobs = this.progress.bytes - this.state.bytes;
+    if (this.#put.length >= most || this.#bytes >= BATCH.bytes || blobs >= BATCH.blobs) await this.keep();
+  }
+
+  async next(phase: CopyState['phase']): Promise<void> {
+    const { deploymentId } = this.state;
+    this.state = { ...this.state, deploymentId, phase };
+    this.#after = undefined;
+    await this.keep();
+  }
+
+  /** Commits what was gathered, with the place after it. */
+  async keep(): Promise<void> {
+    const { after: _, ...state } = this.state;
+    const after = this.#after;
+    this.state = {
+      ...state,
+      ...(after !== undefined && { after: after.toString('hex') }),
+      objects: this.#objects,
+      bytes: this.progress.bytes,
+    };
+    const { to, random = randomBytes } = this.#options;
+    await commitOnce(to.records, { put: [...this.#put, putCopyState(this.state)] }, random);
+    this.#put = [];
+    this.#bytes = 0;
+  }
+
+  #progressed(progress: Partial<CopyProgress>): void {
+    this.progress = { ...this.progress, ...progress };
+    this.#options.onProgress?.(this.progress);
+  }
+
+  #finding(
+    place: { readonly bucket: string; readonly key: string; readonly uploadId?: string; readonly blob: BlobId },
+    { kind, message }: { readonly kind: string; readonly message: string },
+  ): Finding {
+    return {
+      kind: kind === 'missing' ? 'missing-body' : 'damaged-body',
+      ...place,
+      message: `blob ${place.blob} of ${place.bucket}/${place.key} ${message}`,
+    };
+  }
+}

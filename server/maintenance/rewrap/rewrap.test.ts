@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../platform/logger.ts';
+import type { KeySource } from '../../encryption/key-source.ts';
+import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
+import { decodeObject } from '../../objects/records/object-record.ts';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import { body, put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { keyUsage } from './key-lifecycle.ts';
+import { resealRound } from './rewrap.ts';
+import { readResealState, writeResealState, type ResealState } from './rewrap-state.ts';
+
+const kms = (keyName: string, context?: Record<string, string>) =>
+  ({ encryption: { scheme: 'SSE-KMS', keyName, ...(context && { context }) } }) as const;
+const log = createLogger({ name: 'test', level: 'silent' });
+const large = 'x'.repeat(100_000);
+
+async function prepared() {
+  const test = testLayer({ inlineLimit: 1_000 });
+  test.keyService.keys.set('old', Buffer.alloc(32, 1)).set('new', Buffer.alloc(32, 2));
+  await test.layer.createBucket('bucket', { location: '' });
+  const ask = (more: Partial<ResealState> = {}) =>
+    writeResealState(
+      test.records,
+      {
+        from: 'old',
+        to: 'new',
+        mode: 'reseal',
+        objectsPerSecond: 100_000,
+        started: 1,
+        looked: 0,
+        done: 0,
+        failed: 0,
+        ...more,
+      },
+      randomBytes,
+    );
+  const round = (
+    more: { readonly signal?: AbortSignal; readonly keys?: KeySource; readonly clock?: () => number } = {},
+  ) => resealRound({ records: test.records, keys: test.keys, objects: test.layer, log, ...more });
+  return { ...test, ask, round };
+}
+
+async function versionOf(records: TestLayer['records'], name: string): Promise<string | undefined> {
+  const entry = await records.get(recordKeys.object('bucket', name));
+  const sealed = entry && decodeObject(entry.value, 'bucket', name).sealed;
+  return sealed?.scheme === 'SSE-KMS' ? sealed.keyVersion : undefined;
+}
+
+async function blobsOf({ blobs }: TestLayer): Promise<Buffer[]> {
+  const found: Buffer[] = [];
+  for await (const { id, size } of blobs.list()) found.push(await readAll(blobs.read(id, { start: 0, end: size })));
+  return found;
+}
+
+describe('a change of keys', () => {
+  it('gives every object of the old key the new one, and touches no body, no ETag, no time', async () => {
+    const test = await prepared();
+    const { layer, ask, round, keyService } = test;
+    await layer.putObject(put('bucket', 'small', 'x', kms('old', { a: 'b' })));
+    await layer.putObject(put('bucket', 'large', large, kms('old')));
+    await layer.putObject(put('bucket', 'other', 'x', { encryption: { scheme: 'SSE-S3' } }));
+    await layer.putObject(put('bucket', 'plain', 'x'));
+    const upload = { bucket: 'bucket', key: 'parts', headers: { metadata: {} }, ...kms('old') };
+    const { uploadId } = await layer.createMultipartUpload(upload);
+    const part = await layer.putPart({ ...put('bucket', 'parts', large), uploadId, partNumber: 1 });
+    const before = await Promise.all(['small', 'large'].map((key) => layer.headObject('bucket', key)));
+    const bodies = await blobsOf(test);
+
+    await ask();
+    expect(await round()).toMatchObject({ done: 3, failed: 0, looked: 4, finished: expect.any(Number) });
+
+    expect(await blobsOf(test)).toEqual(bodies);
+    // The old key is not needed any more.
+    keyService.keys.delete('old');
+    const fresh = testLayer({ ...test, inlineLimit: 1_000, keys: test.keys });
+    expect(await body(fresh.layer, 'bucket', 'small')).toEqual(Buffer.from('x'));
+    expect(await body(fresh.layer, 'bucket', 'large')).toEqual(Buffer.from(large));
+    for (const [at, key] of ['small', 'large'].entries()) {
+      const { encryption, ...rest } = await layer.headObject('bucket', key);
+      const { encryption: was, ...same } = before[at] ?? {};
+      expect([rest, encryption]).toEqual([same, { ...was, keyName: 'new' }]);
+    }
+    const parts = [{ partNumber: 1, etag: part.etag }];
+    await layer.completeMultipartUpload({ bucket: 'bucket', key: 'parts', uploadId, parts });
+    expect(await body(layer, 'bucket', 'parts')).toEqual(Buffer.from(large));
+    expect([...(await keyUsage(test)).keys()].toSorted()).toEqual(['default-key', 'new']);
+  });
+
+  it('gives new objects of a bucket whose default it was the new key', async () => {
+    const { layer, ask, round } = await prepared();
+    await layer.putBucketEncryption('bucket', { scheme: 'SSE-KMS', keyName: 'old', bucketKey: true });
+    await ask();
+    await round();
+    expect(await layer.getBucketEncryption('bucket')).toEqual({ scheme: 'SSE-KMS', keyName: 'new', bucketKey: true });
+  });
+
+  it('by rewriting gives bodies new keys and leaves nothing of the old', async () => {
+    const test = await prepared();
+    const { layer, ask, round, keyService } = test;
+    await layer.putObject(put('bucket', 'small', 'x', kms('old')));
+    await layer.putObject(put('bucket', 'large', large, kms('old')));
+    const bodies = await blobsOf(test);
+    await ask({ mode: 'rewrite' });
+    expect(await round()).toMatchObject({ done: 2, failed: 0 });
+    keyService.keys.delete('old');
+    expect(await body(layer, 'bucket', 'large')).toEqual(Buffer.from(large));
+    expect((await blobsOf(test)).at(-1)).not.toEqual(bodies[0]);
+    expect([...(await keyUsage(test)).keys()]).toEqual(['new']);
+  });
+
+  it('goes on where it was stopped, and looks at nothing twice', async () => {
+    const { layer, records, ask, round, keys } = await prepared();
+    for (let at = 0; at < 20; at += 1) await layer.putObject(put('bucket', `k${at + 10}`, 'x', kms('old')));
+    await ask();
+    const stop = new AbortController();
+    let opened = 0;
+    const stopping: KeySource = {
+      ...keys,
+      unseal(sealed, context) {
+        opened += 1;
+        if (opened === 7) stop.abort();
+        return keys.unseal(sealed, context);
+      },
+    };
+    await expect(round({ signal: stop.signal, keys: stopping })).rejects.toThrow();
+    const half = await readResealState(records);
+    expect([half?.looked, half?.finished]).toEqual([7, undefined]);
+    await round();
+    expect(await readResealState(records)).toMatchObject({ looked: 20, failed: 0, finished: expect.any(Number) });
+    expect((await keyUsage({ records })).get('new')).toMatchObject({ objects: 20 });
+  });
+
+  it('does nothing where nothing was asked for, and nothing twice', async () => {
+    const { ask, round, keyService, layer } = await prepared();
+    expect(await round()).toBeUndefined();
+    await layer.putObject(put('bucket', 'small', 'x', kms('old')));
+    await ask();
+    await round();
+    const calls = keyService.calls.length;
+    await round();
+    expect(keyService.calls).toHaveLength(calls);
+  });
+
+  it('to a new version passes over what has it, however old the data keys are that this thread holds', async () => {
+    const { layer, records, keyService, ask, round } = await prepared();
+    for (const name of ['a', 'b']) await layer.putObject(put('bucket', name, name, kms('old')));
+    const version = await keyService.rotateKey('old');
+    // Under the data key of the version before, which the layer holds on to.
+    await layer.putObject(put('bucket', 'c', 'c', kms('old')));
+    await ask({ to: 'old', version, started: 1_000 });
+    expect(await round({ clock: () => 1_000 })).toMatchObject({ done: 3, againAfter: 361_000 });
+    for (const name of ['a', 'b', 'c']) expect(await versionOf(records, name)).toBe(version);
+    keyService.former.clear();
+    const fresh = testLayer({ records, keys: keyServiceKeys(keyService, { defaultKey: 'default-key' }) });
+    for (const name of ['a', 'b', 'c']) expect((await body(fresh.layer, 'bucket', name)).toString()).toBe(name);
+  });
+
+  it('to a new version looks again when nobody can hold data keys of the one before', async () => {
+    const { layer, records, keyService, ask, round } = await prepared();
+    await layer.putObject(put('bucket', 'a', 'a', kms('old')));
+    const version = await keyService.rotateKey('old');
+    await ask({ to: 'old', version, started: 1_000 });
+    await round({ clock: () => 1_000 });
+    await layer.putObject(put('bucket', 'late', 'late', kms('old')));
+    expect(await versionOf(records, 'late')).not.toBe(version);
+    expect(await round({ clock: () => 360_999 })).toMatchObject({ done: 1, againAfter: 361_000 });
+    expect(await round({ clock: () => 361_000 })).toMatchObject({ done: 2, failed: 0, finished: 361_000 });
+    expect(await versionOf(records, 'late')).toBe(version);
+  });
+
+  it('passes over what cannot be opened, counts it, and tells the first', async () => {
+    const { layer, ask, round } = await prepared();
+    await layer.putObject(put('bucket', 'b', 'x', kms('new')));
+    await ask({ from: 'new', to: 'no-such-key' });
+    expect(await round()).toMatchObject({
+      failed: 1,
+      done: 0,
+      failure: { bucket: 'bucket', key: 'b', message: expect.stringContaining('no-such-key') },
+    });
+    expect(await body(layer, 'bucket', 'b')).toEqual(Buffer.from('x'));
+  });
+
+  it('never brings back what was replaced while it was looked at', async () => {
+    const { layer, records, ask, round } = await prepared();
+    for (let at = 0; at < 30; at += 1) await layer.putObject(put('bucket', `k${at}`, 'before', kms('old')));
+    await ask();
+    const writing = (async () => {
+      for (let at = 0; at < 30; at += 1) await layer.putObject(put('bucket', `k${at}`, 'after', kms('old')));
+    })();
+    await Promise.all([round(), writing]);
+    for (let at = 0; at < 30; at += 1) expect((await body(layer, 'bucket', `k${at}`)).toString()).toBe('after');
+    await ask();
+    await round();
+    expect((await keyUsage({ records })).get('new')).toMatchObject({ objects: 30 });
+  });
+});

@@ -1,0 +1,224 @@
+import { contextText } from '../../encryption/encryption-context.ts';
+import { ExpiringCache } from '../../encryption/expiring-cache.ts';
+import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
+import type { DataKey, KeySource } from '../../encryption/key-source.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ObjectEncryption, ObjectLayer, RequestedEncryption } from '../../objects/object-layer.ts';
+import { type Place, entries } from '../verify/object-records.ts';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../../platform/logger.ts';
+import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
+import { decodeObject } from '../../objects/records/object-record.ts';
+import { decodeKey, key, within } from '../../store/keys.ts';
+import { StoreUnavailable, type Entry, type RecordStore } from '../../store/record-store.ts';
+import { pace } from '../pace.ts';
+import { type ResealState, readResealState, writeResealState } from './rewrap-state.ts';
+import { hasOldKey, resealBucket, resealObject, resealUpload, type Sealing } from './rewrap-records.ts';
+
+/**
+ * The same keys, but none that was generated before: this thread may still hold data keys under the version before the newest. What is
+ * generated now serves as many objects as ever.
+ */
+function freshKeys(keys: KeySource, clock: () => number): KeySource {
+  const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
+  return {
+    ...keys,
+    generate: async (keyName, context, options) =>
+      generated.get(`${keyName} ${contextText(context)}`, keyName, () =>
+        keys.generate(keyName, context, { ...options, once: true }),
+      ),
+  };
+}
+
+/**
+ * Encrypts the body of an object anew, under a new key of its own, where it is still the one that was looked at. It is a copy of the
+ * object onto itself: its time is new, its ETag too where that is not the MD5, and what came in parts is one body. False where
+ * something newer took its place, or nothing did.
+ */
+async function rewriteObject(
+  objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>,
+  { bucket, key }: Place,
+  to: string,
+): Promise<boolean> {
+  try {
+    const { encryption, etag } = await objects.headObject(bucket, key);
+    const wanted = encryption && under(encryption, to);
+    if (wanted === undefined) return false;
+    const conditions = { ifMatch: [etag] };
+    await objects.copyObject({ source: { bucket, key, conditions }, bucket, key, encryption: wanted, conditions });
+    return true;
+  } catch (error) {
+    if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'PreconditionFailed')) return false;
+    throw error;
+  }
+}
+
+function under(encryption: ObjectEncryption, keyName: string): RequestedEncryption | undefined {
+  return encryption.scheme === 'SSE-C' ? undefined : { ...encryption, keyName };
+}
+
+interface ResealOptions {
+  /** Of the holder of the lease: its commits are fenced. */
+  readonly records: RecordStore;
+  readonly keys: KeySource;
+  /** By which bodies are encrypted anew. */
+  readonly objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+  readonly clock?: () => number;
+  readonly random?: (size: number) => Buffer;
+}
+
+/** How often the place is written down, milliseconds: so much is looked at again after a stop, to no harm. */
+const SAVE_EVERY = 5_000;
+/** Milliseconds before an object is tried again whose key service was away, and how often. */
+const PAUSE = 5_000;
+const PATIENCE = 60;
+
+/** How long after a key has a new version servers may still hold data keys of the one before, milliseconds; with room for their clocks. */
+const STRAGGLERS = dataKeyLimits.lifetimeMs + 60_000;
+
+/**
+ * Does what was asked for, from where the last round stopped, until all objects have the new key; returns at once where nothing was.
+ * Who is stopped, or loses the lease, leaves the rest to the next round. New objects are to have the new key already: the default of
+ * buckets is changed first. Where it is a new version of the same key, what was written meanwhile under the one before has a pass of
+ * its own, some minutes later.
+ */
+export async function resealRound(options: ResealOptions): Promise<ResealState | undefined> {
+  const { records, random = randomBytes, clock = Date.now, log } = options;
+  const asked = await readResealState(records);
+  if (asked === undefined || asked.finished !== undefined) return asked;
+  if (asked.againAfter !== undefined && clock() < asked.againAfter) return asked;
+  const job = new Reseal(options, asked);
+  try {
+    await job.buckets();
+    await job.uploads();
+    await job.objects();
+  } finally {
+    await writeResealState(records, job.state, random).catch(() => undefined);
+  }
+  const { after: _, againAfter, ...done } = job.state;
+  if (done.version !== undefined && againAfter === undefined) {
+    const state = { ...done, againAfter: done.started + STRAGGLERS };
+    await writeResealState(records, state, random);
+    return state;
+  }
+  const finished = { ...done, finished: clock() };
+  await writeResealState(records, finished, random);
+  const { from, to, mode, failed } = finished;
+  log.info({ event: 'keys-changed', from, to, mode, done: finished.done, failed }, `objects of ${from} have ${to} now`);
+  return finished;
+}
+
+class Reseal {
+  state: ResealState;
+  readonly #options: ResealOptions;
+  readonly #sealing: Sealing;
+  readonly #clock: () => number;
+  readonly #wait: (objects: number) => Promise<void>;
+  #saved: number;
+
+  constructor(options: ResealOptions, state: ResealState) {
+    const { records, keys, random = randomBytes, clock = Date.now } = options;
+    this.state = state;
+    this.#options = options;
+    this.#clock = clock;
+    const { from, to, version } = state;
+    this.#sealing = {
+      records,
+      keys: freshKeys(keys, clock),
+      random,
+      clock,
+      keyUses: new Map(),
+      from,
+      to,
+      ...(version !== undefined && { version }),
+    };
+    this.#wait = pace(state.objectsPerSecond, { signal: options.signal });
+    this.#saved = clock();
+  }
+
+  async buckets(): Promise<void> {
+    for await (const entry of entries(this.#options.records, within('b'))) await resealBucket(this.#sealing, entry);
+  }
+
+  /** All of them in each round: those that have the new key are passed over. */
+  async uploads(): Promise<void> {
+    for await (const entry of entries(this.#options.records, within('u'))) {
+      this.#options.signal?.throwIfAborted();
+      const [, bucket = '', name = ''] = decodeKey(entry.key).map(String);
+      await this.#change({ bucket, key: name }, () => resealUpload(this.#sealing, entry));
+    }
+  }
+
+  async objects(): Promise<void> {
+    const { records, signal } = this.#options;
+    const { after } = this.state;
+    const range = within('o');
+    const start = after === undefined ? range.start : Buffer.concat([key('o', after.bucket, after.key), Buffer.of(0)]);
+    for await (const entry of entries(records, { ...range, start })) {
+      signal?.throwIfAborted();
+      const [, bucket = '', name = ''] = decodeKey(entry.key).map(String);
+      const place = { bucket, key: name };
+      if (this.#concerns(entry, place)) await this.#change(place, () => this.#changeObject(place));
+      this.state = { ...this.state, after: place, looked: this.state.looked + 1 };
+      await this.#save();
+    }
+  }
+
+  #concerns(entry: Entry, { bucket, key: name }: Place): boolean {
+    if (hasHead(entry.value) && !decodeHead(entry.value, `object ${bucket}/${name}`).encrypted) return false;
+    const { sealed } = decodeObject(entry.value, bucket, name);
+    return hasOldKey(this.#sealing, sealed);
+  }
+
+  #changeObject(place: Place): Promise<boolean> {
+    return this.state.mode === 'rewrite'
+      ? rewriteObject(this.#options.objects, place, this.state.to)
+      : resealObject(this.#sealing, place);
+  }
+
+  /** What cannot be changed is counted and told, and the others go on. While the key service is away, it waits. */
+  async #change(place: Place, change: () => Promise<boolean>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      this.#options.signal?.throwIfAborted();
+      try {
+        if (!(await change())) return;
+        this.state = { ...this.state, done: this.state.done + 1 };
+        return await this.#wait(1);
+      } catch (error) {
+        if (isOfTheRound(error)) throw error;
+        if (mayPass(error) && attempt < PATIENCE) {
+          await sleep(PAUSE, undefined, this.#options.signal && { signal: this.#options.signal });
+          continue;
+        }
+        const message = error instanceof Error ? error.message : String(error);
+        this.state = {
+          ...this.state,
+          failed: this.state.failed + 1,
+          failure: this.state.failure ?? { ...place, message },
+        };
+        this.#options.log.error({ err: error, ...place }, 'the key of an object could not be changed');
+        return;
+      }
+    }
+  }
+
+  async #save(): Promise<void> {
+    const now = this.#clock();
+    if (now - this.#saved < SAVE_EVERY) return;
+    this.#saved = now;
+    await writeResealState(this.#options.records, this.state, this.#options.random ?? randomBytes);
+  }
+}
+
+/** The store is away, or another server has the lease: another round goes on. */
+function isOfTheRound(error: unknown): boolean {
+  return error instanceof StoreUnavailable || (error instanceof Error && error.name === 'LeaseLost');
+}
+
+function mayPass(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'unavailable' || code === 'ServiceUnavailable' || code === 'SlowDown';
+}

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import type { BlobId } from '../../store/blob-store.ts';
+import { BlobWindow } from './blob-references.ts';
+
+const ids = ['00', '7f', 'ff'].map((byte) => byte.repeat(16) as BlobId);
+
+describe('BlobWindow', () => {
+  it('gives the ids that were not seen, and passes over what is no id', () => {
+    const window = new BlobWindow(ids.length);
+    for (const id of ids) window.add(id);
+    for (const id of ['', 'f', 'ff', 'no id', '7f'.repeat(17), ids[1]]) window.see(id as BlobId);
+    expect([...window.unseen()]).toEqual([ids[0], ids[2]]);
+  });
+});

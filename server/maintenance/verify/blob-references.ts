@@ -1,0 +1,165 @@
+import type { BlobId } from '../../store/blob-store.ts';
+import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
+import type { PartRecord } from '../../objects/records/upload-record.ts';
+import { isBlobId } from '../../store/blob-id.ts';
+import { within, after, decodeKey } from '../../store/keys.ts';
+import type { RecordStore, Revision } from '../../store/record-store.ts';
+import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from './object-records.ts';
+import { type ObjectPlan, planObject } from './plan-object.ts';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import type { VerifyContext } from './check-object.ts';
+import { type Finding, shownKey } from './finding.ts';
+
+const ID_BYTES = 16;
+
+/** Blob ids in ascending order, 16 bytes each, and which of them were seen: a million takes 16 MiB. */
+export class BlobWindow {
+  readonly #ids: Buffer;
+  readonly #seen: Uint8Array;
+  readonly #capacity: number;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#ids = Buffer.alloc(capacity * ID_BYTES);
+    this.#seen = new Uint8Array(Math.ceil(capacity / 8));
+  }
+
+  get size(): number {
+    return this.#count;
+  }
+
+  get full(): boolean {
+    return this.#count === this.#capacity;
+  }
+
+  clear(): void {
+    this.#count = 0;
+    this.#seen.fill(0);
+  }
+
+  /** Ids come in ascending order. */
+  add(id: BlobId): void {
+    this.#ids.write(id, this.#count * ID_BYTES, 'hex');
+    this.#count += 1;
+  }
+
+  see(id: BlobId): void {
+    const wanted = Buffer.from(id, 'hex');
+    // A damaged record may name what is no id: no blob has it, and comparing it would throw.
+    if (wanted.length !== ID_BYTES) return;
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const order = this.#ids.compare(wanted, 0, ID_BYTES, middle * ID_BYTES, (middle + 1) * ID_BYTES);
+      if (order === 0) {
+        this.#seen[middle >>> 3] = (this.#seen[middle >>> 3] ?? 0) | (1 << (middle & 7));
+        return;
+      }
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+  }
+
+  *unseen(): Generator<BlobId> {
+    for (let index = 0; index < this.#count; index += 1) {
+      if (((this.#seen[index >>> 3] ?? 0) & (1 << (index & 7))) !== 0) continue;
+      yield this.#ids.toString('hex', index * ID_BYTES, (index + 1) * ID_BYTES) as BlobId;
+    }
+  }
+}
+
+/**
+ * Every blob that an object or a part refers to. What cannot be read refers to nothing here: it is found elsewhere.
+ */
+export async function* referredBlobs(records: RecordStore, signal: AbortSignal | undefined): AsyncGenerator<BlobId> {
+  // Parts before objects: an upload that is completed meanwhile is found in one of them.
+  for await (const { value } of entries(records, within('p'))) {
+    signal?.throwIfAborted();
+    const blob = partBlob(value);
+    if (blob !== undefined) yield blob;
+  }
+  for await (const object of allObjectRecords(records, { inline: false })) {
+    signal?.throwIfAborted();
+    const { streams } = await planOfOneMoment(records, object);
+    for (const stream of streams) if (stream.kind === 'blob') yield stream.blob;
+  }
+}
+
+/** A manifest that was read beside its object's record may be another object's. */
+async function planOfOneMoment(records: RecordStore, object: ObjectRecords): Promise<ObjectPlan> {
+  const plan = planObject(object);
+  return plan.record?.body.kind === 'parts' && plan.streams.length === 0
+    ? planObject(await readObjectRecords(records, object))
+    : plan;
+}
+
+function partBlob(value: Buffer): BlobId | undefined {
+  try {
+    const { blob } = decodeRecord(value, 'a part') as PartRecord;
+    return isBlobId(blob) ? blob : undefined;
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return undefined;
+    throw error;
+  }
+}
+
+/** Owners looked at in one pass over all objects: 16 MiB. */
+const WINDOW = 1_000_000;
+
+/**
+ * Owner records of blobs that nothing refers to: they keep their blobs for ever. An owner record does not name its object, so that
+ * many are held against all objects at once, as many as memory is granted.
+ */
+export async function* strayOwners(check: VerifyContext, size = WINDOW): AsyncGenerator<Finding> {
+  const { records, signal } = check;
+  const range = within('r');
+  const window = new BlobWindow(size);
+  let { start } = range;
+  for (;;) {
+    window.clear();
+    for await (const { key } of entries(records, { ...range, start })) {
+      signal?.throwIfAborted();
+      const id = String(decodeKey(key)[1]);
+      start = after(key);
+      if (!isBlobId(id)) yield { kind: 'stray-record', record: shownKey(key), message: 'this record owns no blob' };
+      else window.add(id);
+      if (window.full) break;
+    }
+    if (window.size === 0) return;
+    const full = window.full;
+    yield* unreferred(check, window);
+    if (!full) return;
+  }
+}
+
+async function* unreferred(check: VerifyContext, window: BlobWindow): AsyncGenerator<Finding> {
+  const { records, signal } = check;
+  for await (const blob of referredBlobs(records, signal)) window.see(blob);
+  // Seldom any; and those of objects that came or moved while the pass ran are seen by another one.
+  const suspects = new Map<BlobId, Revision>();
+  for (const blob of window.unseen()) {
+    const owner = await records.get(recordKeys.owner(blob));
+    if (owner !== undefined) suspects.set(blob, owner.revision);
+    if (suspects.size === 10_000) yield* confirmed(check, suspects);
+  }
+  if (suspects.size > 0) yield* confirmed(check, suspects);
+}
+
+async function* confirmed(
+  { records, signal }: VerifyContext,
+  suspects: Map<BlobId, Revision>,
+): AsyncGenerator<Finding> {
+  for await (const blob of referredBlobs(records, signal)) suspects.delete(blob);
+  for (const [blob, revision] of suspects) {
+    const owner = recordKeys.owner(blob);
+    if ((await records.get(owner))?.revision !== revision) continue;
+    yield {
+      kind: 'stray-record',
+      record: shownKey(owner),
+      message: `the record keeps blob ${blob}, and no object or part refers to it`,
+    };
+  }
+  suspects.clear();
+}

@@ -1,0 +1,77 @@
+import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import { decodeObject } from '../../objects/records/object-record.ts';
+import { isBlobId } from '../../store/blob-id.ts';
+import { decodeKey, within } from '../../store/keys.ts';
+import type { Key, RecordStore } from '../../store/record-store.ts';
+import type { VerifyContext } from './check-object.ts';
+import { type Finding, shownKey } from './finding.ts';
+import { entries } from './object-records.ts';
+
+/** Buckets, what is queued for removal, what the sweeper gave up, uploads that ended: that they can be read and contradict nothing. */
+export async function* checkSmallRecords({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
+  for (const kind of ['b', 'd', 'q', 'x', 't']) {
+    for await (const { key, value } of entries(records, within(kind))) {
+      signal?.throwIfAborted();
+      const record = shownKey(key);
+      try {
+        const decoded = decodeRecord(value, record) as Record<string, unknown>;
+        if (!isOfKind(kind, decoded)) throw new UnreadableRecord(`the record ${record} is not complete`);
+      } catch (error) {
+        if (!(error instanceof UnreadableRecord)) throw error;
+        // Also what was removed meanwhile was not readable: but nobody misses it.
+        if ((await records.get(key)) !== undefined) yield { kind: 'unreadable-record', record, message: error.message };
+        continue;
+      }
+      const contradiction = await contradictionOf(records, kind, key);
+      if (contradiction !== undefined) yield { kind: 'stray-record', record, message: contradiction };
+    }
+  }
+}
+
+/** Block sums that stay although their blob has gone: nothing removes them any more. */
+export async function* strayBlockSums({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
+  for await (const { key } of entries(records, within('c'))) {
+    signal?.throwIfAborted();
+    const blob = String(decodeKey(key)[1]);
+    const owners = isBlobId(blob) ? [recordKeys.owner(blob), recordKeys.removal(blob)] : [];
+    // All at one moment: owner, removal and sums go in commits of their own.
+    const [sums, ...found] = await records.getAll([key, ...owners]);
+    if (sums === undefined || found.some((entry) => entry !== undefined)) continue;
+    yield {
+      kind: 'stray-record',
+      record: shownKey(key),
+      message: `the record has the block sums of a blob that nothing owns`,
+    };
+  }
+}
+
+async function contradictionOf(records: RecordStore, kind: string, key: Key): Promise<string | undefined> {
+  const [first = '', second = ''] = decodeKey(key).slice(1).map(String);
+  if (kind === 't' && isBlobId(first)) {
+    const [tombstone, owner] = await records.getAll([key, recordKeys.owner(first)]);
+    if (tombstone === undefined || owner === undefined) return undefined;
+    return `blob ${first} was given up by the sweeper, and has an owner`;
+  }
+  if (kind !== 'd') return undefined;
+  const [mark, object] = await records.getAll([key, recordKeys.object(first, second)]);
+  if (mark === undefined || (object !== undefined && hasMark(object.value, first, second))) return undefined;
+  return `the record says that ${first}/${second} is damaged, and the object's own does not`;
+}
+
+/** What cannot be read is found elsewhere. */
+function hasMark(value: Buffer, bucket: string, key: string): boolean {
+  try {
+    return decodeObject(value, bucket, key).damage !== undefined;
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return true;
+    throw error;
+  }
+}
+
+function isOfKind(kind: string, record: Record<string, unknown>): boolean {
+  if (kind === 'b') return typeof record['created'] === 'number';
+  if (kind === 'x') return typeof record['queued'] === 'number';
+  if (kind === 'd') return typeof record['found'] === 'number';
+  return kind !== 't' || typeof record['given'] === 'number';
+}

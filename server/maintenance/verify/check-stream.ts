@@ -1,0 +1,132 @@
+import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-layout.ts';
+import type { OpenedObjectKey } from '../../encryption/opened-object-key.ts';
+import { DamagedCiphertext, decryptBuffer, decryptStream } from '../../encryption/packages.ts';
+import { type BlockSumsInProgress, type ByteCheck, checkOf } from '../../objects/checksums/block-sums.ts';
+import type { Protection } from '../../objects/records/object-record.ts';
+import { BlobAltered, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
+import { StoreUnavailable } from '../../store/record-store.ts';
+
+/** Stored bytes that are to be those of a body or a part of it. */
+export interface StoredStream {
+  /** Of the plaintext. */
+  readonly size: number;
+  readonly protection: Protection;
+  /** Where it is known, the packages of an encrypted stream are opened too. */
+  readonly objectKey?: OpenedObjectKey | undefined;
+}
+
+export interface Damage {
+  /** `unreadable`: the store could not give the bytes, which says nothing about them. */
+  readonly kind: 'missing' | 'damaged' | 'unreadable';
+  readonly message: string;
+}
+
+/** Bytes that a stream takes in the store. */
+export function storedSize({ size, protection }: StoredStream): number {
+  return 'salt' in protection ? cipherSize(size) : size;
+}
+
+/** The bytes of an inline record. Undefined where nothing is wrong. */
+export function checkBytes(bytes: Buffer, stream: StoredStream): Damage | undefined {
+  const { protection, objectKey, size } = stream;
+  const expected = storedSize(stream);
+  if (bytes.length !== expected) return damaged(`has ${bytes.length} bytes instead of ${expected}`);
+  const check = storedCheck(protection);
+  check?.update(bytes);
+  if (check?.holds() === false) return damaged('does not have its checksum');
+  if (!('salt' in protection)) return undefined;
+  if (bytes[0] !== STREAM_FORMAT) return damaged(`begins with the unknown format ${bytes[0]}`);
+  if (objectKey === undefined) return undefined;
+  try {
+    decryptBuffer(bytes, { ...cipherRange(0, size, size), key: objectKey.streamKey(protection.salt), size });
+    return undefined;
+  } catch (error) {
+    return damageOf(error);
+  }
+}
+
+/** A whole blob, read once. `paced` is told of each chunk before the next is asked for, `sums` of each too. */
+export async function checkBlob(
+  blobs: BlobStore,
+  blob: BlobId,
+  stream: StoredStream,
+  paced: (bytes: number) => Promise<void> | void,
+  sums?: BlockSumsInProgress,
+): Promise<Damage | undefined> {
+  const { protection, objectKey, size } = stream;
+  const expected = storedSize(stream);
+  const check = storedCheck(protection);
+  let total = 0;
+  let format: number | undefined;
+  async function* bytes() {
+    for await (const chunk of blobs.read(blob, { start: 0, end: expected }) as AsyncIterable<Buffer>) {
+      format ??= chunk[HEADER_SIZE - 1];
+      check?.update(chunk);
+      sums?.update(chunk);
+      total += chunk.length;
+      yield chunk;
+      await paced(chunk.length);
+    }
+  }
+  try {
+    const content =
+      'salt' in protection && objectKey !== undefined
+        ? decryptStream(bytes(), { ...cipherRange(0, size, size), key: objectKey.streamKey(protection.salt), size })
+        : bytes();
+    for await (const _chunk of content);
+  } catch (error) {
+    return damageOf(error);
+  }
+  if (total !== expected) return damaged(`has ${total} bytes instead of ${expected}`);
+  if (check?.holds() === false) return damaged('does not have its checksum');
+  if ('salt' in protection && format !== STREAM_FORMAT) return damaged(`begins with the unknown format ${format}`);
+  return (await goesOn(blobs, blob, expected)) ? tooLong(expected) : undefined;
+}
+
+/** Whether a blob is there with its size, without reading it. */
+export async function checkBlobSize(blobs: BlobStore, blob: BlobId, stream: StoredStream): Promise<Damage | undefined> {
+  const expected = storedSize(stream);
+  try {
+    if (expected > 0) for await (const _chunk of blobs.read(blob, { start: expected - 1, end: expected }));
+    return (await goesOn(blobs, blob, expected)) ? tooLong(expected) : undefined;
+  } catch (error) {
+    return damageOf(error);
+  }
+}
+
+/** The store tells no sizes, but it refuses what lies behind the end. */
+async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<boolean> {
+  try {
+    for await (const _chunk of blobs.read(blob, { start: end, end: end + 1 }));
+    return true;
+  } catch (error) {
+    if (error instanceof BlobTruncated) return false;
+    throw error;
+  }
+}
+
+/** Of the bytes as they are stored, so that no key is needed. Undefined where only the key can tell. */
+export function storedCheck(protection: Protection): ByteCheck | undefined {
+  if (!('salt' in protection)) return checkOf(protection);
+  const { stored, mac } = protection;
+  if (mac !== undefined) return checkOf({ gmac: mac });
+  return stored === undefined ? undefined : checkOf({ crc: stored });
+}
+
+/** A store that cannot be reached says nothing about one blob: that ends the whole check. */
+function damageOf(error: unknown): Damage {
+  if (error instanceof BlobMissing) return { kind: 'missing', message: 'is missing' };
+  if (error instanceof BlobTruncated) return damaged('is shorter than what was written');
+  if (error instanceof BlobAltered) return damaged(error.message.replace(/^blob \w+ /, ''));
+  if (error instanceof DamagedCiphertext) return damaged(`cannot be decrypted: ${error.message}`);
+  if (error instanceof StoreUnavailable || !(error instanceof Error) || !('code' in error)) throw error;
+  return { kind: 'unreadable', message: `cannot be read: ${error.message}` };
+}
+
+function tooLong(expected: number): Damage {
+  return damaged(`goes on after the ${expected} bytes that were written`);
+}
+
+function damaged(message: string): Damage {
+  return { kind: 'damaged', message };
+}

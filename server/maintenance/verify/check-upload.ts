@@ -1,0 +1,103 @@
+import { UnreadableRecord, decodeRecord } from '../../objects/records/record-format.ts';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import { decodeUpload, type PartRecord, type UploadRecord } from '../../objects/records/upload-record.ts';
+import { decodeKey, within } from '../../store/keys.ts';
+import type { Entry } from '../../store/record-store.ts';
+import { type VerifyContext, checkBlobStream, objectKeyOf } from './check-object.ts';
+import { type Finding, shownKey } from './finding.ts';
+import { entries, type Place } from './object-records.ts';
+import { isHex, isProtection } from './plan-object.ts';
+
+interface Upload extends Place {
+  readonly uploadId: string;
+}
+
+interface CheckedUpload {
+  readonly findings: readonly Finding[];
+}
+
+/** Every part of an upload under way. */
+export async function checkUpload(check: VerifyContext, entry: Entry): Promise<CheckedUpload> {
+  const [, bucket, key, uploadId] = decodeKey(entry.key).map(String);
+  const upload = { bucket: bucket ?? '', key: key ?? '', uploadId: uploadId ?? '' };
+  let record: UploadRecord;
+  try {
+    record = decodeUpload(entry.value, upload.uploadId);
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    return { findings: [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }] };
+  }
+  const findings: Finding[] = [];
+  for await (const part of entries(check.records, within('p', upload.uploadId))) {
+    check.signal?.throwIfAborted();
+    const found = await checkPart(check, upload, record, part);
+    // A part that was uploaded again, or an upload that ended, leaves blobs behind that may go at any moment.
+    if (found.length > 0 && (await unchanged(check, entry, part))) findings.push(...found);
+  }
+  return { findings };
+}
+
+async function checkPart(check: VerifyContext, upload: Upload, record: UploadRecord, entry: Entry): Promise<Finding[]> {
+  let part: PartRecord;
+  try {
+    part = decodeRecord(entry.value, `a part of upload ${upload.uploadId}`) as PartRecord;
+    if (!isHex(part.blob) || !Number.isSafeInteger(part.size) || !isProtection(part.protection)) {
+      throw new UnreadableRecord(`the record of a part of upload ${upload.uploadId} is not complete`);
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    return [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }];
+  }
+  const { bucket, key, uploadId } = upload;
+  const opened = check.opens([part]) ? await objectKeyOf(check, { bucket, key }, uploadId, record.sealed) : {};
+  if ('kind' in opened) return [{ kind: 'damaged-body', ...upload, message: opened.message }];
+  const { blob, size, protection } = part;
+  return checkBlobStream(check, { ...upload, owner: uploadId }, { kind: 'blob', blob, size, protection, ...opened });
+}
+
+async function unchanged({ records }: VerifyContext, upload: Entry, part: Entry): Promise<boolean> {
+  const [now, partNow] = await records.getAll([upload.key, part.key]);
+  return now?.revision === upload.revision && partNow?.revision === part.revision;
+}
+
+/** Upload ids whose parts are looked at in one pass over the uploads. */
+const WINDOW = 50_000;
+
+/** Parts that belong to no upload, neither to one under way nor to one that ended. */
+export async function* strayParts({ records, signal }: VerifyContext, window = WINDOW): AsyncGenerator<Finding> {
+  let { start } = within('p');
+  const { end } = within('p');
+  for (;;) {
+    const ids = new Set<string>();
+    while (ids.size < window) {
+      signal?.throwIfAborted();
+      const [first] = await Array.fromAsync(records.scan({ start, end, limit: 1 }));
+      if (first?.kind !== 'entry') break;
+      const uploadId = String(decodeKey(first.key)[1]);
+      start = within('p', uploadId).end;
+      ids.add(uploadId);
+    }
+    if (ids.size === 0) return;
+    const full = ids.size === window;
+    for await (const upload of entries(records, within('u'))) ids.delete(String(decodeKey(upload.key)[3]));
+    for (const id of ids) {
+      if ((await records.get(recordKeys.leftovers(id))) !== undefined) continue;
+      // Uploads that began after their pass, and those that ended meanwhile with all their parts.
+      if (await belongsNow(records, id)) continue;
+      yield {
+        kind: 'stray-record',
+        record: shownKey(within('p', id).start),
+        message: `the parts of upload ${id} belong to no upload`,
+      };
+    }
+    if (!full) return;
+  }
+}
+
+async function belongsNow(records: VerifyContext['records'], uploadId: string): Promise<boolean> {
+  for await (const upload of entries(records, within('u'))) {
+    if (String(decodeKey(upload.key)[3]) === uploadId) return true;
+  }
+  if ((await records.get(recordKeys.leftovers(uploadId))) !== undefined) return true;
+  return (await Array.fromAsync(records.scan({ ...within('p', uploadId), limit: 1 }))).length === 0;
+}

@@ -1,0 +1,68 @@
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
+import type { VerifyContext } from './check-object.ts';
+import type { Finding } from './finding.ts';
+
+/** Blobs asked for at a time. */
+const PAGE = 256;
+/** So many are held in memory before the blobs are listed once more. */
+const MOST_UNREADABLE = 10_000;
+
+/** Blobs that are older than `graceMs`, have no owner, and are on no list of the sweeper's. `seen` is told of every blob. */
+export async function* orphanBlobs(check: VerifyContext, graceMs: number, seen: () => void): AsyncGenerator<Finding> {
+  // Neither readable nor known: removed since they were listed, or half-written.
+  const unreadable = new Set<BlobId>();
+  let page: BlobId[] = [];
+  for await (const { id, ageMs } of check.blobs.list()) {
+    check.signal?.throwIfAborted();
+    seen();
+    if (ageMs >= graceMs) page.push(id);
+    if (page.length < PAGE) continue;
+    yield* orphansAmong(check, page, unreadable);
+    page = [];
+    if (unreadable.size >= MOST_UNREADABLE) yield* halfWritten(check, unreadable);
+  }
+  yield* orphansAmong(check, page, unreadable);
+  if (unreadable.size > 0) yield* halfWritten(check, unreadable);
+}
+
+async function* orphansAmong(
+  check: VerifyContext,
+  ids: readonly BlobId[],
+  unreadable: Set<BlobId>,
+): AsyncGenerator<Finding> {
+  for (const blob of await unknownAmong(check, ids)) {
+    if (await isReadable(check.blobs, blob)) yield orphan(blob);
+    else unreadable.add(blob);
+  }
+}
+
+async function unknownAmong({ records }: VerifyContext, ids: readonly BlobId[]): Promise<readonly BlobId[]> {
+  if (ids.length === 0) return [];
+  const kinds = [recordKeys.owner, recordKeys.removal, recordKeys.tombstone];
+  const known = await records.getAll(ids.flatMap((id) => kinds.map((keyOf) => keyOf(id))));
+  return ids.filter((_, index) =>
+    known.slice(index * kinds.length, (index + 1) * kinds.length).every((entry) => entry === undefined),
+  );
+}
+
+async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
+  try {
+    for await (const _chunk of blobs.read(blob, { start: 0, end: 1 }));
+    return true;
+  } catch (error) {
+    if (error instanceof BlobMissing) return false;
+    if (error instanceof BlobTruncated) return true;
+    throw error;
+  }
+}
+
+/** Which of them are still listed. */
+async function* halfWritten({ blobs }: VerifyContext, unreadable: Set<BlobId>): AsyncGenerator<Finding> {
+  for await (const { id } of blobs.list()) if (unreadable.delete(id)) yield orphan(id);
+  unreadable.clear();
+}
+
+function orphan(blob: BlobId): Finding {
+  return { kind: 'orphan-blob', blob, message: `blob ${blob} has no owner, and no sweeper knows of it` };
+}

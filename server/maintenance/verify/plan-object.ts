@@ -1,0 +1,162 @@
+import { isBlockSize } from '../../objects/checksums/block-sums.ts';
+import { decodeBody, decodeManifest, type ManifestPart } from '../../objects/records/body-record.ts';
+import { decodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
+import { UnreadableRecord } from '../../objects/records/record-format.ts';
+import type { BlobId } from '../../store/blob-store.ts';
+import type { Entry } from '../../store/record-store.ts';
+import type { StoredStream } from './check-stream.ts';
+import { type Finding, shownKey } from './finding.ts';
+import type { ObjectRecords } from './object-records.ts';
+
+/** What the records under one name say by themselves, and which streams are still to be looked at. */
+export interface ObjectPlan {
+  readonly record?: ObjectRecord;
+  readonly findings: readonly Finding[];
+  readonly streams: readonly ObjectStream[];
+}
+
+export type ObjectStream = StoredStream &
+  ({ readonly kind: 'inline'; readonly bytes: Buffer } | { readonly kind: 'blob'; readonly blob: BlobId });
+
+/** Pure. The records must be of one moment, or what is found means nothing. */
+export function planObject(records: ObjectRecords): ObjectPlan {
+  const { bucket, key, object, inline, manifest } = records;
+  if (object === undefined) return { findings: strays([inline, manifest], `no object ${bucket}/${key}`), streams: [] };
+  let record: ObjectRecord;
+  try {
+    record = decodeObject(object.value, bucket, key);
+    if (!hasShape(record)) throw new UnreadableRecord(`the record of object ${bucket}/${key} is not complete`);
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    return {
+      findings: [{ kind: 'unreadable-record', record: shownKey(object.key), message: error.message }],
+      streams: [],
+    };
+  }
+  const { body, size } = record;
+  const without = (others: readonly (Entry | undefined)[]) =>
+    strays(others, `object ${bucket}/${key} has a body of kind ${body.kind}`);
+  switch (body.kind) {
+    case 'blob':
+      return {
+        record,
+        findings: without([inline, manifest]),
+        streams: [{ kind: 'blob', blob: body.blob, size, protection: body }],
+      };
+    case 'inline': {
+      const bytes = ofObject(inline, record.id);
+      const findings = without([manifest]);
+      if (Buffer.isBuffer(bytes))
+        return { record, findings, streams: [{ kind: 'inline', bytes, size, protection: body }] };
+      return {
+        record,
+        findings: [...findings, lost(records, bytes, `the body of ${bucket}/${key} ${bytes.message}`)],
+        streams: [],
+      };
+    }
+    case 'parts': {
+      const parts = partsOf(manifest, record);
+      const findings = without([inline]);
+      if ('kind' in parts)
+        return {
+          record,
+          findings: [...findings, lost(records, parts, `the manifest of ${bucket}/${key} ${parts.message}`)],
+          streams: [],
+        };
+      return {
+        record,
+        findings,
+        streams: parts.map(({ blob, size: partSize, protection }) => ({
+          kind: 'blob',
+          blob,
+          size: partSize,
+          protection,
+        })),
+      };
+    }
+    default:
+      return body satisfies never;
+  }
+}
+
+interface Wrong {
+  readonly kind: 'missing-body' | 'damaged-body';
+  readonly message: string;
+}
+
+function ofObject(entry: Entry | undefined, id: string): Buffer | Wrong {
+  if (entry === undefined) return { kind: 'missing-body', message: 'is missing' };
+  try {
+    return decodeBody(entry.value, id) ?? { kind: 'damaged-body', message: 'belongs to another object' };
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    return { kind: 'damaged-body', message: `cannot be read: ${error.message}` };
+  }
+}
+
+function wrong(message: string): Wrong {
+  return { kind: 'damaged-body', message };
+}
+
+function partsOf(entry: Entry | undefined, record: ObjectRecord): readonly ManifestPart[] | Wrong {
+  const bytes = ofObject(entry, record.id);
+  if (!Buffer.isBuffer(bytes)) return bytes;
+  let parts: readonly ManifestPart[];
+  try {
+    parts = decodeManifest(bytes, record.body.kind === 'parts' ? record.body.crc : undefined);
+  } catch (error) {
+    return wrong(`is damaged: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!Array.isArray(parts) || parts.some((part) => !hasPartShape(part)))
+    return wrong('is damaged: it is no list of parts');
+  if (record.body.kind === 'parts' && parts.length !== record.body.count) {
+    return wrong(`has ${parts.length} parts instead of ${record.body.count}`);
+  }
+  const size = parts.reduce((sum, part) => sum + part.size, 0);
+  return size === record.size ? parts : wrong(`has parts of ${size} bytes instead of ${record.size}`);
+}
+
+/** What a changed byte can make of JSON is still JSON. */
+function hasShape(record: ObjectRecord): boolean {
+  const { body } = record as Partial<ObjectRecord>;
+  if (!Number.isSafeInteger(record.size) || typeof record.id !== 'string' || body === undefined) return false;
+  if (body.kind === 'parts') return Number.isSafeInteger(body.count);
+  return (body.kind === 'inline' || (body.kind === 'blob' && isHex(body.blob))) && isProtection(body);
+}
+
+function hasPartShape(part: ManifestPart): boolean {
+  return (
+    typeof part === 'object' && Number.isSafeInteger(part.size) && isHex(part.blob) && isProtection(part.protection)
+  );
+}
+
+/** Whether a part's record says where its bytes are. */
+export function isHex(blob: unknown): boolean {
+  return typeof blob === 'string' && /^[0-9a-f]{32}$/.test(blob);
+}
+
+export function isProtection(protection: unknown): boolean {
+  if (typeof protection !== 'object' || protection === null) return false;
+  if ('salt' in protection) return typeof protection.salt === 'string';
+  if ('block' in protection) {
+    const list = 'sums' in protection ? protection.sums : 'root' in protection ? protection.root : undefined;
+    return isBlockSize(protection.block) && typeof list === 'string';
+  }
+  return 'crc' in protection
+    ? typeof protection.crc === 'number'
+    : 'gmac' in protection && typeof protection.gmac === 'string';
+}
+
+function lost({ bucket, key }: ObjectRecords, { kind }: Wrong, message: string): Finding {
+  return { kind, bucket, key, message };
+}
+
+function strays(entries: readonly (Entry | undefined)[], why: string): Finding[] {
+  return entries
+    .filter((entry) => entry !== undefined)
+    .map((entry) => ({
+      kind: 'stray-record',
+      record: shownKey(entry.key),
+      message: `nothing reads this record: ${why}`,
+    }));
+}

@@ -1,0 +1,117 @@
+import { eachPiece } from '../../../platform/pieces.ts';
+import type { SharedMutex } from '../../../platform/shared-mutex.ts';
+import type { BlobId, BlobStore } from '../../store/blob-store.ts';
+import { commitOnce } from '../../store/commit-once.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import {
+  areStored,
+  type BlockSums,
+  BlockSumsInProgress,
+  coverSize,
+  checkOf,
+  type Sums,
+} from '../checksums/block-sums.ts';
+import { decodeBlockSums, encodeBlockSums } from '../records/body-record.ts';
+import { UnreadableRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+
+/** Block sums that this thread computes right now, by their blob: readers of one body share the work. */
+export type BlockSumsUnderWay = Map<BlobId, Promise<BlockSums | undefined>>;
+
+export interface BlockSumsContext {
+  readonly records: Pick<RecordStore, 'get' | 'commit' | 'outcome'>;
+  readonly blobs: Pick<BlobStore, 'lend'>;
+  readonly random: (size: number) => Buffer;
+  readonly blockSumsUnderWay: BlockSumsUnderWay;
+  /** Of all threads: one computes the sums of a blob, and the others find its record. */
+  readonly blockSumsMutex: SharedMutex;
+}
+
+export interface PlainBlob {
+  readonly blob: BlobId;
+  readonly size: number;
+  readonly protection: Sums;
+}
+
+/**
+ * The sums of a blob's blocks. A body of an older format has none: its first reader in the process reads all of it once, holds it against its old
+ * checksum, and keeps the sums for the next. Undefined where the blob is not what was stored.
+ */
+export async function blockSumsOf(context: BlockSumsContext, plain: PlainBlob): Promise<BlockSums | undefined> {
+  const { protection, size } = plain;
+  if ('sums' in protection) {
+    const sums = { block: protection.block, sums: Buffer.from(protection.sums, 'base64') };
+    return coverSize(sums, size) ? sums : undefined;
+  }
+  return (await recordedBlockSums(context, plain)) ?? (await computedOnce(context, plain));
+}
+
+/** What the record `c` says; undefined where there is none that can be used. */
+async function recordedBlockSums(
+  { records }: Pick<BlockSumsContext, 'records'>,
+  { blob, size, protection }: PlainBlob,
+): Promise<BlockSums | undefined> {
+  const entry = await records.get(recordKeys.blockSums(blob));
+  if (entry === undefined) return undefined;
+  try {
+    const sums = decodeBlockSums(entry.value, blob);
+    const right = coverSize(sums, size) && (!('root' in protection) || areStored(sums, protection));
+    return right ? sums : undefined;
+  } catch (error) {
+    // The blob itself tells what they must be.
+    if (error instanceof UnreadableRecord) return undefined;
+    throw error;
+  }
+}
+
+/** Writes the record `c` while the blob has an owner, so that it goes with the blob. Whoever fails here has the sums all the same. */
+export async function keepBlockSums(
+  { records, random }: Pick<BlockSumsContext, 'records' | 'random'>,
+  blob: BlobId,
+  sums: BlockSums,
+): Promise<void> {
+  try {
+    const owner = await records.get(recordKeys.owner(blob));
+    if (owner === undefined) return;
+    await commitOnce(
+      records,
+      {
+        expect: [{ kind: 'revision', key: recordKeys.owner(blob), revision: owner.revision }],
+        put: [{ key: recordKeys.blockSums(blob), value: encodeBlockSums(sums) }],
+      },
+      random,
+    );
+  } catch {
+    // A store that is read-only or full: the next reader computes them again.
+  }
+}
+
+function computedOnce(context: BlockSumsContext, plain: PlainBlob): Promise<BlockSums | undefined> {
+  const { blockSumsUnderWay, blockSumsMutex } = context;
+  const { blob } = plain;
+  const known = blockSumsUnderWay.get(blob);
+  if (known !== undefined) return known;
+  const computing = blockSumsMutex
+    .run(blob, async (progress) => (await recordedBlockSums(context, plain)) ?? compute(context, plain, progress))
+    .finally(() => blockSumsUnderWay.delete(blob));
+  blockSumsUnderWay.set(blob, computing);
+  return computing;
+}
+
+async function compute(
+  context: BlockSumsContext,
+  { blob, size, protection }: PlainBlob,
+  progress: () => void,
+): Promise<BlockSums | undefined> {
+  const check = checkOf(protection);
+  const sums = new BlockSumsInProgress('block' in protection ? protection.block : undefined);
+  for await (const piece of eachPiece(context.blobs.lend(blob, { start: 0, end: size, size }))) {
+    check.update(piece);
+    sums.update(piece);
+    progress();
+  }
+  if (!check.holds()) return undefined;
+  const computed = sums.digest();
+  await keepBlockSums(context, blob, computed);
+  return computed;
+}

@@ -1,0 +1,120 @@
+import { bodyBuffers } from '../../../platform/body-buffers.ts';
+import type { Pieces, Tenure } from '../../../platform/pieces.ts';
+import { type BlockSums, isBlock } from '../checksums/block-sums.ts';
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface CheckedBlocksOptions<T extends Tenure> {
+  readonly tenure: T;
+  /** Of the body that is wanted. */
+  readonly range: Range;
+  /** Of the whole body. */
+  readonly size: number;
+  /** Read before the first block is. */
+  readonly sums: () => Promise<BlockSums>;
+  /** Reads stored bytes: whole blocks, at whose ends pieces had better end. */
+  readonly read: (range: Range, block: number) => Pieces<T>;
+  /** What is thrown where a block is not what was stored. */
+  readonly damage: (what: string) => Error;
+}
+
+/**
+ * Bytes of a body that is not encrypted. Each block is read whole and checked before any byte of it is given, also where only some of
+ * its bytes are wanted. Blocks that do not come in one piece are put together in one buffer, one at a time.
+ */
+export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
+  readonly tenure: T;
+  readonly #options: CheckedBlocksOptions<T>;
+  #sums: BlockSums | undefined;
+  #source: Pieces<T> | undefined;
+  /** Where the bytes begin that are checked next: the first byte of a block. */
+  #position = 0;
+  /** The end of the last block that is wanted. */
+  #end = 0;
+  /** What the last piece has of later blocks. */
+  #rest: Buffer | undefined;
+  #joined: Buffer | undefined;
+  #closed = false;
+
+  constructor(options: CheckedBlocksOptions<T>) {
+    this.tenure = options.tenure;
+    this.#options = options;
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    if (this.#closed) return undefined;
+    const { range, sums: readSums } = this.#options;
+    const sums = (this.#sums ??= await readSums());
+    const source = (this.#source ??= this.#open(sums));
+    if (this.#position >= this.#end) return undefined;
+    const start = this.#position;
+    const blocks = await this.#nextBlocks(source, sums.block);
+    for (let at = 0; at < blocks.length; at += sums.block) {
+      const number = (start + at) / sums.block;
+      if (!isBlock(blocks.subarray(at, at + sums.block), number, sums)) {
+        throw this.#options.damage(`block ${number} of ${sums.block} bytes does not have its checksum`);
+      }
+    }
+    this.#position += blocks.length;
+    return blocks.subarray(Math.max(range.start - start, 0), Math.min(range.end - start, blocks.length));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const joined = this.#joined;
+    this.#joined = undefined;
+    if (joined !== undefined) bodyBuffers.giveBack(joined);
+    await this.#source?.close();
+  }
+
+  #open({ block }: BlockSums): Pieces<T> {
+    const { range, size, read } = this.#options;
+    this.#position = range.start - (range.start % block);
+    this.#end = Math.min(Math.ceil(range.end / block) * block, size);
+    return read({ start: this.#position, end: this.#end }, block);
+  }
+
+  /** One or more whole blocks, and the last one, which may be shorter. */
+  async #nextBlocks(source: Pieces<T>, block: number): Promise<Buffer> {
+    const bytes = await this.#more(source);
+    const left = this.#end - this.#position;
+    if (bytes.length > left) throw this.#options.damage('it has more bytes than were written');
+    const whole = bytes.length === left ? left : bytes.length - (bytes.length % block);
+    if (whole > 0) return this.#cut(bytes, whole);
+    const wanted = Math.min(block, left);
+    const joined = this.#bufferOf(block);
+    let filled = bytes.copy(joined);
+    while (filled < wanted) {
+      const next = await this.#more(source);
+      filled += this.#cut(next, Math.min(next.length, wanted - filled)).copy(joined, filled);
+    }
+    return joined.subarray(0, wanted);
+  }
+
+  async #more(source: Pieces<T>): Promise<Buffer> {
+    const rest = this.#rest;
+    this.#rest = undefined;
+    const bytes = rest ?? (await source.next());
+    if (bytes === undefined) throw this.#options.damage('it ends before the bytes that were written');
+    return bytes;
+  }
+
+  #cut(bytes: Buffer, length: number): Buffer {
+    if (length === bytes.length) return bytes;
+    this.#rest = bytes.subarray(length);
+    return bytes.subarray(0, length);
+  }
+
+  /** Who keeps pieces gets a new buffer for each. */
+  #bufferOf(block: number): Buffer {
+    if (this.tenure === 'own') return Buffer.allocUnsafe(block);
+    if (this.#joined !== undefined) return this.#joined;
+    const buffer = bodyBuffers.take(block);
+    if (buffer.length >= block) return (this.#joined = buffer);
+    bodyBuffers.giveBack(buffer);
+    return Buffer.allocUnsafe(block);
+  }
+}

@@ -1,0 +1,243 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Pieces, type Tenure, eachPiece, ownPieces, readable, singlePiece } from '../../../platform/pieces.ts';
+import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { JoinedPieces } from '../../../platform/joined-pieces.ts';
+import type { CustomerKey } from '../../encryption/customer-key.ts';
+import { DecryptedPieces } from '../../encryption/decrypted-pieces.ts';
+import type { OpenedObjectKey } from '../../encryption/opened-object-key.ts';
+import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-layout.ts';
+import { DamagedCiphertext, decryptBuffer, decryptStream, type Decryption } from '../../encryption/packages.ts';
+import { BlobAltered, type BlobId, type Cuts } from '../../store/blob-store.ts';
+import type { Entry } from '../../store/record-store.ts';
+import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
+import { CheckedBlocks } from './checked-blocks.ts';
+import { holds } from '../checksums/block-sums.ts';
+import type { Environment } from '../context.ts';
+import { recoverObjectKey } from '../encryption/object-keys.ts';
+import type { ReadableObject } from '../object-layer.ts';
+import { decodeBody, type ManifestPart } from '../records/body-record.ts';
+import type { ObjectRecord, Protection } from '../records/object-record.ts';
+import { readManifest } from '../operations/replace-object.ts';
+
+/**
+ * Pieces that are opened when the first is asked for: what opening them throws comes from there, as what reading them throws does. They are
+ * read in the context in which they were made, so that a trace has the reading below its request.
+ */
+class LatePieces<T extends Tenure> implements Pieces<T> {
+  readonly tenure: T;
+  readonly #open: () => Pieces<T>;
+  readonly #translate: (error: unknown) => unknown;
+  readonly #inContext = AsyncLocalStorage.snapshot();
+  #pieces: Pieces<T> | undefined;
+  #closed = false;
+
+  /** @param translate what a failure becomes */
+  constructor(tenure: T, open: () => Pieces<T>, translate: (error: unknown) => unknown) {
+    this.tenure = tenure;
+    this.#open = open;
+    this.#translate = translate;
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    if (this.#closed) return undefined;
+    try {
+      return await this.#inContext(() => (this.#pieces ??= this.#open()).next());
+    } catch (error) {
+      throw this.#translate(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#pieces?.close();
+  }
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes are not those that were stored. What was given of them before is right where they are encrypted. */
+export class DamagedBody extends Error {
+  override readonly name = 'DamagedBody';
+}
+
+/** Which object is opened, and with what. */
+interface Opened {
+  readonly bucket: string;
+  readonly key: string;
+  readonly customerKey: CustomerKey | undefined;
+}
+
+/** Opens ranges of the plaintext. */
+type OpenBody = Pick<ReadableObject, 'open' | 'lend' | 'bytes'>;
+
+/** How the bytes of a blob are had. */
+interface Source<T extends Tenure> {
+  readonly tenure: T;
+  readonly read: (blob: BlobId, range: Range & { readonly cuts?: Cuts; readonly size: number }) => Pieces<T>;
+  readonly context: BlockSumsContext;
+  /** Plaintext of what `read` gave, which may lie where that lay. */
+  readonly decrypt: (ciphertext: Pieces<T>, decryption: Decryption) => Pieces<T>;
+}
+
+/**
+ * Reads what a body needs besides its bytes: key and manifest. `inline` was read with the object's record. Undefined when the object
+ * was replaced since its record was read. Throws `KeySourceError`.
+ */
+export async function openBody(
+  environment: Environment,
+  { bucket, key, customerKey }: Opened,
+  record: ObjectRecord,
+  inline: Entry | undefined,
+): Promise<OpenBody | undefined> {
+  const { body, id, sealed, size } = record;
+  const what = `${bucket}/${key}`;
+  const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }, customerKey));
+  const { blobs } = environment;
+  const own: Source<'own'> = {
+    tenure: 'own',
+    context: environment,
+    read: (blob, range) => ownPieces(blobs.read(blob, range)),
+    decrypt: (ciphertext, decryption) => ownPieces(decryptedAnew(ciphertext, decryption)),
+  };
+  const lent: Source<Tenure> = {
+    tenure: 'lent',
+    context: environment,
+    read: (blob, range) => blobs.lend(blob, range),
+    decrypt: (ciphertext, decryption) => new DecryptedPieces(ciphertext, decryption),
+  };
+  if (body.kind === 'blob') {
+    const stream = { blob: body.blob, size, protection: body, objectKey, what };
+    return {
+      open: (range) => readable(readBlob(own, stream, range)),
+      lend: (range) => readBlob(lent, stream, range),
+    };
+  }
+  if (body.kind === 'inline') {
+    const stored = inline && decodeBody(inline.value, id);
+    if (stored === undefined) return undefined;
+    const bytes = (range: Range) => readInline(stored, { size, protection: body, objectKey, what }, range);
+    const lend = (range: Range) => singlePiece(() => bytes(range));
+    return { open: (range) => readable(lend(range)), lend, bytes };
+  }
+  const parts = await readManifest(environment, bucket, key, record);
+  return (
+    parts && {
+      open: (range) => readable(readParts(own, parts, { objectKey, what }, range)),
+      lend: (range) => readParts(lent, parts, { objectKey, what }, range),
+    }
+  );
+}
+
+interface Stream {
+  readonly size: number;
+  readonly protection: Protection;
+  readonly objectKey: OpenedObjectKey | undefined;
+  readonly what: string;
+}
+
+function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
+  const { protection, objectKey, size, what } = stream;
+  if (!('salt' in protection)) {
+    if (bytes.length !== size || !holds(protection, bytes)) throw damaged(what);
+    return bytes.subarray(range.start, range.end);
+  }
+  const cipher = cipherRange(range.start, range.end, size);
+  const key = keyOf(stream, protection, objectKey);
+  try {
+    return decryptBuffer(bytes.subarray(cipher.start, cipher.end), { ...cipher, key, size });
+  } catch (error) {
+    if (error instanceof DamagedCiphertext) throw damaged(what, error);
+    throw error;
+  }
+}
+
+function readBlob<T extends Tenure>(
+  source: Source<T>,
+  stream: Stream & { readonly blob: BlobId },
+  range: Range,
+): Pieces<T> {
+  const { blob, protection, size, what } = stream;
+  if (!('salt' in protection)) {
+    return readPlain(source, { blob, size, protection, what }, range);
+  }
+  return new LatePieces(
+    source.tenure,
+    () => {
+      const cipher = cipherRange(range.start, range.end, size);
+      const key = keyOf(stream, protection, stream.objectKey);
+      const ciphertext = source.read(blob, {
+        start: cipher.start,
+        end: cipher.end,
+        cuts: packageCuts,
+        size: cipherSize(size),
+      });
+      return source.decrypt(ciphertext, { ...cipher, key, size });
+    },
+    // A blob that was cut names itself alone.
+    (error) => (error instanceof DamagedCiphertext || error instanceof BlobAltered ? damaged(what, error) : error),
+  );
+}
+
+/** Each block is checked before a byte of it leaves. */
+function readPlain<T extends Tenure>(
+  { tenure, context, read }: Source<T>,
+  plain: PlainBlob & { readonly what: string },
+  range: Range,
+): Pieces<T> {
+  const { blob, size, what } = plain;
+  const damage = (found: string) => damaged(what, new Error(`blob ${blob}: ${found}`));
+  const open = () =>
+    new CheckedBlocks({
+      tenure,
+      range,
+      size,
+      damage,
+      read: (blocks, block) => read(blob, { ...blocks, cuts: { from: 0, every: block }, size }),
+      async sums() {
+        const sums = await blockSumsOf(context, plain);
+        if (sums === undefined) throw damage('it does not have its checksum');
+        return sums;
+      },
+    });
+  return new LatePieces(tenure, open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
+}
+
+/** Plaintext lies in new buffers, for who keeps it. */
+async function* decryptedAnew(ciphertext: Pieces<'own'>, decryption: Decryption): AsyncGenerator<Buffer> {
+  for await (const piece of decryptStream(eachPiece(ciphertext), decryption)) {
+    bodyBytesPassed(piece.length);
+    yield piece;
+  }
+}
+
+function readParts<T extends Tenure>(
+  source: Source<T>,
+  parts: readonly ManifestPart[],
+  object: { readonly objectKey: OpenedObjectKey | undefined; readonly what: string },
+  range: Range,
+): Pieces<T> {
+  function* opened() {
+    let offset = 0;
+    for (const part of parts) {
+      const start = Math.max(range.start - offset, 0);
+      const end = Math.min(range.end - offset, part.size);
+      offset += part.size;
+      if (start < end) yield readBlob(source, { ...part, ...object }, { start, end });
+      if (offset >= range.end) return;
+    }
+  }
+  return new JoinedPieces(source.tenure, opened());
+}
+
+function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey: OpenedObjectKey | undefined): Buffer {
+  if (objectKey === undefined) throw damaged(stream.what);
+  return objectKey.streamKey(protection.salt);
+}
+
+function damaged(what: string, cause?: Error): DamagedBody {
+  const found = cause === undefined ? '' : ` (${cause.message})`;
+  return new DamagedBody(`the stored bytes of ${what} are damaged: they are not what was written${found}`, { cause });
+}

@@ -1,0 +1,145 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BlobStore } from '../../store/blob-store.ts';
+import { openFilesBlobStore } from '../../store/files/files-blob-store.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { hashingPlaces, seatsAt, HashingRounds } from '../hashing/hashing.ts';
+import { PIECE_BYTES, SEATS, seatsOf } from '../hashing/layout.ts';
+import { md5Lanes } from '../hashing/md5-module.ts';
+import type { Seats } from '../hashing/buffer-slots.ts';
+import type { ObjectLayer } from '../object-layer.ts';
+import { body, chunks, put, testLayer } from '../../../test/support/objects/test-layer.ts';
+
+const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
+
+async function* broken() {
+  yield* chunks(randomBytes(3 * PIECE_BYTES + 5), 65_536);
+  throw new Error('the client went away');
+}
+
+describe('a large body that is hashed on the hashing thread', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let blobs: BlobStore;
+  let layer: ObjectLayer;
+  let seats: Seats;
+  let hashing: NodeJS.Timeout;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    blobs = openFilesBlobStore(folder.path);
+    const [place] = hashingPlaces(1);
+    if (place === undefined) throw new Error('one thread has one place');
+    seats = seatsAt(place, () => undefined);
+    const rounds = new HashingRounds(place.memory.buffer, seatsOf(1), md5Lanes(place.memory));
+    hashing = setInterval(() => {
+      while (rounds.next());
+    }, 1);
+    layer = layerOver(blobs);
+    await layer.createBucket('bucket', { location: '' });
+  });
+
+  afterEach(async () => {
+    clearInterval(hashing);
+    await folder.remove();
+  });
+
+  const layerOver = (store: BlobStore) => testLayer({ blobs: store as never, seats }).layer;
+
+  async function listed(): Promise<number> {
+    let count = 0;
+    for await (const _blob of blobs.list()) count += 1;
+    return count;
+  }
+
+  async function freeSeats(): Promise<number> {
+    // What left is free once the hashing thread has been there.
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+    let count = 0;
+    while (seats.take() !== undefined) count += 1;
+    return count;
+  }
+
+  it.each([200_000, PIECE_BYTES, PIECE_BYTES + 1, 9 * PIECE_BYTES + 4_096, 9_999_999])(
+    'has its MD5 as its ETag and comes back as it was, of %i bytes',
+    async (size) => {
+      const bytes = randomBytes(size);
+      expect(await layer.putObject(put('bucket', 'key', bytes))).toMatchObject({ etag: md5(bytes) });
+      expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
+    },
+  );
+
+  it('keeps bodies apart that come at once, more than there are seats', async () => {
+    const bodies = Array.from({ length: SEATS + 3 }, () => randomBytes(PIECE_BYTES + 777));
+    const infos = await Promise.all(bodies.map((bytes, index) => layer.putObject(put('bucket', `${index}`, bytes))));
+    expect(infos.map(({ etag }) => etag)).toEqual(bodies.map(md5));
+    expect(await freeSeats()).toBe(SEATS);
+  });
+
+  it('refuses another Content-MD5, and keeps nothing', async () => {
+    const digests = { md5: Buffer.alloc(16).toString('base64') };
+    const answer = layer.putObject(put('bucket', 'key', randomBytes(PIECE_BYTES + 1), { digests }));
+    await expect(answer).rejects.toMatchObject({ code: 'BadDigest' });
+    expect(await listed()).toBe(0);
+    expect(await freeSeats()).toBe(SEATS);
+  });
+
+  it('gives its seat up when the client goes away', async () => {
+    const answer = layer.putObject(put('bucket', 'key', Buffer.alloc(4 * PIECE_BYTES), { body: broken() }));
+    await expect(answer).rejects.toThrow('the client went away');
+    expect(await listed()).toBe(0);
+    expect(await freeSeats()).toBe(SEATS);
+  });
+
+  it('is refused when it is shorter or longer than announced', async () => {
+    const bytes = randomBytes(2 * PIECE_BYTES);
+    for (const size of [bytes.length + 1, bytes.length - 1]) {
+      const answer = layer.putObject({ ...put('bucket', 'key', bytes), size });
+      await expect(answer).rejects.toMatchObject({ code: 'IncompleteBody' });
+    }
+    expect(await listed()).toBe(0);
+    expect(await freeSeats()).toBe(SEATS);
+  });
+
+  it.each(['before', 'after'])('gives its seat up when the store fails %s the first piece', async (when) => {
+    const failing: BlobStore = Object.assign(Object.create(blobs) as BlobStore, {
+      async writePieces(_id: string, pieces: AsyncIterable<{ release(): void }>) {
+        if (when === 'after') {
+          for await (const piece of pieces) {
+            piece.release();
+            break;
+          }
+        }
+        throw new Error('the disk is gone');
+      },
+    });
+    const bytes = randomBytes(20 * PIECE_BYTES);
+    const other = testLayer({ blobs: failing as never, seats }).layer;
+    await other.createBucket('bucket', { location: '' });
+    await expect(other.putObject(put('bucket', 'key', bytes))).rejects.toThrow('the disk is gone');
+    expect(await freeSeats()).toBe(SEATS);
+  });
+
+  it('is found damaged on a read of the whole when one byte has changed', async () => {
+    const { bytes, damage } = await damagedObject();
+    await damage();
+    await expect(body(layer, 'bucket', 'key')).rejects.toThrow('damaged');
+    expect(bytes.length).toBeGreaterThan(PIECE_BYTES);
+  });
+
+  async function damagedObject() {
+    const { open } = await import('node:fs/promises');
+    const { join } = await import('node:path');
+    const bytes = randomBytes(PIECE_BYTES + 100);
+    await layer.putObject(put('bucket', 'key', bytes));
+    const damage = async () => {
+      for await (const { id } of blobs.list()) {
+        const file = await open(join(folder.path, id.slice(-2), id), 'r+');
+        await file.write(Buffer.from([(bytes[777] ?? 0) ^ 1]), 0, 1, 777);
+        await file.close();
+      }
+    };
+    return { bytes, damage };
+  }
+});

@@ -1,0 +1,35 @@
+import { parseBucketPolicy } from '../../../protocol/policy/parse-bucket-policy.ts';
+import type { PolicyDocument } from '../../../protocol/policy/document.ts';
+import type { RecordStore, Revision } from '../../store/record-store.ts';
+import { decodeBucket } from '../records/bucket-record.ts';
+import { recordKeys } from '../records/record-keys.ts';
+
+/** Policies kept parsed, and buckets without one. Beyond this many buckets the one that was put in first goes. */
+const mostKept = 1000;
+
+/**
+ * The policies of buckets as every decision needs them: what was committed last counts, on every thread at once, and each policy is
+ * parsed once.
+ */
+export function bucketPolicies(
+  records: Pick<RecordStore, 'get'>,
+): (bucket: string) => Promise<PolicyDocument | undefined> {
+  const parsed = new Map<string, { readonly revision: Revision; readonly document: PolicyDocument | undefined }>();
+  return async (bucket) => {
+    const entry = await records.get(recordKeys.bucket(bucket));
+    if (entry === undefined) {
+      parsed.delete(bucket);
+      return undefined;
+    }
+    const known = parsed.get(bucket);
+    if (known?.revision === entry.revision) return known.document;
+    const { policy } = decodeBucket(entry.value, bucket);
+    const document = policy === undefined ? undefined : parseBucketPolicy(policy, bucket);
+    parsed.set(bucket, { revision: entry.revision, document });
+    for (const oldest of parsed.keys()) {
+      if (parsed.size <= mostKept) break;
+      parsed.delete(oldest);
+    }
+    return document;
+  };
+}

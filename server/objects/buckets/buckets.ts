@@ -1,0 +1,85 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { decodeKey, within } from '../../store/keys.ts';
+import { commitChange, ChangedMeanwhile } from '../operations/commit-change.ts';
+import type { Environment } from '../context.ts';
+import type { Bucket } from '../object-layer.ts';
+import { bucketInfo, decodeBucket, encodeBucket, findBucket, getBucket } from '../records/bucket-record.ts';
+import { recordKeys } from '../records/record-keys.ts';
+import { commitOnce } from '../../store/commit-once.ts';
+import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
+
+/** Throws `BucketAlreadyOwnedByYou`. */
+export async function createBucket(
+  environment: Environment,
+  bucket: string,
+  options: { readonly location: string },
+): Promise<void> {
+  await environment.checkSpace(0);
+  const key = recordKeys.bucket(bucket);
+  const value = encodeBucket({ created: environment.clock(), location: options.location });
+  await commitChange(environment, async () => {
+    if ((await findBucket(environment.records, bucket)) !== undefined) throw new S3Error('BucketAlreadyOwnedByYou');
+    return { batch: { expect: [{ kind: 'absent', key }], put: [{ key, value }] }, result: undefined };
+  });
+}
+
+export async function headBucket(environment: Environment, bucket: string): Promise<Bucket> {
+  return bucketInfo(bucket, (await getBucket(environment.records, bucket)).record);
+}
+
+/** In the order of their names. */
+export async function listBuckets(environment: Environment): Promise<readonly Bucket[]> {
+  const buckets: Bucket[] = [];
+  for await (const item of environment.records.scan(within('b'))) {
+    if (item.kind !== 'entry') continue;
+    const name = String(decodeKey(item.key)[1]);
+    buckets.push(bucketInfo(name, decodeBucket(item.value, name)));
+  }
+  return buckets;
+}
+
+/** More unfinished uploads than one commit should carry: they must be aborted first. */
+const MOST_UPLOADS = 10_000;
+
+/**
+ * Marks the bucket, looks whether it is empty, removes it if nothing was put in meanwhile: who had read the bucket before the mark
+ * fails to commit, who reads it after takes the mark away (`bucket-guard.ts`). Unfinished uploads go with it.
+ * Throws `NoSuchBucket` and `BucketNotEmpty`.
+ */
+export function deleteBucket(environment: Environment, bucket: string): Promise<void> {
+  const { records, random } = environment;
+  const key = recordKeys.bucket(bucket);
+  return commitChange(environment, async () => {
+    const { record, revision } = await getBucket(records, bucket);
+    const expect = [{ kind: 'revision' as const, key, revision }];
+    await refuseUnlessEmpty(environment, bucket);
+    if (record.deleting !== true) {
+      await commitOnce(records, { expect, put: [{ key, value: encodeBucket({ ...record, deleting: true }) }] }, random);
+      // Only what is seen after the mark counts.
+      throw new ChangedMeanwhile();
+    }
+    const uploads = [];
+    for await (const upload of uploadsOfBucket(records, bucket)) {
+      if (uploads.push(endUpload(upload)) > MOST_UPLOADS) {
+        throw new S3Error(
+          'BucketNotEmpty',
+          `The bucket has more than ${MOST_UPLOADS} unfinished uploads: abort them first.`,
+        );
+      }
+    }
+    return {
+      batch: {
+        expect,
+        put: uploads.flatMap((upload) => upload.put),
+        delete: [key, ...uploads.flatMap((upload) => upload.delete)],
+      },
+      result: undefined,
+    };
+  });
+}
+
+async function refuseUnlessEmpty(environment: Environment, bucket: string): Promise<void> {
+  for await (const _item of environment.records.scan({ ...within('o', bucket), limit: 1 })) {
+    throw new S3Error('BucketNotEmpty', undefined, { details: { BucketName: bucket } });
+  }
+}

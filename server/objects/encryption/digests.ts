@@ -1,0 +1,147 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { digestSealOfObject } from '../../encryption/digest-keys.ts';
+import type { DigestSeal } from '../../encryption/digest-seal.ts';
+import type { Environment } from '../context.ts';
+import type { SealedKeys } from '../records/object-record.ts';
+import {
+  type DigestOwner,
+  type Digests,
+  openChecksum,
+  openEtag,
+  sealChecksum,
+  sealEtag,
+  type StoredChecksum,
+  type StoredEtag,
+  underOf,
+} from '../records/stored-digests.ts';
+
+/** The digests of a record, of an object or a part. */
+interface StoredDigests {
+  readonly etag: StoredEtag;
+  readonly checksum?: StoredChecksum;
+}
+
+/** Where the digests belong. */
+interface DigestsPlace extends DigestOwner {
+  readonly bucket: string;
+}
+
+/** Whether nothing has to be opened. */
+export function arePlain<T extends StoredDigests>(stored: T): stored is T & Digests {
+  return typeof stored.etag === 'string' && (stored.checksum === undefined || 'value' in stored.checksum);
+}
+
+/**
+ * The digests as the record of something encrypted keeps them: whoever reads the disk could else tell short contents by them. A random
+ * ETag stays as it is. What a client's key encrypts (SSE-C) is sealed under the object's own key, the rest under the key of the bucket.
+ *
+ * @throws S3Error `ServiceUnavailable` while the backend is not sealed
+ */
+export function sealDigests(
+  environment: Pick<Environment, 'digests'>,
+  place: DigestsPlace,
+  digests: Digests,
+  keys: { readonly sealed: SealedKeys | undefined; readonly objectKey: Buffer | undefined },
+): StoredDigests | Promise<StoredDigests> {
+  const { sealed, objectKey } = keys;
+  const { etag, checksum } = digests;
+  if (sealed === undefined || (sealed.scheme !== 'SSE-S3' && checksum === undefined)) return digests;
+  if (sealed.scheme === 'SSE-C') {
+    if (checksum === undefined || objectKey === undefined) throw new Error('a digest of SSE-C needs its object key');
+    const seal = digestSealOfObject(objectKey, place.id);
+    return { etag, checksum: sealChecksum(seal, 'object', place, checksum) };
+  }
+  const withSeal = (seal: DigestSeal): StoredDigests => ({
+    etag: sealed.scheme === 'SSE-S3' ? sealEtag(seal, place, etag) : etag,
+    ...(checksum && { checksum: sealChecksum(seal, 'bucket', place, checksum) }),
+  });
+  const seal = bucketSeal(environment, place.bucket);
+  return seal instanceof Promise ? seal.then(withSeal) : withSeal(seal);
+}
+
+/**
+ * The digests as clients see them.
+ *
+ * @param objectKey of SSE-C, where the client gave its key: without it a checksum under that key is left out
+ * @throws DamagedCiphertext where one was changed, or is another's
+ */
+export function openDigests(
+  environment: Pick<Environment, 'digests'>,
+  place: DigestsPlace,
+  stored: StoredDigests,
+  objectKey?: Buffer,
+): Digests | Promise<Digests> {
+  if (arePlain(stored)) return stored;
+  if (!needsBucketKey(stored)) return open(place, stored, undefined, objectKey);
+  const seal = bucketSeal(environment, place.bucket);
+  return seal instanceof Promise
+    ? seal.then((known) => open(place, stored, known, objectKey))
+    : open(place, stored, seal, objectKey);
+}
+
+/** The digest key of a bucket, for whoever opens many. Throws as `sealDigests`. */
+export function bucketSeal(
+  { digests }: Pick<Environment, 'digests'>,
+  bucket: string,
+): DigestSeal | Promise<DigestSeal> {
+  const seal = digests.ofBucket(bucket);
+  return seal instanceof Promise ? seal.then(present) : present(seal);
+}
+
+function present(seal: DigestSeal | undefined): DigestSeal {
+  if (seal !== undefined) return seal;
+  throw new S3Error(
+    'ServiceUnavailable',
+    'Encrypted objects cannot be used yet: another server of this store has no key service. Try again when every server has it.',
+  );
+}
+
+function needsBucketKey({ etag, checksum }: StoredDigests): boolean {
+  if (typeof etag !== 'string') return true;
+  return checksum !== undefined && 'sealed' in checksum && underOf(Buffer.from(checksum.sealed, 'base64')) === 'bucket';
+}
+
+function open(
+  place: DigestsPlace,
+  { etag, checksum }: StoredDigests,
+  seal: DigestSeal | undefined,
+  objectKey: Buffer | undefined,
+): Digests {
+  const opened = checksum && openedChecksum(place, checksum, seal, objectKey);
+  return {
+    etag: typeof etag === 'string' ? etag : openEtag(present(seal), place, etag),
+    ...(opened && { checksum: opened }),
+  };
+}
+
+function openedChecksum(
+  place: DigestsPlace,
+  checksum: StoredChecksum,
+  seal: DigestSeal | undefined,
+  objectKey: Buffer | undefined,
+) {
+  if ('value' in checksum) return checksum;
+  if (underOf(Buffer.from(checksum.sealed, 'base64')) === 'bucket') return openChecksum(present(seal), place, checksum);
+  return objectKey && openChecksum(digestSealOfObject(objectKey, place.id), place, checksum);
+}
+
+/** What conditions are compared with: the ETag of something encrypted is opened only where there are any. Throws as `openDigests`. */
+export function comparable<T extends { readonly id: string; readonly etag: StoredEtag }>(
+  environment: Pick<Environment, 'digests'>,
+  bucket: string,
+  record: T | undefined,
+  conditions: object | undefined,
+): Comparable<T> | undefined | Promise<Comparable<T>> {
+  if (record === undefined || hasPlainText(record)) return record;
+  if (conditions === undefined) return { ...record, etag: '' };
+  const opened = openDigests(environment, { bucket, id: record.id, part: 0 }, { etag: record.etag });
+  return opened instanceof Promise
+    ? opened.then(({ etag }) => ({ ...record, etag }))
+    : { ...record, etag: opened.etag };
+}
+
+type Comparable<T> = Omit<T, 'etag'> & { readonly etag: string };
+
+function hasPlainText<T extends { readonly etag: StoredEtag }>(record: T): record is T & { readonly etag: string } {
+  return typeof record.etag === 'string';
+}

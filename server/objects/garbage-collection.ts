@@ -1,0 +1,163 @@
+import { commitOnce } from '../store/commit-once.ts';
+import { within, decodeKey } from '../store/keys.ts';
+import type { RecordStore, Key } from '../store/record-store.ts';
+import { decodeRecord, encodeRecord } from './records/record-format.ts';
+import { recordKeys } from './records/record-keys.ts';
+import { randomBytes } from 'node:crypto';
+import type { BlobId, BlobStore } from '../store/blob-store.ts';
+import { partsOf } from './records/upload-record.ts';
+import { queueRemoval } from './operations/replace-object.ts';
+
+/** A hold that nobody renews ends by itself, milliseconds: its owner died. Longer than clocks of servers may differ. */
+const LASTS = 30 * 60_000;
+const RENEWED = 60_000;
+
+/**
+ * Keeps the sweeper from removing blobs, so that all that the records refer to at any moment from now on stays. A sweep that has
+ * begun goes on: it removes only what nothing referred to when it began.
+ */
+export async function holdRemovals(
+  records: RecordStore,
+  { clock, random }: { readonly clock: () => number; readonly random: (size: number) => Buffer },
+): Promise<{ release(): Promise<void> }> {
+  const key = recordKeys.hold(random(16).toString('hex'));
+  const renew = () => commitOnce(records, { put: [{ key, value: encodeRecord({ until: clock() + LASTS }) }] }, random);
+  await renew();
+  // A renewal that fails is made up for by the next one.
+  const timer = setInterval(() => void renew().catch(() => undefined), RENEWED).unref();
+  return {
+    async release() {
+      clearInterval(timer);
+      await commitOnce(records, { delete: [key] }, random);
+    },
+  };
+}
+
+/** Whether anybody holds removals at this moment. */
+export async function removalsHeld(records: RecordStore, now: number): Promise<boolean> {
+  for await (const item of records.scan(within('hold'))) {
+    if (item.kind !== 'entry') continue;
+    const { until } = decodeRecord(item.value, 'a hold on removals') as { until: number };
+    if (until > now) return true;
+  }
+  return false;
+}
+
+/** What the background worker's work on blobs needs. Times are milliseconds since 1970. */
+interface SweepOptions {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly now: number;
+  readonly random?: (size: number) => Buffer;
+}
+
+/** Readers that found an object's record just before it was replaced still find its blob. */
+export const REMOVAL_DELAY = 60_000;
+/** How long an upload may take. */
+export const ORPHAN_GRACE = 24 * 3_600_000;
+/** No writer is alive this long after its blob was given up. */
+const TOMBSTONE_KEPT = 7 * 24 * 3_600_000;
+const COMMIT_SIZE = 500;
+
+/**
+ * Removes the blobs that commits gave up more than `delay` milliseconds ago, and the parts that ended uploads left over. Can be
+ * interrupted anywhere and repeated.
+ */
+export async function drainRemovals(options: SweepOptions & { readonly delay?: number }): Promise<{ removed: number }> {
+  const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY } = options;
+  if (await removalsHeld(records, now)) return { removed: 0 };
+  await queueLeftovers(options);
+  let removed = 0;
+  let done: Key[] = [];
+  const forget = async () => {
+    if (done.length > 0) await commitOnce(records, { delete: done }, random);
+    done = [];
+  };
+  for await (const item of records.scan(within('x'))) {
+    if (item.kind !== 'entry') continue;
+    const { queued } = decodeRecord(item.value, 'a removal') as { queued: number };
+    if (queued + delay > now) continue;
+    await blobs.remove(blobOf(item.key));
+    removed += 1;
+    if (done.push(item.key, recordKeys.blockSums(blobOf(item.key))) >= COMMIT_SIZE) await forget();
+  }
+  await forget();
+  return { removed };
+}
+
+/** Parts of uploads that were completed without them, or aborted: the upload's record is gone, so no further ones come. */
+async function queueLeftovers({ records, now, random = randomBytes }: SweepOptions): Promise<void> {
+  for await (const item of records.scan(within('q'))) {
+    if (item.kind !== 'entry') continue;
+    const uploadId = String(decodeKey(item.key)[1]);
+    for (;;) {
+      const parts = await Array.fromAsync(partsOf(records, uploadId, { limit: COMMIT_SIZE }));
+      const removal = queueRemoval(
+        parts.map((part) => part.record.blob),
+        now,
+      );
+      const last = parts.length < COMMIT_SIZE;
+      const gone = [...parts.map((part) => part.key), ...removal.delete, ...(last ? [item.key] : [])];
+      await commitOnce(records, { put: removal.put, delete: gone }, random);
+      if (last) break;
+    }
+  }
+}
+
+/**
+ * Removes blobs that have had no owner for `grace` milliseconds: uploads that broke off. A tombstone comes first, so that a slow
+ * writer fails to commit its blob instead of referring to bytes that are gone.
+ */
+export async function sweepOrphans(options: SweepOptions & { readonly grace?: number }): Promise<{ removed: number }> {
+  const { records, blobs, now, random = randomBytes, grace = ORPHAN_GRACE } = options;
+  if (await removalsHeld(records, now)) return { removed: 0 };
+  let removed = 0;
+  for await (const { id, ageMs } of blobs.list()) {
+    if (ageMs < grace || !(await giveUp(records, id, now, random))) continue;
+    await blobs.remove(id);
+    removed += 1;
+  }
+  await forgetTombstones(records, now, random);
+  return { removed };
+}
+
+/** Whether the blob has no owner and never will. */
+async function giveUp(
+  records: RecordStore,
+  blob: BlobId,
+  now: number,
+  random: (size: number) => Buffer,
+): Promise<boolean> {
+  const owner = recordKeys.owner(blob);
+  const removal = recordKeys.removal(blob);
+  if ((await records.get(owner)) !== undefined || (await records.get(removal)) !== undefined) return false;
+  const outcome = await commitOnce(
+    records,
+    {
+      expect: [
+        { kind: 'absent', key: owner },
+        { kind: 'absent', key: removal },
+      ],
+      put: [{ key: recordKeys.tombstone(blob), value: encodeRecord({ given: now }) }],
+    },
+    random,
+  );
+  return outcome.kind === 'committed';
+}
+
+async function forgetTombstones(records: RecordStore, now: number, random: (size: number) => Buffer): Promise<void> {
+  let old: Key[] = [];
+  for await (const item of records.scan(within('t'))) {
+    if (item.kind !== 'entry') continue;
+    const { given } = decodeRecord(item.value, 'a tombstone') as { given: number };
+    if (given + TOMBSTONE_KEPT <= now) old.push(item.key);
+    if (old.length < COMMIT_SIZE) continue;
+    await commitOnce(records, { delete: old }, random);
+    old = [];
+  }
+  if (old.length > 0) await commitOnce(records, { delete: old }, random);
+}
+
+function blobOf(key: Key): BlobId {
+  return String(decodeKey(key)[1]) as BlobId;
+}

@@ -1,0 +1,92 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { guardBucket, getBucket } from '../records/bucket-record.ts';
+import { checkObjectKey, recordKeys } from '../records/record-keys.ts';
+import { commitChange } from '../operations/commit-change.ts';
+import { decideEncryption } from '../encryption/decide-encryption.ts';
+import type { Environment } from '../context.ts';
+import { guardKey } from '../encryption/key-use.ts';
+import { newId } from '../operations/claim-blob.ts';
+import { makeObjectKey } from '../encryption/object-keys.ts';
+import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts';
+import { shownEncryption } from '../records/object-record.ts';
+import { encodeRecord } from '../records/record-format.ts';
+import { type UploadRecord, endUpload, getUpload } from '../records/upload-record.ts';
+import type { CustomerKey } from '../../encryption/customer-key.ts';
+import { openUploadSealed } from '../encryption/customer-keys.ts';
+
+/** Encryption is decided here: every part has a key derived from the object key made now. */
+export async function createMultipartUpload(
+  environment: Environment,
+  request: CreateMultipartUpload,
+): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption }> {
+  const { bucket, key, headers, checksum } = request;
+  checkObjectKey(bucket, key);
+  checkChecksumType(checksum);
+  await environment.checkSpace(0);
+  const { record: bucketRecord } = await getBucket(environment.records, bucket);
+  const uploadId = newId(environment.clock(), environment.random);
+  const chosen = decideEncryption({
+    requested: request.encryption,
+    bucketDefault: bucketRecord.encryption,
+    autoEncryption: environment.autoEncryption,
+    defaultKey: environment.keys.defaultKey,
+  });
+  const made = chosen && (await makeObjectKey(environment, chosen, { bucket, key, id: uploadId }));
+  const record: UploadRecord = {
+    initiated: environment.clock(),
+    headers,
+    ...(made && { sealed: made.sealed }),
+    ...(checksum && { checksum }),
+  };
+  const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
+  let attempt = 0;
+  await commitChange(environment, async () => {
+    attempt += 1;
+    const guard = guardBucket(bucket, await getBucket(environment.records, bucket));
+    const keyGuard = await guardKey(environment, record.sealed, attempt);
+    return { batch: { expect: [...guard.expect, ...keyGuard], put: [...guard.put, upload] }, result: undefined };
+  });
+  return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }) };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html */
+function checkChecksumType(checksum: CreateMultipartUpload['checksum']): void {
+  if (checksum === undefined) return;
+  const { algorithm, type } = checksum;
+  const impossible =
+    type === 'FULL_OBJECT' ? algorithm === 'SHA1' || algorithm === 'SHA256' : algorithm === 'CRC64NVME';
+  if (impossible) {
+    throw new S3Error(
+      'InvalidRequest',
+      `The ${type} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
+    );
+  }
+}
+
+/** Throws `NoSuchUpload`, also when the upload was completed. Works below the reserve of free space too. */
+export function abortMultipartUpload(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  uploadId: string,
+): Promise<void> {
+  return commitChange(environment, async () => {
+    const { revision } = await getUpload(environment.records, bucket, key, uploadId);
+    const recordKey = recordKeys.upload(bucket, key, uploadId);
+    const expect = [{ kind: 'revision' as const, key: recordKey, revision }];
+    return { batch: { expect, ...endUpload({ recordKey, uploadId }) }, result: undefined };
+  });
+}
+
+/** Throws `NoSuchUpload`, and `InvalidRequest` where `customerKey` is given and not that of the upload. */
+export async function uploadEncryption(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  uploadId: string,
+  customerKey?: CustomerKey,
+): Promise<ObjectEncryption | undefined> {
+  const { record } = await getUpload(environment.records, bucket, key, uploadId);
+  if (customerKey !== undefined) openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
+  return record.sealed && shownEncryption(record.sealed);
+}

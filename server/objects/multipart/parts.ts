@@ -1,0 +1,177 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { OutcomeUnknown } from '../../store/commit-once.ts';
+import { commitChange } from '../operations/commit-change.ts';
+import { openSource, sourceRange } from '../operations/copy-object.ts';
+import { openUploadSealed } from '../encryption/customer-keys.ts';
+import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
+import { sealDigests, openDigests } from '../encryption/digests.ts';
+import type { Environment } from '../context.ts';
+import type { StoredBlob } from '../bodies/incoming-body.ts';
+import { recoverObjectKey } from '../encryption/object-keys.ts';
+import type {
+  ByteRange,
+  CopySource,
+  ExpectedDigests,
+  ObjectEncryption,
+  PartInfo,
+  PutPart,
+  ListParts,
+  PartListing,
+} from '../object-layer.ts';
+import { ownBlob } from '../operations/claim-blob.ts';
+import { digestsOf } from '../operations/put-object.ts';
+import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
+import { getBucket } from '../records/bucket-record.ts';
+import { shownEncryption } from '../records/object-record.ts';
+import { decodeRecord, encodeRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+import type { Digests } from '../records/stored-digests.ts';
+import {
+  getUpload,
+  type PartRecord,
+  recordOfDigests,
+  type UploadRecord,
+  digestsOfRecord,
+  partsOf,
+} from '../records/upload-record.ts';
+import { queueRemoval } from '../operations/replace-object.ts';
+
+const MOST_PARTS = 10_000;
+
+/** A part is a blob of its own, also a small one; uploading its number again replaces it. */
+export async function putPart(
+  environment: Environment,
+  request: PutPart,
+): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
+  const { bucket, key, uploadId, partNumber } = request;
+  if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > MOST_PARTS) {
+    throw new S3Error(
+      'InvalidArgument',
+      `Part number must be an integer between 1 and ${MOST_PARTS}, not ${partNumber}.`,
+    );
+  }
+  await environment.checkSpace(request.size);
+  const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
+  const { sealed } = upload;
+  // Blocked after the upload was begun; others need no look at the bucket.
+  if (sealed?.scheme === 'SSE-C') {
+    checkBlocked(sealed.scheme, (await getBucket(environment.records, bucket)).record.encryption);
+  }
+  const place = { bucket, key, id: uploadId };
+  const objectKey =
+    openUploadSealed(sealed, place, request.customerKey) ??
+    (sealed && (await recoverObjectKey(environment, sealed, place)).bytes);
+  const received = await receiveBody(environment, {
+    body: request.body,
+    size: request.size,
+    digests: digestsOfPart(request.digests, upload),
+    md5: hasPlainEtag(sealed?.scheme),
+    objectKey,
+    inlineLimit: -1,
+    // A manifest of thousands of parts is read by every GET.
+    sumsApart: true,
+  });
+  if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
+  const { blob } = received.stored;
+  const digests = digestsOf(environment, received, sealed?.scheme);
+  let record: PartRecord;
+  try {
+    const owner = { bucket, id: uploadId, part: partNumber };
+    const { etag, checksum } = recordOfDigests(await sealDigests(environment, owner, digests, { sealed, objectKey }));
+    record = {
+      blob,
+      size: request.size,
+      etag,
+      modified: environment.clock(),
+      protection: received.protection,
+      ...(checksum && { checksum }),
+    };
+    await commitPart(environment, request, record, received.stored);
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
+    throw error;
+  }
+  return { ...partInfo(partNumber, record, digests), ...(sealed && { encryption: shownEncryption(sealed) }) };
+}
+
+/** The same from bytes of an object that is there. */
+export async function copyPart(
+  environment: Environment,
+  request: Omit<PutPart, 'body' | 'size' | 'digests'> & {
+    readonly source: CopySource;
+    readonly range?: ByteRange | undefined;
+  },
+): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
+  const { source, range: asked, ...part } = request;
+  const { info, open } = await openSource(environment, source);
+  const range = sourceRange(asked, info.size);
+  return putPart(environment, { ...part, body: open(range), size: range.end - range.start, digests: {} });
+}
+
+function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Digests): PartInfo {
+  return {
+    partNumber,
+    size: record.size,
+    etag,
+    lastModified: new Date(record.modified),
+    ...(checksum && { checksum }),
+  };
+}
+
+/** Expects the upload's record, which completing and aborting delete: no part is committed after them. */
+function commitPart(environment: Environment, request: PutPart, record: PartRecord, stored: StoredBlob): Promise<void> {
+  const { bucket, key, uploadId, partNumber } = request;
+  const partKey = recordKeys.part(uploadId, partNumber);
+  const value = encodeRecord(record);
+  return commitChange(environment, async () => {
+    const upload = await getUpload(environment.records, bucket, key, uploadId);
+    const current = await environment.records.get(partKey);
+    const replaced = current && (decodeRecord(current.value, `part ${partNumber} of upload ${uploadId}`) as PartRecord);
+    const removal = queueRemoval(replaced ? [replaced.blob] : [], environment.clock());
+    const owned = await ownBlob(environment, stored, uploadId);
+    return {
+      batch: {
+        expect: [
+          { kind: 'revision', key: recordKeys.upload(bucket, key, uploadId), revision: upload.revision },
+          current ? { kind: 'revision', key: partKey, revision: current.revision } : { kind: 'absent', key: partKey },
+          ...owned.expect,
+        ],
+        put: [{ key: partKey, value }, ...owned.put, ...removal.put],
+        delete: removal.delete,
+      },
+      result: undefined,
+    };
+  });
+}
+
+/** The upload's checksum algorithm is computed for every part, and no other is taken. */
+function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): ExpectedDigests {
+  const algorithm = upload.checksum?.algorithm;
+  if (algorithm === undefined) return digests;
+  const given = digests.checksum?.algorithm ?? digests.trailing?.algorithm;
+  if (given !== undefined && given !== algorithm) {
+    throw new S3Error(
+      'InvalidRequest',
+      `The upload was started with ${algorithm} checksums; the part came with ${given}.`,
+    );
+  }
+  return { ...digests, compute: algorithm };
+}
+
+/** Throws `NoSuchUpload`. */
+export async function listParts(environment: Environment, request: ListParts): Promise<PartListing> {
+  const { bucket, key, uploadId, after, limit, customerKey } = request;
+  const { record } = await getUpload(environment.records, bucket, key, uploadId);
+  const { storageClass } = record.headers;
+  const shown = { initiated: new Date(record.initiated), ...(storageClass !== undefined && { storageClass }) };
+  const objectKey = customerKey && openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
+  const parts: PartInfo[] = [];
+  if (limit <= 0) return { ...shown, parts };
+  for await (const part of partsOf(environment.records, uploadId, { after, limit: limit + 1 })) {
+    if (parts.length === limit) return { ...shown, parts, next: parts.at(-1)?.partNumber ?? after };
+    const owner = { bucket, id: uploadId, part: part.number };
+    const digests = await openDigests(environment, owner, digestsOfRecord(part.record), objectKey);
+    parts.push(partInfo(part.number, part.record, digests));
+  }
+  return { ...shown, parts };
+}

@@ -1,0 +1,48 @@
+import type { BlobId } from '../../store/blob-store.ts';
+import type { Environment } from '../context.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { StoredBlob } from '../bodies/incoming-body.ts';
+import { encodeBlockSums } from '../records/body-record.ts';
+import { encodeRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+import type { BatchParts } from './replace-object.ts';
+
+/** An id of 32 hexadecimal characters, in the order of time: 6 bytes of milliseconds since 1970, then 10 random ones. */
+export function newId(now: number, random: (size: number) => Buffer): string {
+  return now.toString(16).padStart(12, '0') + random(10).toString('hex');
+}
+
+export function newBlobId(now: number, random: (size: number) => Buffer): BlobId {
+  return newId(now, random) as BlobId;
+}
+
+/** Removes a blob that nothing refers to. */
+export async function discardBlob(environment: Environment, blob: BlobId): Promise<void> {
+  try {
+    await environment.blobs.remove(blob);
+  } catch {
+    // The request failed already and says why; the sweeper finds the blob, since it has no owner.
+  }
+}
+
+/**
+ * Takes a written blob into a commit. The sweeper gives up blobs that stay without an owner for too long, by a tombstone: then the
+ * commit fails instead of referring to bytes that are gone.
+ */
+export async function ownBlob(
+  environment: Environment,
+  { blob, recordedSums }: StoredBlob,
+  owner: string,
+): Promise<Pick<BatchParts, 'expect' | 'put'>> {
+  const tombstone = recordKeys.tombstone(blob);
+  if ((await environment.records.get(tombstone)) !== undefined) {
+    throw new S3Error('RequestTimeout', 'The upload took longer than unfinished uploads are kept; start it again.');
+  }
+  return {
+    expect: [{ kind: 'absent', key: tombstone }],
+    put: [
+      { key: recordKeys.owner(blob), value: encodeRecord({ object: owner }) },
+      ...(recordedSums ? [{ key: recordKeys.blockSums(blob), value: encodeBlockSums(recordedSums) }] : []),
+    ],
+  };
+}

@@ -1,0 +1,79 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { DeleteConditions, ReadConditions, WriteConditions } from '../object-layer.ts';
+
+interface Current {
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+}
+
+/**
+ * Whether an object may be written over what is there. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where nothing is.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+ */
+export function checkWriteConditions(conditions: WriteConditions | undefined, current: Current | undefined): void {
+  if (conditions?.ifMatch !== undefined) {
+    if (current === undefined) throw new S3Error('NoSuchKey');
+    if (!matches(conditions.ifMatch, current.etag)) throw failed('If-Match');
+  }
+  if (conditions?.ifNoneMatch !== undefined && current !== undefined && matches(conditions.ifNoneMatch, current.etag)) {
+    throw failed('If-None-Match');
+  }
+}
+
+/**
+ * Whether an object may be deleted. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where nothing is. An absent object fulfils
+ * the other two, as in S3.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-deletes.html
+ */
+export function checkDeleteConditions(
+  conditions: DeleteConditions | undefined,
+  current: (Current & { readonly size: number }) | undefined,
+): void {
+  if (conditions === undefined) return;
+  const { ifMatch, size, lastModified } = conditions;
+  checkWriteConditions(ifMatch && { ifMatch }, current);
+  if (current === undefined) return;
+  if (size !== undefined && size !== current.size) throw failed('x-amz-if-match-size');
+  if (lastModified !== undefined && !sameTime(lastModified.getTime(), current.modified)) {
+    throw failed('x-amz-if-match-last-modified-time');
+  }
+}
+
+/** HTTP dates have whole seconds, the times of listings have milliseconds: clients may give either. */
+function sameTime(given: number, modified: number): boolean {
+  return given === (given % 1000 === 0 ? Math.floor(modified / 1000) * 1000 : modified);
+}
+
+/**
+ * Whether an object may be read. Throws `PreconditionFailed` or `NotModified`. If-Match outranks If-Unmodified-Since, If-None-Match
+ * outranks If-Modified-Since.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
+ */
+export function checkReadConditions(conditions: ReadConditions | undefined, current: Current): void {
+  if (conditions === undefined) return;
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  // HTTP dates have whole seconds.
+  const modified = Math.floor(current.modified / 1000) * 1000;
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, current.etag)) throw failed('If-Match');
+  } else if (ifUnmodifiedSince !== undefined && modified > ifUnmodifiedSince.getTime()) {
+    throw failed('If-Unmodified-Since');
+  }
+  if (ifNoneMatch !== undefined) {
+    if (matches(ifNoneMatch, current.etag)) throw new S3Error('NotModified');
+  } else if (ifModifiedSince !== undefined && modified <= ifModifiedSince.getTime()) {
+    throw new S3Error('NotModified');
+  }
+}
+
+function matches(etags: readonly string[], current: string): boolean {
+  return etags.some((etag) => etag === '*' || etag === current);
+}
+
+function failed(condition: string): S3Error {
+  return new S3Error('PreconditionFailed', undefined, { details: { Condition: condition } });
+}

@@ -1,0 +1,72 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { Environment } from '../context.ts';
+import { getIntactObject } from './get-object.ts';
+import type { ByteRange, CopyObject, CopySource, ObjectHeaders, ObjectInfo, ReadableObject } from '../object-layer.ts';
+import { putObject } from './put-object.ts';
+import { resolveRange } from './resolve-range.ts';
+
+/**
+ * Reads the source and puts the target, encrypted as the target's rules say: bytes under one object's key are never another's.
+ * Throws `InvalidRequest` for a copy onto itself that changes nothing.
+ */
+export async function copyObject(environment: Environment, request: CopyObject): Promise<ObjectInfo> {
+  const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
+  const onItself = source.bucket === bucket && source.key === key;
+  const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm];
+  if (onItself && changes.every((change) => change === undefined)) {
+    throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
+  }
+  const { info, open } = await openSource(environment, source);
+  const compute = checksumAlgorithm ?? info.checksum?.algorithm;
+  return putObject(environment, {
+    bucket,
+    key,
+    body: open({ start: 0, end: info.size }),
+    size: info.size,
+    digests: compute === undefined ? {} : { compute },
+    headers: headers ?? headersOf(info, request.storageClass),
+    encryption,
+    conditions: request.conditions,
+  });
+}
+
+/** The source of a copy: what would be 304 for a GET is 412 here. */
+export async function openSource(environment: Environment, source: CopySource): Promise<ReadableObject> {
+  try {
+    return await getIntactObject(environment, source.bucket, source.key, source.conditions, source.customerKey);
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NotModified') {
+      throw new S3Error('PreconditionFailed', undefined, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The bytes of the source that become a part. Unlike a GET's, the range must lie inside the source. */
+export function sourceRange(
+  range: ByteRange | undefined,
+  size: number,
+): { readonly start: number; readonly end: number } {
+  if (range === undefined) return { start: 0, end: size };
+  const end = range.kind === 'from' ? (range.endInclusive ?? size - 1) : size - 1;
+  if (end >= size) {
+    throw new S3Error('InvalidArgument', `The range to copy ends at ${end}, but the source has ${size} bytes.`);
+  }
+  return resolveRange(range, size);
+}
+
+function headersOf(info: ObjectInfo, asked: string | undefined): ObjectHeaders {
+  const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, expires, storageClass } =
+    info;
+  const kept = asked ?? storageClass;
+  return {
+    ...(contentType !== undefined && { contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    ...(contentDisposition !== undefined && { contentDisposition }),
+    ...(contentLanguage !== undefined && { contentLanguage }),
+    ...(cacheControl !== undefined && { cacheControl }),
+    ...(expires !== undefined && { expires }),
+    ...(kept !== undefined && kept !== 'STANDARD' && { storageClass: kept }),
+    metadata: info.metadata,
+  };
+}

@@ -1,0 +1,65 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { Entry, Revision, Key } from '../../store/record-store.ts';
+import type { Environment } from '../context.ts';
+import { getBucket, noSuchBucket, type StoredBucket } from '../records/bucket-record.ts';
+import { decodeObject, type ObjectRecord } from '../records/object-record.ts';
+import { recordKeys } from '../records/record-keys.ts';
+
+export interface StoredObject {
+  readonly record: ObjectRecord;
+  readonly revision: Revision;
+}
+
+/** Undefined when there is no such object; the bucket is not looked at. */
+export async function findObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+): Promise<StoredObject | undefined> {
+  const entry = await environment.records.get(recordKeys.object(bucket, key));
+  return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
+}
+
+/** One read where the object exists. Throws `NoSuchKey` and `NoSuchBucket`. */
+export async function getObjectRecord(environment: Environment, bucket: string, key: string): Promise<ObjectRecord> {
+  const entry = await environment.records.get(recordKeys.object(bucket, key));
+  return entry === undefined ? noSuchKey(environment, bucket, key) : decodeObject(entry.value, bucket, key);
+}
+
+/** The same, with the record that its body is in where it is a small one: of the same moment, in the same round trip. */
+export async function getObjectAndInline(
+  environment: Environment,
+  bucket: string,
+  key: string,
+): Promise<{ readonly record: ObjectRecord; readonly inline: Entry | undefined }> {
+  const [object, inline] = await environment.records.getAll([
+    recordKeys.object(bucket, key),
+    recordKeys.inline(bucket, key),
+  ]);
+  if (object === undefined) return noSuchKey(environment, bucket, key);
+  return { record: decodeObject(object.value, bucket, key), inline };
+}
+
+async function noSuchKey(environment: Environment, bucket: string, key: string): Promise<never> {
+  await getBucket(environment.records, bucket);
+  throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
+}
+
+/** Where an object is put: its bucket, and what is under its key until then. */
+export interface Place {
+  readonly stored: StoredBucket;
+  readonly objectKey: Key;
+  readonly current: StoredObject | undefined;
+}
+
+/** Both as they were at one moment, in one round trip. Throws `NoSuchBucket`. */
+export async function readPlace(environment: Environment, bucket: string, key: string): Promise<Place> {
+  const objectKey = recordKeys.object(bucket, key);
+  const [bucketEntry, entry] = await environment.records.getAll([recordKeys.bucket(bucket), objectKey]);
+  if (bucketEntry === undefined) throw noSuchBucket(bucket);
+  return {
+    stored: environment.buckets.decode(bucketEntry, bucket),
+    objectKey,
+    current: entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision },
+  };
+}

@@ -1,0 +1,133 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { CustomerKey } from '../../encryption/customer-key.ts';
+import { checkReadConditions } from './conditions.ts';
+import { checkCustomerKey } from '../encryption/customer-keys.ts';
+import { openDigests } from '../encryption/digests.ts';
+import type { Environment } from '../context.ts';
+import { getObjectAndInline, getObjectRecord } from './find-object.ts';
+import type { ObjectInfo, ReadableObject, ReadConditions } from '../object-layer.ts';
+import { openBody, DamagedBody } from '../bodies/open-body.ts';
+import { objectInfo } from '../records/object-record.ts';
+import type { Pieces } from '../../../platform/pieces.ts';
+import { BlobAltered } from '../../store/blob-store.ts';
+import { quarantineRead } from './quarantine.ts';
+
+const ATTEMPTS = 10;
+
+async function headObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  conditions?: ReadConditions,
+  customerKey?: CustomerKey,
+): Promise<ObjectInfo> {
+  const record = await getObjectRecord(environment, bucket, key);
+  const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
+  const opened = openDigests(environment, { bucket, id: record.id, part: 0 }, record, objectKey);
+  const digests = opened instanceof Promise ? await opened : opened;
+  checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
+  return objectInfo(bucket, key, record, digests);
+}
+
+/** One read for a small object. Another is read again when it is replaced before its manifest is read. */
+async function getObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  conditions?: ReadConditions,
+  customerKey?: CustomerKey,
+): Promise<ReadableObject> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const { record, inline } = await getObjectAndInline(environment, bucket, key);
+    const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
+    const found = openDigests(environment, { bucket, id: record.id, part: 0 }, record, objectKey);
+    const digests = found instanceof Promise ? await found : found;
+    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
+    const opened = await openBody(environment, { bucket, key, customerKey }, record, inline);
+    if (opened !== undefined) return { info: objectInfo(bucket, key, record, digests), ...opened };
+  }
+  throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
+}
+
+/** `headObject`, but refuses an object that was found damaged: whoever takes its size and ETag for a sign of life loses data. */
+export async function headIntactObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  conditions?: ReadConditions,
+  customerKey?: CustomerKey,
+): Promise<ObjectInfo> {
+  const info = await headObject(environment, bucket, key, conditions, customerKey);
+  refuseDamaged(info);
+  return info;
+}
+
+/**
+ * `getObject`, but refuses an object that was found damaged, and marks one that this read finds damaged. One whose blob is missing is
+ * not marked by a read: a folder that is not mounted would leave a mark on everything.
+ */
+export async function getIntactObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  conditions?: ReadConditions,
+  customerKey?: CustomerKey,
+): Promise<ReadableObject> {
+  const { info, open, lend, bytes } = await getObject(environment, bucket, key, conditions, customerKey);
+  refuseDamaged(info);
+  const note = (error: unknown) => {
+    if (error instanceof DamagedBody || error instanceof BlobAltered) void mark(environment, info, error);
+  };
+  return {
+    info,
+    open: (range) => open(range).once('error', note),
+    lend: (range) => noting(lend(range), note),
+    ...(bytes && {
+      bytes: (range) => {
+        try {
+          return bytes(range);
+        } catch (error) {
+          note(error);
+          throw error;
+        }
+      },
+    }),
+  };
+}
+
+function noting(pieces: Pieces, note: (error: unknown) => void): Pieces {
+  return {
+    tenure: pieces.tenure,
+    async next() {
+      try {
+        return await pieces.next();
+      } catch (error) {
+        note(error);
+        throw error;
+      }
+    },
+    close: () => pieces.close(),
+  };
+}
+
+function refuseDamaged({ bucket, key, damage }: ObjectInfo): void {
+  if (damage === undefined) return;
+  throw new S3Error(
+    'InternalError',
+    'The stored bytes of this object are damaged, and are not served. Upload it again, or restore it from a backup.',
+    {
+      cause: new Error(
+        `object ${bucket}/${key} is quarantined since ${new Date(damage.found).toISOString()}: ${damage.what}`,
+      ),
+    },
+  );
+}
+
+async function mark(environment: Environment, info: ObjectInfo, error: Error): Promise<void> {
+  const { clock } = environment;
+  try {
+    await quarantineRead(environment, info, { found: clock(), what: error.message });
+  } catch {
+    // The read failed and says why; the next one, or the scrub, finds the damage again.
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  decodePrefix,
+  endOf,
+  escape,
+  partialPrefix,
+  textAt,
+  after as afterKey,
+  key as recordKey,
+} from '../../store/keys.ts';
+import { scanPages } from '../../store/scan-pages.ts';
+import { bucketSeal } from '../encryption/digests.ts';
+import type { Environment } from '../context.ts';
+import type { ListedObject, ListObjects, ObjectListing } from '../object-layer.ts';
+import { getBucket } from '../records/bucket-record.ts';
+import { decodeListed } from '../records/object-record.ts';
+import { SealedEtags } from '../records/sealed-etags.ts';
+
+/** Keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
+export async function listObjects(environment: Environment, request: ListObjects): Promise<ObjectListing> {
+  const { bucket, limit } = request;
+  await getBucket(environment.records, bucket);
+  const objects: ListedObject[] = [];
+  const commonPrefixes: string[] = [];
+  const range = scanRange(request);
+  if (limit <= 0 || range === undefined) return { objects, commonPrefixes };
+  const keyStart = recordKey('o', bucket).length;
+  const sealed = new SealedEtags();
+  let last = '';
+  let next: string | undefined;
+  // One more than asked for tells whether there is more.
+  pages: for await (const items of scanPages(environment.records, { ...range, limit: limit + 1 })) {
+    for (const item of items) {
+      if (objects.length + commonPrefixes.length === limit) {
+        next = last;
+        break pages;
+      }
+      if (item.kind === 'group') {
+        last = String(decodePrefix(item.prefix)[2]);
+        commonPrefixes.push(last);
+      } else {
+        last = textAt(item.key, keyStart);
+        objects.push(decodeListed(item.value, bucket, last, sealed));
+      }
+    }
+  }
+  if (sealed.count > 0) sealed.open(await bucketSeal(environment, bucket), environment.clock());
+  return { objects, commonPrefixes, ...(next !== undefined && { next }) };
+}
+
+/** Undefined when nothing can be after `after` that begins with the prefix. */
+function scanRange({ bucket, prefix, delimiter, after }: ListObjects) {
+  const bytes = partialPrefix('o', bucket, prefix);
+  const end = endOf(bytes);
+  const start = after === '' ? bytes : startAfter(bucket, prefix, delimiter, after);
+  const from = start.compare(bytes) > 0 ? start : bytes;
+  if (from.compare(end) >= 0) return undefined;
+  return { start: from, end, ...(delimiter !== '' && { collapse: { prefix: bytes, delimiter: escape(delimiter) } }) };
+}
+
+/** Where a listing goes on: after a group as a whole when `after` is its name or a key inside it, else after the key. */
+function startAfter(bucket: string, prefix: string, delimiter: string, after: string): Buffer {
+  if (delimiter !== '' && after.startsWith(prefix)) {
+    const at = after.indexOf(delimiter, prefix.length);
+    if (at >= 0) return endOf(partialPrefix('o', bucket, after.slice(0, at + delimiter.length)));
+  }
+  return afterKey(recordKey('o', bucket, after));
+}

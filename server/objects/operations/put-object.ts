@@ -1,0 +1,118 @@
+import { OutcomeUnknown } from '../../store/commit-once.ts';
+import { guardBucket } from '../records/bucket-record.ts';
+import { checkObjectKey, recordKeys } from '../records/record-keys.ts';
+import { commitChange } from './commit-change.ts';
+import { checkWriteConditions } from './conditions.ts';
+import { decideEncryption, hasPlainEtag } from '../encryption/decide-encryption.ts';
+import { comparable, sealDigests } from '../encryption/digests.ts';
+import type { Environment } from '../context.ts';
+import { guardKey } from '../encryption/key-use.ts';
+import { newId, ownBlob } from './claim-blob.ts';
+import { makeObjectKey } from '../encryption/object-keys.ts';
+import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
+import { type Place, readPlace } from './find-object.ts';
+import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
+import { encodeBody } from '../records/body-record.ts';
+import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
+import type { Digests } from '../records/stored-digests.ts';
+import { supersedeObject } from './replace-object.ts';
+
+/** Body, durable; one commit; answer. A crash between leaves a blob that the sweeper finds, and nothing that can be seen. */
+export async function putObject(environment: Environment, request: PutObject): Promise<ObjectInfo> {
+  const { bucket, key } = request;
+  checkObjectKey(bucket, key);
+  const checked = environment.checkSpace(request.size <= environment.inlineLimit ? 0 : request.size);
+  if (checked !== undefined) await checked;
+  const place = await readPlace(environment, bucket, key);
+  // Asked again by the commit; asked here to refuse before the body comes.
+  const found = comparable(environment, bucket, place.current?.record, request.conditions);
+  checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
+  const id = newId(environment.clock(), environment.random);
+  const chosen = decideEncryption({
+    requested: request.encryption,
+    bucketDefault: place.stored.record.encryption,
+    autoEncryption: environment.autoEncryption,
+    defaultKey: environment.keys.defaultKey,
+  });
+  const made = chosen && (await makeObjectKey(environment, chosen, { bucket, key, id }));
+  const received = await receiveBody(environment, {
+    body: request.body,
+    size: request.size,
+    digests: request.digests,
+    md5: hasPlainEtag(chosen?.scheme),
+    objectKey: made?.objectKey,
+    inlineLimit: environment.inlineLimit,
+  });
+  const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
+  const digests = digestsOf(environment, received, chosen?.scheme);
+  let record: ObjectRecord;
+  try {
+    const kept = made ? await sealDigests(environment, { bucket, id, part: 0 }, digests, made) : digests;
+    record = {
+      id,
+      modified: environment.clock(),
+      size: request.size,
+      etag: kept.etag,
+      headers: request.headers,
+      body: bodyOf(received),
+      ...(made && { sealed: made.sealed }),
+      ...(kept.checksum && { checksum: kept.checksum }),
+    };
+    // While a large body came, what is there has likely changed: read again. A small one came with its request.
+    await commitObject(environment, request, record, received, blob === undefined ? place : undefined);
+  } catch (error) {
+    if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
+    throw error;
+  }
+  return objectInfo(bucket, key, record, digests);
+}
+
+function commitObject(
+  environment: Environment,
+  request: PutObject,
+  record: ObjectRecord,
+  { stored }: ReceivedBody,
+  place: Place | undefined,
+): Promise<void> {
+  const { bucket, key, conditions } = request;
+  const value = encodeObject(record);
+  const inline =
+    stored.kind === 'inline'
+      ? { key: recordKeys.inline(bucket, key), value: encodeBody(record.id, stored.bytes) }
+      : undefined;
+  let known = place;
+  let attempt = 0;
+  return commitChange(environment, async () => {
+    attempt += 1;
+    const found = known ?? (await readPlace(environment, bucket, key));
+    // Of use once: who meets a conflict must look again.
+    known = undefined;
+    const current = comparable(environment, bucket, found.current?.record, conditions);
+    checkWriteConditions(conditions, current instanceof Promise ? await current : current);
+    const guard = guardBucket(bucket, found.stored);
+    const keyGuard = await guardKey(environment, record.sealed, attempt);
+    const superseded = await supersedeObject(environment, bucket, key, found.current, record.body.kind);
+    const owned = stored.kind === 'blob' ? await ownBlob(environment, stored, record.id) : undefined;
+    const put = [...guard.put, ...superseded.put, ...(owned?.put ?? []), { key: found.objectKey, value }];
+    if (inline !== undefined) put.push(inline);
+    const expect = [...guard.expect, ...keyGuard, ...superseded.expect, ...(owned?.expect ?? [])];
+    return { batch: { expect, put, delete: superseded.delete }, result: undefined };
+  });
+}
+
+/** Clients take any 32 hexadecimal digits as an ETag where it is not the MD5. */
+export function digestsOf(
+  environment: Environment,
+  { digests: { md5, checksum } }: ReceivedBody,
+  scheme: ObjectEncryption['scheme'] | undefined,
+): Digests {
+  const etag = md5 !== undefined && hasPlainEtag(scheme) ? md5 : environment.random(16);
+  return { etag: etag.toString('hex'), ...(checksum && { checksum }) };
+}
+
+function bodyOf(received: ReceivedBody): Body {
+  const { stored, protection } = received;
+  return stored.kind === 'inline'
+    ? { kind: 'inline', ...protection }
+    : { kind: 'blob', blob: stored.blob, ...protection };
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { commitOnce } from '../../store/commit-once.ts';
+import { within } from '../../store/keys.ts';
+import { quarantine, quarantined, release } from './quarantine.ts';
+import { recordKeys } from '../records/record-keys.ts';
+import { body, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+
+const damage = { found: 1_000, what: 'a test' };
+const place = { bucket: 'bucket', key: 'key' };
+const refusal = { code: 'InternalError', message: expect.stringContaining('damaged') };
+
+describe('a quarantined object', () => {
+  it('is not served, not described, and not copied', async () => {
+    const { layer } = await marked();
+    await expect(layer.getObject('bucket', 'key')).rejects.toMatchObject(refusal);
+    await expect(layer.headObject('bucket', 'key')).rejects.toMatchObject(refusal);
+    const copy = { ...place, key: 'copy', source: place, headers: { metadata: {} } };
+    await expect(layer.copyObject(copy as never)).rejects.toMatchObject(refusal);
+  });
+
+  it('is listed as damaged', async () => {
+    const { layer, records } = await marked();
+    const { objects } = await layer.listObjects({ bucket: 'bucket', prefix: '', delimiter: '', after: '', limit: 10 });
+    expect(objects).toMatchObject([{ key: 'key', damage }]);
+    expect(await Array.fromAsync(quarantined(records))).toEqual([{ ...place, ...damage }]);
+  });
+
+  it('is healed by overwriting it', async () => {
+    const { layer, records } = await marked();
+    await layer.putObject(put('bucket', 'key', 'new'));
+    expect((await body(layer, 'bucket', 'key')).toString()).toBe('new');
+    expect(await Array.fromAsync(quarantined(records))).toEqual([]);
+  });
+
+  it('is healed by deleting it', async () => {
+    const { layer, records } = await marked();
+    await layer.deleteObject('bucket', 'key');
+    await expect(layer.getObject('bucket', 'key')).rejects.toMatchObject({ code: 'NoSuchKey' });
+    expect(await Array.fromAsync(quarantined(records))).toEqual([]);
+  });
+
+  it.each(['overwritten', 'deleted'])('can be %s although its manifest is gone', async (how) => {
+    const test = await withParts();
+    await commitOnce(test.records, { delete: [recordKeys.manifest('bucket', 'key')] }, randomBytes);
+    await mark(test);
+    if (how === 'deleted') await test.layer.deleteObject('bucket', 'key');
+    else await test.layer.putObject(put('bucket', 'key', 'new'));
+    expect(await Array.fromAsync(quarantined(test.records))).toEqual([]);
+  });
+
+  it('is served again when it was found whole', async () => {
+    const { layer, records } = await marked();
+    const entry = await records.get(recordKeys.object('bucket', 'key'));
+    expect(entry && (await release(records, place, entry, randomBytes))).toBe(true);
+    expect(await body(layer, 'bucket', 'key')).toHaveLength(300_000);
+    expect(await Array.fromAsync(records.scan(within('d')))).toEqual([]);
+  });
+
+  it('was not overwritten meanwhile', async () => {
+    const { layer, records } = await stored(300_000);
+    const entry = await records.get(recordKeys.object('bucket', 'key'));
+    await layer.putObject(put('bucket', 'key', 'new'));
+    expect(entry && (await quarantine(records, place, entry, damage, randomBytes))).toBe(false);
+    expect((await body(layer, 'bucket', 'key')).toString()).toBe('new');
+  });
+});
+
+describe('a read', () => {
+  it.each([100, 300_000])('that finds %i bytes damaged quarantines them', async (size) => {
+    const { layer, records, blobs } = await stored(size);
+    if (size === 100) {
+      const inline = recordKeys.inline('bucket', 'key');
+      const value = Buffer.from((await records.get(inline))?.value ?? []);
+      value[50] = (value[50] ?? 0) ^ 1;
+      await commitOnce(records, { put: [{ key: inline, value }] }, randomBytes);
+    } else {
+      for (const { id } of await Array.fromAsync(blobs.list())) {
+        await blobs.remove(id);
+        await blobs.write(id, put('', '', randomBody(size)).body);
+      }
+    }
+    await expect(body(layer, 'bucket', 'key')).rejects.toThrow('damaged');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await Array.fromAsync(quarantined(records))).toMatchObject([place]);
+    await expect(layer.getObject('bucket', 'key')).rejects.toMatchObject(refusal);
+  });
+
+  it('that finds the blob missing does not', async () => {
+    const { layer, records, blobs } = await stored(300_000);
+    for await (const { id } of blobs.list()) await blobs.remove(id);
+    await expect(body(layer, 'bucket', 'key')).rejects.toThrow('missing');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await Array.fromAsync(quarantined(records))).toEqual([]);
+  });
+});
+
+async function stored(size: number): Promise<TestLayer> {
+  const test = testLayer();
+  await test.layer.createBucket('bucket', { location: '' });
+  await test.layer.putObject(put('bucket', 'key', randomBody(size)));
+  return test;
+}
+
+async function withParts(): Promise<TestLayer> {
+  const test = testLayer();
+  const { layer } = test;
+  await layer.createBucket('bucket', { location: '' });
+  const { uploadId } = await layer.createMultipartUpload({ ...place, headers: { metadata: {} } });
+  const { etag } = await layer.putPart({ ...put('bucket', 'key', 'part'), uploadId, partNumber: 1 });
+  await layer.completeMultipartUpload({ ...place, uploadId, parts: [{ partNumber: 1, etag }] });
+  return test;
+}
+
+async function mark({ records }: TestLayer): Promise<void> {
+  const entry = await records.get(recordKeys.object('bucket', 'key'));
+  if (entry === undefined || !(await quarantine(records, place, entry, damage, randomBytes)))
+    throw new Error('no mark');
+}
+
+async function marked(): Promise<TestLayer> {
+  const test = await stored(300_000);
+  await mark(test);
+  return test;
+}

@@ -1,0 +1,105 @@
+import { commitOnce } from '../../store/commit-once.ts';
+import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
+import type { Entry, RecordStore } from '../../store/record-store.ts';
+import { openDigests } from '../encryption/digests.ts';
+import type { Environment } from '../context.ts';
+import type { ObjectInfo } from '../object-layer.ts';
+import { decodeObject, encodeObject } from '../records/object-record.ts';
+import { decodeRecord, encodeRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+
+/** Why an object is not served. */
+interface Damage {
+  /** When it was found, milliseconds since 1970. */
+  readonly found: number;
+  /** For the administrator. */
+  readonly what: string;
+}
+
+export interface QuarantinedObject extends Damage {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+interface Place {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+/**
+ * Marks an object as damaged: from then on it is not served, until it is overwritten, deleted, or found whole again. `entry` is its
+ * record as the damage was found. False when the object was changed meanwhile, or has the mark already.
+ */
+export async function quarantine(
+  records: RecordStore,
+  { bucket, key }: Place,
+  entry: Entry,
+  damage: Damage,
+  random: (size: number) => Buffer,
+): Promise<boolean> {
+  const record = decodeObject(entry.value, bucket, key);
+  if (record.damage !== undefined) return false;
+  const outcome = await commitOnce(
+    records,
+    {
+      expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
+      put: [
+        { key: entry.key, value: encodeObject({ ...record, damage }) },
+        { key: recordKeys.damage(bucket, key), value: encodeRecord(damage) },
+      ],
+    },
+    random,
+  );
+  return outcome.kind === 'committed';
+}
+
+/** Takes the mark away from an object that was found whole. False when the object was changed meanwhile, or has none. */
+export async function release(
+  records: RecordStore,
+  { bucket, key }: Place,
+  entry: Entry,
+  random: (size: number) => Buffer,
+): Promise<boolean> {
+  const { damage, ...record } = decodeObject(entry.value, bucket, key);
+  if (damage === undefined) return false;
+  const outcome = await commitOnce(
+    records,
+    {
+      expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
+      put: [{ key: entry.key, value: encodeObject(record) }],
+      delete: [recordKeys.damage(bucket, key)],
+    },
+    random,
+  );
+  return outcome.kind === 'committed';
+}
+
+/** The same after a read that found damage: the object that was read is known by its ETag and time. */
+export async function quarantineRead(
+  environment: Pick<Environment, 'records' | 'random' | 'digests'>,
+  read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified'>,
+  damage: Damage,
+): Promise<boolean> {
+  const { bucket, key } = read;
+  const entry = await environment.records.get(recordKeys.object(bucket, key));
+  if (entry === undefined) return false;
+  const record = decodeObject(entry.value, bucket, key);
+  const { etag } = await openDigests(environment, { bucket, id: record.id, part: 0 }, { etag: record.etag });
+  if (etag !== read.etag || record.modified !== read.lastModified.getTime()) return false;
+  return quarantine(environment.records, { bucket, key }, entry, damage, environment.random);
+}
+
+/** In the order of buckets and keys, after one of them. */
+export async function* quarantined(
+  records: RecordStore,
+  after?: Place,
+  limit?: number,
+): AsyncGenerator<QuarantinedObject> {
+  const range = within('d');
+  const start = after === undefined ? range.start : afterKey(recordKeys.damage(after.bucket, after.key));
+  for await (const item of records.scan({ ...range, start, ...(limit === undefined ? {} : { limit }) })) {
+    if (item.kind !== 'entry') continue;
+    const [, bucket, key] = decodeKey(item.key).map(String);
+    yield { bucket: bucket ?? '', key: key ?? '', ...(decodeRecord(item.value, 'a damaged object') as Damage) };
+  }
+}

@@ -1,0 +1,86 @@
+import type { BlobId } from '../../store/blob-store.ts';
+import type { Batch, Key } from '../../store/record-store.ts';
+import { ChangedMeanwhile } from './commit-change.ts';
+import type { Environment } from '../context.ts';
+import type { StoredObject } from './find-object.ts';
+import { decodeBody, decodeManifest, type ManifestPart } from '../records/body-record.ts';
+import type { Body, ObjectRecord } from '../records/object-record.ts';
+import { encodeRecord, UnreadableRecord } from '../records/record-format.ts';
+import { recordKeys } from '../records/record-keys.ts';
+
+/** A batch under construction. */
+export type BatchParts = { readonly [Member in 'expect' | 'put' | 'delete']: NonNullable<Batch[Member]> };
+
+/**
+ * What takes an object's record, body and blobs away in the commit that replaces or deletes it. `by` is the body that comes in its
+ * place: its records are overwritten instead of deleted.
+ */
+export async function supersedeObject(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  current: StoredObject | undefined,
+  by: Body['kind'] | undefined,
+): Promise<BatchParts> {
+  const objectKey = recordKeys.object(bucket, key);
+  if (current === undefined) return { expect: [{ kind: 'absent', key: objectKey }], put: [], delete: [] };
+  const { body } = current.record;
+  const removed: Key[] = by === undefined ? [objectKey] : [];
+  let blobs: readonly BlobId[] = [];
+  if (body.kind === 'inline') {
+    if (by !== 'inline') removed.push(recordKeys.inline(bucket, key));
+  } else if (body.kind === 'blob') {
+    blobs = [body.blob];
+  } else {
+    if (by !== 'parts') removed.push(recordKeys.manifest(bucket, key));
+    blobs = await blobsOfManifest(environment, bucket, key, current.record);
+  }
+  if (current.record.damage !== undefined) removed.push(recordKeys.damage(bucket, key));
+  const { put, delete: owners } = queueRemoval(blobs, environment.clock());
+  return {
+    expect: [{ kind: 'revision', key: objectKey, revision: current.revision }],
+    put,
+    delete: [...removed, ...owners],
+  };
+}
+
+/**
+ * A damaged object can be replaced and deleted although its manifest cannot be read any more: `verify` finds the blobs that it
+ * leaves behind.
+ */
+async function blobsOfManifest(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  record: ObjectRecord,
+): Promise<readonly BlobId[]> {
+  try {
+    const parts = await readManifest(environment, bucket, key, record);
+    if (parts !== undefined) return parts.map((part) => part.blob);
+  } catch (error) {
+    if (record.damage === undefined || !(error instanceof UnreadableRecord)) throw error;
+  }
+  if (record.damage === undefined) throw new ChangedMeanwhile();
+  return [];
+}
+
+/** Gives blobs up: in the same commit nothing may refer to them any more. */
+export function queueRemoval(blobs: readonly BlobId[], now: number): Pick<BatchParts, 'put' | 'delete'> {
+  const value = encodeRecord({ queued: now });
+  return {
+    put: blobs.map((blob) => ({ key: recordKeys.removal(blob), value })),
+    delete: blobs.map((blob) => recordKeys.owner(blob)),
+  };
+}
+
+/** Undefined when the manifest is another object's: the record was replaced since it was read. */
+export async function readManifest(
+  environment: Environment,
+  bucket: string,
+  key: string,
+  { id, body }: ObjectRecord,
+): Promise<readonly ManifestPart[] | undefined> {
+  const entry = await environment.records.get(recordKeys.manifest(bucket, key));
+  const bytes = entry && decodeBody(entry.value, id);
+  return bytes && decodeManifest(bytes, body.kind === 'parts' ? body.crc : undefined);
+}

@@ -1,0 +1,66 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+
+/** What is kept free of each volume. */
+export type Reserve = { readonly bytes: number } | { readonly percent: number };
+
+/** What fills: the file system of the bodies, and that of the records, which may be another. Undefined where it cannot be told. */
+export interface Volumes {
+  readonly bodies: () => Promise<Space | undefined>;
+  readonly records: () => Promise<Space | undefined>;
+}
+
+interface Space {
+  readonly free: number;
+  readonly total: number;
+}
+
+/**
+ * Before every write, deletes excepted: throws `XMinioStorageFull` while less than the reserve is free, or when less would be after a
+ * body of so many bytes; those of a small object, which the records hold, are announced as 0. Answers in the same turn where what was measured is young enough.
+ */
+export type SpaceCheck = (announced: number) => Promise<void> | void;
+
+/** How old a measurement of free space may be, in milliseconds: asking for each of 20,000 writes a second would cost more than it tells. */
+const MEASURED_FOR = 1000;
+
+export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock: () => number): SpaceCheck {
+  if (reserve === undefined) return () => undefined;
+  let measured = -Infinity;
+  let bodies: Space | undefined;
+  let records: Space | undefined;
+  let measuring: Promise<void> | undefined;
+  const measure = async () => {
+    try {
+      [bodies, records] = await Promise.all([volumes.bodies(), volumes.records()]);
+      measured = clock();
+    } finally {
+      measuring = undefined;
+    }
+  };
+  const judge = (announced: number) => {
+    if (records !== undefined) refuseBelow(reserve, 'records', records, 0);
+    // What goes into the records alone may be written into room that others left there, on a full disk too.
+    if (bodies !== undefined && (announced > 0 || records === undefined)) {
+      refuseBelow(reserve, 'bodies', bodies, announced);
+    }
+  };
+  return (announced) => {
+    const now = clock();
+    if (now - measured < MEASURED_FOR && now >= measured) return judge(announced);
+    return (measuring ??= measure()).then(() => judge(announced));
+  };
+}
+
+function refuseBelow(reserve: Reserve, holds: string, space: Space, announced: number): void {
+  const kept = 'bytes' in reserve ? reserve.bytes : (space.total * reserve.percent) / 100;
+  if (space.free - announced >= kept) return;
+  const body = announced > 0 ? `, the body has ${mebibytes(announced)}` : '';
+  throw new S3Error(
+    'XMinioStorageFull',
+    `Only ${mebibytes(space.free)} are free for ${holds}${body}, and ${mebibytes(kept)} are reserved (SVC_STORAGE_RESERVE). Delete objects to go on.`,
+  );
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1_048_576)} MiB`;
+}

@@ -1,0 +1,38 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { KeySourceError } from '../../encryption/key-source.ts';
+import { OutcomeUnknown } from '../../store/commit-once.ts';
+import { InvalidKey } from '../../store/keys.ts';
+import { StoreUnavailable } from '../../store/record-store.ts';
+
+/** What failed below, in the protocol's terms; the cause stays for the log. What is no refusal is given back as it is. */
+export function translateFailure(error: unknown): unknown {
+  if (error instanceof KeySourceError) return keyFailure(error);
+  if (error instanceof StoreUnavailable) {
+    const code = error.reason === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
+    return new S3Error(code, error.reason === 'read-only' ? error.message : undefined, { cause: error });
+  }
+  if (error instanceof OutcomeUnknown) {
+    return new S3Error('ServiceUnavailable', 'Whether the change was made cannot be told now; look, or try again.', {
+      cause: error,
+    });
+  }
+  if (error instanceof InvalidKey) return new S3Error('InvalidURI', 'A name is no valid UTF-8.', { cause: error });
+  return error;
+}
+
+function keyFailure(error: KeySourceError): S3Error {
+  const options = { cause: error };
+  switch (error.code) {
+    case 'not-configured':
+      return new S3Error('NotImplemented', 'Server side encryption specified but KMS is not configured', options);
+    case 'key-not-found':
+      return new S3Error('KMSNotFound', `Invalid keyId: ${error.message}`, options);
+    case 'not-permitted':
+      return new S3Error('AccessDenied', 'The key service does not allow the server to use this key.', options);
+    case 'unavailable':
+      return new S3Error('ServiceUnavailable', 'The key service cannot be reached; try again.', options);
+    case 'not-authentic':
+      // The same as for any other damage: who tampers learns nothing. The cause says to the log which it is.
+      return new S3Error('InternalError', undefined, options);
+  }
+}

@@ -1,0 +1,49 @@
+import type { FinishedRequest } from '../../access/request-events.ts';
+import { auditEntry, type AuditOrigin } from './audit-entry.ts';
+import type { AuditTally } from './audit-tally.ts';
+
+export interface AuditFeedOptions {
+  readonly origin: () => AuditOrigin;
+  readonly tally: Pick<AuditTally, 'begins'>;
+  /** To the thread that has the targets. */
+  readonly send: (lines: string[]) => void;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/** Makes entries of what happens in one thread, and hands those of a turn on together. It never waits and never keeps more than that. */
+export class AuditFeed {
+  readonly #options: AuditFeedOptions;
+  #lines: string[] = [];
+  #scheduled = false;
+  #losing = false;
+
+  constructor(options: AuditFeedOptions) {
+    this.#options = options;
+  }
+
+  take(finished: FinishedRequest): void {
+    // Probes and scrapes say nothing of who did what.
+    if (finished.room === 'other') return;
+    const { origin, tally, log } = this.#options;
+    const line = JSON.stringify(auditEntry(finished, origin()));
+    if (!tally.begins(line.length)) {
+      if (!this.#losing)
+        log.error({ event: 'audit-lost' }, 'audit entries are lost: they are made faster than written');
+      this.#losing = true;
+      return;
+    }
+    this.#losing = false;
+    this.#lines.push(line);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.flush());
+  }
+
+  /** Hands on what is there, now. */
+  flush(): void {
+    this.#scheduled = false;
+    if (this.#lines.length === 0) return;
+    this.#options.send(this.#lines);
+    this.#lines = [];
+  }
+}

@@ -1,0 +1,225 @@
+import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Entries that wait for a target, in order. */
+export interface WaitingLines {
+  /** Those that are neither delivered nor given up. */
+  readonly count: number;
+  /** False where there is no room for it: the line is lost. */
+  push(line: string): boolean;
+  /** The next ones, as soon as there are some; undefined once it was ended and nothing is left. */
+  next(): Promise<readonly string[] | undefined>;
+  /** What `next` answered last is delivered or given up. */
+  done(): Promise<void>;
+  /** Nothing more comes. */
+  end(): Promise<void>;
+}
+
+/** Bounds on what waits, in lines and in bytes. */
+export interface WaitingBounds {
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/** Lines that one answer has at most. */
+const mostAtOnce = 256;
+
+/** Entries that wait in memory: a restart loses them. */
+export class MemoryLines implements WaitingLines {
+  readonly #bounds: WaitingBounds;
+  #waiting: string[] = [];
+  #underWay: readonly string[] = [];
+  #bytes = 0;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  constructor(bounds: WaitingBounds) {
+    this.#bounds = bounds;
+  }
+
+  get count(): number {
+    return this.#waiting.length + this.#underWay.length;
+  }
+
+  push(line: string): boolean {
+    if (this.count >= this.#bounds.lines || this.#bytes + line.length > this.#bounds.bytes) return false;
+    this.#waiting.push(line);
+    this.#bytes += line.length;
+    this.#wake();
+    return true;
+  }
+
+  async next(): Promise<readonly string[] | undefined> {
+    while (this.#waiting.length === 0) {
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#underWay = this.#waiting.splice(0, mostAtOnce);
+    return this.#underWay;
+  }
+
+  done(): Promise<void> {
+    for (const { length } of this.#underWay) this.#bytes -= length;
+    this.#underWay = [];
+    return Promise.resolve();
+  }
+
+  end(): Promise<void> {
+    this.#ended = true;
+    this.#wake();
+    return Promise.resolve();
+  }
+}
+
+/** A file with more is not written to any further. */
+const fullFile = { lines: 1_000, bytes: 1024 * 1024 } as const;
+
+interface LinesFile {
+  readonly path: string;
+  lines: number;
+  bytes: number;
+}
+
+interface FolderLinesOptions {
+  readonly bounds: WaitingBounds;
+  /** Lines that could not be written. */
+  readonly onLost: (lines: number, error: unknown) => void;
+}
+
+/**
+ * Entries that wait in files of a folder, some on a line each, so that they survive a restart; a file is removed when all that is in it
+ * is delivered. What was delivered right before a crash is delivered again. Files are not synced: a power cut may take the last second.
+ */
+export class FolderLines implements WaitingLines {
+  readonly #folder: string;
+  readonly #options: FolderLinesOptions;
+  readonly #full: LinesFile[];
+  #number: number;
+  #open: { readonly file: LinesFile; readonly handle: FileHandle } | undefined;
+  #unwritten: string[] = [];
+  #underWay: LinesFile | undefined;
+  #count: number;
+  #bytes: number;
+  #ended = false;
+  #wake: () => void = () => undefined;
+  /** What is done with files is done one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+
+  private constructor(folder: string, found: readonly LinesFile[], number: number, options: FolderLinesOptions) {
+    this.#folder = folder;
+    this.#options = options;
+    this.#full = [...found];
+    this.#number = number;
+    this.#count = found.reduce((sum, { lines }) => sum + lines, 0);
+    this.#bytes = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Makes the folder where there is none, and takes up what an earlier process left there. */
+  static async open(folder: string, options: FolderLinesOptions): Promise<FolderLines> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const names = (await readdir(folder)).filter((name) => /^\d{12}\.ndjson$/.test(name)).toSorted();
+    const found: LinesFile[] = [];
+    for (const name of names) {
+      const path = join(folder, name);
+      const text = await readFile(path, 'utf8');
+      found.push({ path, lines: wholeLines(text).length, bytes: text.length });
+    }
+    return new FolderLines(folder, found, Number(names.at(-1)?.slice(0, 12) ?? 0), options);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  push(line: string): boolean {
+    const { bounds } = this.#options;
+    if (this.#ended || this.#count >= bounds.lines || this.#bytes + line.length > bounds.bytes) return false;
+    this.#count += 1;
+    this.#bytes += line.length + 1;
+    this.#unwritten.push(line);
+    // The first of those that wait for their turn has them written together.
+    if (this.#unwritten.length === 1) void this.#inTurn(() => this.#write());
+    return true;
+  }
+
+  async next(): Promise<readonly string[] | undefined> {
+    for (;;) {
+      await this.#inTurn(() => this.#full.length === 0 && this.#close());
+      const file = this.#full.shift();
+      if (file !== undefined) {
+        this.#underWay = file;
+        return wholeLines(await readFile(file.path, 'utf8'));
+      }
+      if (this.#ended) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async done(): Promise<void> {
+    const file = this.#underWay;
+    if (file === undefined) return;
+    await rm(file.path, { force: true });
+    this.#underWay = undefined;
+    this.#count -= file.lines;
+    this.#bytes -= file.bytes;
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#inTurn(() => this.#close());
+    this.#wake();
+  }
+
+  async #inTurn(work: () => unknown): Promise<void> {
+    const mine = this.#turn.then(work).then(() => undefined);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #write(): Promise<void> {
+    const lines = this.#unwritten;
+    this.#unwritten = [];
+    const text = lines.map((line) => `${line}\n`).join('');
+    try {
+      this.#open ??= await this.#begin();
+      await this.#open.handle.appendFile(text);
+    } catch (error) {
+      // Half a line may stand there now.
+      await this.#close();
+      this.#count -= lines.length;
+      this.#bytes -= text.length;
+      this.#options.onLost(lines.length, error);
+      return;
+    }
+    const { file } = this.#open;
+    file.lines += lines.length;
+    file.bytes += text.length;
+    if (file.lines >= fullFile.lines || file.bytes >= fullFile.bytes) await this.#close();
+    this.#wake();
+  }
+
+  async #begin() {
+    this.#number += 1;
+    const path = join(this.#folder, `${String(this.#number).padStart(12, '0')}.ndjson`);
+    return { file: { path, lines: 0, bytes: 0 }, handle: await open(path, 'ax', 0o600) };
+  }
+
+  /** What was written to is there to be read. */
+  async #close(): Promise<void> {
+    const current = this.#open;
+    if (current === undefined) return;
+    this.#open = undefined;
+    await current.handle.close();
+    if (current.file.lines > 0) this.#full.push(current.file);
+    else await rm(current.file.path, { force: true });
+  }
+}
+
+/** What has no end was being written when the process ended. */
+function wholeLines(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryLines } from './waiting-lines.ts';
+import { EntriesRefused, WebhookTarget } from './webhook-target.ts';
+
+interface Ledger {
+  sent: number;
+  lost: number;
+  waiting: number;
+  readonly events: string[];
+}
+
+function target(
+  post: (lines: readonly string[]) => Promise<void>,
+  more: { readonly batchSize?: number; readonly maxRetries?: number; readonly queueSize?: number } = {},
+) {
+  const ledger: Ledger = { sent: 0, lost: 0, waiting: 0, events: [] };
+  const said = (fields: object) => {
+    if ('event' in fields) ledger.events.push(String(fields.event));
+  };
+  const made = new WebhookTarget({
+    name: 'webhook:SIEM',
+    post,
+    queue: new MemoryLines({ lines: more.queueSize ?? 100, bytes: 1_000_000 }),
+    batchSize: more.batchSize ?? 1,
+    maxRetries: more.maxRetries ?? 0,
+    retryMs: 1,
+    report: {
+      sent: (entries) => (ledger.sent += entries),
+      lost: (entries) => (ledger.lost += entries),
+      waiting: (entries) => (ledger.waiting = entries),
+    },
+    log: { info: said, warn: said, error: said },
+  });
+  return { made, ledger };
+}
+
+describe('a webhook of the audit log', () => {
+  it('gets every entry, in batches of the size that is set', async () => {
+    const got: (readonly string[])[] = [];
+    const { made, ledger } = target(
+      async (lines) => {
+        got.push(lines);
+      },
+      { batchSize: 2 },
+    );
+    for (const line of ['a', 'b', 'c']) made.take(line);
+    await made.close(60_000);
+    expect(got).toEqual([['a', 'b'], ['c']]);
+    expect(ledger).toEqual({ sent: 3, lost: 0, waiting: 0, events: [] });
+  });
+
+  it('gets an entry again until it takes it; that it was away is said once, and that it is back', async () => {
+    let calls = 0;
+    const { made, ledger } = target(async () => {
+      calls += 1;
+      if (calls < 4) throw new Error('refused');
+    });
+    made.take('a');
+    await made.close(60_000);
+    expect(calls).toBe(4);
+    expect(ledger).toEqual({ sent: 1, lost: 0, waiting: 0, events: ['audit-away', 'audit-back'] });
+  });
+
+  it('gets an entry no more often than is set', async () => {
+    let calls = 0;
+    const { made, ledger } = target(
+      () => {
+        calls += 1;
+        return Promise.reject(new Error('refused'));
+      },
+      { maxRetries: 2 },
+    );
+    made.take('a');
+    await made.close(60_000);
+    expect([calls, ledger.lost, ledger.events.at(-1)]).toEqual([3, 1, 'audit-lost']);
+  });
+
+  it.each([400, 413, 422])('is not asked again about an entry that it answers by %i', async (status) => {
+    let calls = 0;
+    const { made, ledger } = target(() => {
+      calls += 1;
+      return Promise.reject(new EntriesRefused(status));
+    });
+    made.take('a');
+    await made.close(60_000);
+    expect([calls, ledger.lost]).toEqual([1, 1]);
+  });
+
+  it('loses what there is no room for, counts it and says so once', async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { made, ledger } = target(() => answered, { queueSize: 2 });
+    for (const line of ['a', 'b', 'c', 'd']) made.take(line);
+    expect([ledger.lost, ledger.events]).toEqual([2, ['audit-lost']]);
+    answer();
+    await made.close(60_000);
+    expect(ledger.sent).toBe(2);
+  });
+
+  it('does not keep a server from ending while it is away', async () => {
+    const { made, ledger } = target(() => Promise.reject(new Error('refused')));
+    made.take('a');
+    await made.close(1);
+    expect([ledger.sent, ledger.waiting, ledger.events.at(-1)]).toEqual([0, 1, 'audit-undelivered']);
+  });
+});

@@ -1,0 +1,193 @@
+import { readFile } from 'node:fs/promises';
+import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limitedTurns } from '../../../platform/limited-turns.ts';
+import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
+import type { WaitingLines } from './waiting-lines.ts';
+
+/** Sends entries; rejects with `EntriesRefused`, or the error of the connection. */
+type PostEntries = (lines: readonly string[]) => Promise<void>;
+
+/** The address answered, and did not take them. */
+export class EntriesRefused extends Error {
+  override readonly name = 'EntriesRefused';
+  readonly status: number;
+  /** Whether it says that these entries will never do. */
+  readonly forGood: boolean;
+  constructor(status: number) {
+    super(`it answered ${status}`);
+    this.status = status;
+    this.forGood = status === 400 || status === 413 || status === 422;
+  }
+}
+
+export interface Sender {
+  readonly deploymentId: () => string;
+  readonly version: string;
+}
+
+/** As MinIO posts them: one JSON document, or where the settings allow batches one on each line. */
+export function postEntries(settings: AuditWebhookSettings, sender: Sender): PostEntries {
+  let fetch: Promise<ProviderFetch> | undefined;
+  return async (lines) => {
+    const headers = {
+      'content-type': settings.batchSize === 1 ? 'application/json' : 'application/x-ndjson',
+      'user-agent': `Coffer/${sender.version}`,
+      'x-minio-deployment-id': sender.deploymentId(),
+      'x-minio-webhook-payload-count': String(lines.length),
+      ...(settings.authToken === undefined ? {} : { authorization: settings.authToken }),
+    };
+    let status: number;
+    try {
+      fetch ??= openFetch(settings);
+      ({ status } = await (await fetch)(settings.endpoint, { method: 'POST', headers, body: `${lines.join('\n')}\n` }));
+    } catch (error) {
+      // Certificates may have been replaced.
+      fetch = undefined;
+      throw error;
+    }
+    if (status < 200 || status >= 300) throw new EntriesRefused(status);
+  };
+}
+
+async function openFetch({ caFile, clientCertificate, timeoutMs }: AuditWebhookSettings): Promise<ProviderFetch> {
+  return createProviderFetch({
+    timeoutMs,
+    maxBytes: 64 * 1024,
+    ...(caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }),
+    ...(clientCertificate === undefined
+      ? {}
+      : {
+          client: { cert: await readFile(clientCertificate.certFile), key: await readFile(clientCertificate.keyFile) },
+        }),
+  });
+}
+
+/** Requests that are under way to one address. */
+const mostAtOnce = 8;
+/** Milliseconds. */
+const longestPause = 60_000;
+
+interface WebhookTargetOptions {
+  readonly name: string;
+  readonly post: PostEntries;
+  readonly queue: WaitingLines;
+  readonly batchSize: number;
+  /** 0 for as long as it takes. */
+  readonly maxRetries: number;
+  readonly retryMs: number;
+  readonly report: AuditReport;
+  readonly log: AuditLogger;
+}
+
+/** Sends entries to a web service, over and over until it takes them. Nobody waits for that but the entries, and those are bounded. */
+export class WebhookTarget implements AuditTarget {
+  readonly name: string;
+  readonly #options: WebhookTargetOptions;
+  readonly #given = new AbortController();
+  readonly #running: Promise<void>;
+  #losing = false;
+  #away = false;
+
+  constructor(options: WebhookTargetOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  take(line: string): void {
+    const { queue, report } = this.#options;
+    if (queue.push(line)) {
+      this.#losing = false;
+      report.waiting(queue.count);
+      return;
+    }
+    report.lost(1);
+    if (!this.#losing) {
+      const fields = { event: 'audit-lost', target: this.name, waiting: queue.count };
+      this.#options.log.error(fields, `audit entries for ${this.name} are lost: too many wait`);
+    }
+    this.#losing = true;
+  }
+
+  reopen(): void {
+    // A connection is opened when it is needed.
+  }
+
+  async close(withinMs: number): Promise<void> {
+    const { queue } = this.#options;
+    await queue.end();
+    const late = setTimeout(() => this.#given.abort(), withinMs);
+    await this.#running;
+    clearTimeout(late);
+    this.#options.report.waiting(queue.count);
+    if (queue.count > 0) {
+      const fields = { event: 'audit-undelivered', target: this.name, waiting: queue.count };
+      this.#options.log.warn(fields, `${queue.count} audit entries were not delivered to ${this.name}`);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { queue, batchSize, report, log } = this.#options;
+    const inTurn = limitedTurns(mostAtOnce);
+    try {
+      for (let lines = await queue.next(); lines !== undefined; lines = await queue.next()) {
+        const batches = inBatches(lines, batchSize);
+        await Promise.all(batches.map((batch) => inTurn(() => this.#deliver(batch))));
+        if (this.#given.signal.aborted) return;
+        await queue.done();
+        report.waiting(queue.count);
+      }
+    } catch (error) {
+      log.error({ event: 'audit-stopped', target: this.name, err: error }, `nothing goes to ${this.name} any more`);
+    }
+  }
+
+  /** Resolves when they are delivered, or given up. */
+  async #deliver(batch: readonly string[]): Promise<void> {
+    const { post, maxRetries, retryMs, report } = this.#options;
+    const { signal } = this.#given;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        await post(batch);
+        report.sent(batch.length);
+        this.#isBack();
+        return;
+      } catch (error) {
+        const forGood = error instanceof EntriesRefused && error.forGood;
+        if (forGood || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
+        this.#isAway(error);
+        const pause = Math.min(longestPause, retryMs * 2 ** Math.min(attempt, 10));
+        await sleep(pause, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #giveUp(batch: readonly string[], error: unknown): void {
+    this.#options.report.lost(batch.length);
+    const fields = { event: 'audit-lost', target: this.name, entries: batch.length, err: error };
+    this.#options.log.error(fields, `${batch.length} audit entries for ${this.name} are lost: ${textOf(error)}`);
+  }
+
+  #isAway(error: unknown): void {
+    if (this.#away) return;
+    this.#away = true;
+    const fields = { event: 'audit-away', target: this.name, err: error };
+    this.#options.log.warn(fields, `audit entries cannot be sent to ${this.name}: ${textOf(error)}; they wait`);
+  }
+
+  #isBack(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    this.#options.log.info({ event: 'audit-back', target: this.name }, `${this.name} takes audit entries again`);
+  }
+}
+
+function inBatches(lines: readonly string[], size: number): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(lines.length / size) }, (_, at) => lines.slice(at * size, (at + 1) * size));
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,254 @@
+import { bucketOf, firstByteBounds, type RequestCounters } from './request-counters.ts';
+
+/** Buckets that are told apart in each thread; what comes after them is counted together. */
+const mostBuckets = 100;
+/** As many as a thread's `RequestCounters` have. */
+const mostOperations = 64;
+
+/** Where buckets beyond the first hundred are counted: no bucket can have this name. */
+export const otherBuckets = '(others)';
+
+/** Bytes of a name's place: its length, and the longest name that S3 allows. */
+const nameSize = 64;
+
+/** By the place in an operation's part of a bucket's. The bounds' counters and one for what is above follow. */
+const each = { total: 0, inFlight: 1, clientErrors: 2, serverErrors: 3, canceled: 4 } as const;
+const boundsAt = Object.keys(each).length;
+const eachSize = boundsAt + firstByteBounds.length + 1;
+/** Of a bucket, after its operations. */
+const receivedAt = mostOperations * eachSize;
+const sentAt = receivedAt + 1;
+const bucketSize = sentAt + 1;
+
+const places = mostBuckets + 1;
+/** Bytes of a thread's part: how many buckets there are, their names, and their counters. */
+const namesAt = 8;
+const countersAt = namesAt + places * nameSize;
+const threadSize = countersAt + places * bucketSize * Float64Array.BYTES_PER_ELEMENT;
+
+/** Memory for so many threads. It is used as far as there are buckets: a page that nobody wrote to takes no room. */
+export function bucketCounterMemory(threads: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(threads * threadSize);
+}
+
+export interface BucketOperationSums extends Readonly<Record<keyof typeof each, number>> {
+  readonly operation: string;
+  /** Requests by the first bound that holds them; those above every bound come last. */
+  readonly firstBytes: readonly number[];
+}
+
+export interface BucketSums {
+  readonly bucket: string;
+  /** Bytes of bodies. */
+  readonly received: number;
+  readonly sent: number;
+  readonly operations: readonly BucketOperationSums[];
+}
+
+/** How a request to a bucket ended. */
+interface BucketRequest {
+  readonly outcome: number | 'canceled';
+  readonly firstByteSeconds: number | undefined;
+  /** Bytes of bodies. */
+  readonly received: number;
+  readonly sent: number;
+}
+
+/**
+ * Counters by bucket of all threads, in shared memory: each thread writes its own part alone, and any can add them up. A bucket has a
+ * place from the first request to it that succeeds, so that whoever asks for names that do not exist makes no metrics.
+ */
+export class BucketCounters {
+  readonly #memory: SharedArrayBuffer;
+  readonly #count: Int32Array;
+  readonly #names: Uint8Array;
+  readonly #counters: Float64Array;
+  readonly #operations: readonly string[];
+  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #known = new Map<string, number>();
+
+  /** `operations` are the same in every thread, and in the same order. */
+  constructor(memory: SharedArrayBuffer, thread: number, operations: readonly string[]) {
+    if (operations.length > mostOperations)
+      throw new RangeError(`there is no room for ${operations.length} operations`);
+    this.#memory = memory;
+    ({ count: this.#count, names: this.#names, counters: this.#counters } = partOf(memory, thread));
+    this.#operations = operations;
+    this.#indexes = new Map(operations.map((name, index) => [name, index]));
+  }
+
+  /** Answers what `ended` wants to know: the place of the bucket, undefined where it has none yet. */
+  began(bucket: string, operation: string): number | undefined {
+    const place = this.#known.get(bucket);
+    if (place !== undefined) this.#add(place, operation, each.inFlight, 1);
+    return place;
+  }
+
+  ended(bucket: string, operation: string, begun: number | undefined, request: BucketRequest): void {
+    if (begun !== undefined) this.#add(begun, operation, each.inFlight, -1);
+    const { outcome, firstByteSeconds, received, sent } = request;
+    const place = begun ?? (typeof outcome === 'number' && outcome < 400 ? this.#placeOf(bucket) : undefined);
+    if (place === undefined) return;
+    this.#add(place, operation, each.total, 1);
+    if (outcome === 'canceled') this.#add(place, operation, each.canceled, 1);
+    else if (outcome >= 500) this.#add(place, operation, each.serverErrors, 1);
+    else if (outcome >= 400) this.#add(place, operation, each.clientErrors, 1);
+    if (firstByteSeconds !== undefined) this.#add(place, operation, boundsAt + bucketOf(firstByteSeconds), 1);
+    const at = place * bucketSize;
+    this.#counters[at + receivedAt] = (this.#counters[at + receivedAt] ?? 0) + received;
+    this.#counters[at + sentAt] = (this.#counters[at + sentAt] ?? 0) + sent;
+  }
+
+  /** Of all threads, by the names of the buckets. */
+  sums(): readonly BucketSums[] {
+    const found = new Map<string, Float64Array[]>();
+    for (let thread = 0; thread < this.#memory.byteLength / threadSize; thread++) {
+      const { count, names, counters } = partOf(this.#memory, thread);
+      for (let place = 0; place < Atomics.load(count, 0); place++) {
+        const name = Buffer.from(names.subarray(place * nameSize + 1)).toString('latin1', 0, names[place * nameSize]);
+        const parts = found.get(name) ?? [];
+        parts.push(counters.subarray(place * bucketSize, (place + 1) * bucketSize));
+        found.set(name, parts);
+      }
+    }
+    return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([bucket, parts]) => this.#sumsOf(bucket, parts));
+  }
+
+  #sumsOf(bucket: string, parts: readonly Float64Array[]): BucketSums {
+    const sum = (place: number) => parts.reduce((all, part) => all + (part[place] ?? 0), 0);
+    return {
+      bucket,
+      received: sum(receivedAt),
+      sent: sum(sentAt),
+      operations: this.#operations
+        .map((operation, index) => {
+          const at = index * eachSize;
+          return {
+            operation,
+            total: sum(at + each.total),
+            inFlight: sum(at + each.inFlight),
+            clientErrors: sum(at + each.clientErrors),
+            serverErrors: sum(at + each.serverErrors),
+            canceled: sum(at + each.canceled),
+            firstBytes: Array.from({ length: firstByteBounds.length + 1 }, (_, bound) => sum(at + boundsAt + bound)),
+          };
+        })
+        .filter(({ total, inFlight }) => total > 0 || inFlight > 0),
+    };
+  }
+
+  /** Its name is there before anybody is told that there is one more. */
+  #placeOf(bucket: string): number {
+    const known = this.#known.get(bucket);
+    if (known !== undefined) return known;
+    const used = Atomics.load(this.#count, 0);
+    const place = Math.min(used, mostBuckets);
+    const name = place === mostBuckets ? otherBuckets : bucket;
+    if (place === used) {
+      const bytes = Buffer.from(name, 'latin1').subarray(0, nameSize - 1);
+      this.#names[place * nameSize] = bytes.length;
+      this.#names.set(bytes, place * nameSize + 1);
+      Atomics.store(this.#count, 0, used + 1);
+    }
+    // The others are looked for anew each time: remembering their names would take memory without end.
+    if (place < mostBuckets) this.#known.set(bucket, place);
+    return place;
+  }
+
+  #add(place: number, operation: string, field: number, value: number): void {
+    const index = this.#indexes.get(operation);
+    if (index === undefined) return;
+    const at = place * bucketSize + index * eachSize + field;
+    this.#counters[at] = (this.#counters[at] ?? 0) + value;
+  }
+}
+
+function partOf(memory: SharedArrayBuffer, thread: number) {
+  const at = thread * threadSize;
+  return {
+    count: new Int32Array(memory, at, 1),
+    names: new Uint8Array(memory, at + namesAt, places * nameSize),
+    counters: new Float64Array(memory, at + countersAt, places * bucketSize),
+  };
+}
+
+/** How a request ended: with a status, or because its client went away. */
+type RequestOutcome = number | 'canceled';
+
+/** Codes by which a request is refused for who sends it; what a policy denies is no such refusal. */
+const authCodes: ReadonlySet<string> = new Set([
+  'AuthorizationHeaderMalformed',
+  'AuthorizationQueryParametersError',
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidTokenId',
+  'SignatureDoesNotMatch',
+  'UnsupportedSignature',
+]);
+
+/** Counts one request. It counts nothing until the request is known to be for an S3 operation: probes and the admin API are none. */
+export class RequestMeasure {
+  readonly #counters: RequestCounters;
+  readonly #buckets: BucketCounters | undefined;
+  readonly #began = performance.now();
+  #place: number | undefined;
+  #operation = '';
+  #bucket = '';
+  /** Of the bucket, where it had one as the request began. */
+  #bucketPlace: number | undefined;
+  #received = 0;
+  #sent = 0;
+  #firstByteSeconds: number | undefined;
+
+  constructor(counters: RequestCounters, buckets?: BucketCounters) {
+    this.#counters = counters;
+    this.#buckets = buckets;
+  }
+
+  /** To be called once, by who finds the operation. The bucket is empty where the request is for none. */
+  isFor(operation: string, bucket = ''): void {
+    this.#place = this.#counters.placeOf(operation);
+    if (this.#place === undefined) return;
+    this.#counters.began(this.#place);
+    if (bucket === '') return;
+    this.#operation = operation;
+    this.#bucket = bucket;
+    this.#bucketPlace = this.#buckets?.began(bucket, operation);
+  }
+
+  /** Bytes of the bodies, as far as they are known beforehand. */
+  moved(received: number, sent: number): void {
+    this.#received = received;
+    this.#sent = sent;
+  }
+
+  /** The first byte of the answer goes out. */
+  firstByte(): void {
+    this.#firstByteSeconds ??= (performance.now() - this.#began) / 1_000;
+  }
+
+  /** Milliseconds until the answer began; undefined where it has not. */
+  get firstByteMs(): number | undefined {
+    return this.#firstByteSeconds === undefined ? undefined : this.#firstByteSeconds * 1_000;
+  }
+
+  /** @param code of the `S3Error` */
+  refused(code: string): void {
+    if (this.#place === undefined) return;
+    if (code === 'RequestTimeTooSkewed') this.#counters.rejected('timestamp');
+    else if (authCodes.has(code)) this.#counters.rejected('auth');
+  }
+
+  ended(outcome: RequestOutcome): void {
+    if (this.#place === undefined) return;
+    this.#counters.ended(this.#place, outcome, this.#firstByteSeconds);
+    this.#place = undefined;
+    if (this.#bucket === '') return;
+    this.#buckets?.ended(this.#bucket, this.#operation, this.#bucketPlace, {
+      outcome,
+      firstByteSeconds: this.#firstByteSeconds,
+      received: this.#received,
+      sent: this.#sent,
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { apiName } from '../../access/api-name.ts';
+import { firstByteBounds } from './request-counters.ts';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { BucketOperationSums, BucketSums } from './bucket-counters.ts';
+import { namedSizes, type BucketUsage, type StoredSums, type Usage } from '../usage/usage.ts';
+
+/** The label `api` of an operation. */
+export function apiLabel(operation: string): string {
+  return apiName(operation).toLowerCase();
+}
+
+type Bound = number | '+Inf';
+
+/** Requests up to each bound; all of them at the last. */
+export function cumulative({
+  firstBytes,
+}: {
+  readonly firstBytes: readonly number[];
+}): readonly { readonly le: Bound; readonly count: number }[] {
+  let count = 0;
+  return firstBytes.map((more, index) => {
+    count += more;
+    return { le: firstByteBounds[index] ?? '+Inf', count };
+  });
+}
+
+/** A bound as MinIO writes it. */
+export function boundLabel(le: Bound): string {
+  return typeof le === 'number' ? le.toFixed(3) : le;
+}
+
+const perOperation = [
+  ['minio_bucket_requests_total', 'S3 requests to the bucket that ended', ({ total }) => total],
+  ['minio_bucket_requests_4xx_errors_total', 'Those answered by a status of 4xx', (sums) => sums.clientErrors],
+  ['minio_bucket_requests_5xx_errors_total', 'Those answered by a status of 5xx', (sums) => sums.serverErrors],
+  ['minio_bucket_requests_canceled_total', 'Those whose client went away', ({ canceled }) => canceled],
+] as const satisfies readonly (readonly [string, string, (sums: BucketOperationSums) => number])[];
+
+/** Requests by bucket, under the names that MinIO's dashboard of buckets reads. */
+export function addBuckets(registry: Registry, buckets: readonly BucketSums[]): void {
+  const registers = [registry];
+  const labelNames = ['api', 'bucket'];
+  const rows = buckets.flatMap(({ bucket, operations }) =>
+    operations.map((sums) => ({ labels: { api: apiLabel(sums.operation), bucket }, sums })),
+  );
+  for (const [name, help, valueOf] of perOperation) {
+    const counter = new Counter({ name, help, labelNames, registers });
+    for (const { labels, sums } of rows) counter.inc(labels, valueOf(sums));
+  }
+  const inFlight = new Gauge({
+    name: 'minio_bucket_requests_inflight_total',
+    help: 'S3 requests to the bucket that are being answered',
+    labelNames,
+    registers,
+  });
+  const firstBytes = new Gauge({
+    name: 'minio_bucket_requests_ttfb_seconds_distribution',
+    help: 'Seconds from the head of an S3 request to the first byte of its answer',
+    labelNames: [...labelNames, 'le'],
+    registers,
+  });
+  for (const { labels, sums } of rows) {
+    inFlight.set(labels, sums.inFlight);
+    for (const { le, count } of cumulative(sums)) firstBytes.set({ ...labels, le: boundLabel(le) }, count);
+  }
+  const received = new Counter({
+    name: 'minio_bucket_traffic_received_bytes',
+    help: 'Bytes of bodies that came to the bucket',
+    labelNames: ['bucket'],
+    registers,
+  });
+  const sent = new Counter({
+    name: 'minio_bucket_traffic_sent_bytes',
+    help: 'Bytes of bodies that were read from the bucket',
+    labelNames: ['bucket'],
+    registers,
+  });
+  for (const { bucket, ...sums } of buckets) {
+    received.inc({ bucket }, sums.received);
+    sent.inc({ bucket }, sums.sent);
+  }
+}
+
+const perBucket = [
+  ['minio_bucket_usage_total_bytes', 'Bytes of the objects in the bucket', ({ bytes }) => bytes],
+  ['minio_bucket_usage_object_total', 'Objects in the bucket', ({ objects }) => objects],
+  ['coffer_bucket_incomplete_uploads', 'Uploads that were not completed', ({ uploads }) => uploads],
+  ['coffer_bucket_incomplete_upload_bytes', 'Bytes of the parts of those', ({ uploadBytes }) => uploadBytes],
+] as const satisfies readonly (readonly [string, string, (bucket: BucketUsage) => number])[];
+
+/** What each bucket holds, under the names that MinIO's dashboard of buckets reads. */
+export function addBucketUsage(registry: Registry, usage: Usage, now: number): void {
+  for (const [name, help, valueOf] of perBucket) {
+    const gauge = new Gauge({ name, help, labelNames: ['bucket'], registers: [registry] });
+    for (const bucket of usage.buckets) gauge.set({ bucket: bucket.bucket }, valueOf(bucket));
+  }
+  const sizes = new Gauge({
+    name: 'minio_bucket_objects_size_distribution',
+    help: 'Objects in the bucket by intervals of their sizes',
+    labelNames: ['bucket', 'range'],
+    registers: [registry],
+  });
+  for (const bucket of usage.buckets)
+    setSizes(bucket, (range, count) => sizes.set({ bucket: bucket.bucket, range }, count));
+  addAge(registry, usage, now);
+}
+
+/** What all buckets hold together. */
+export function addClusterUsage(registry: Registry, usage: Usage, now: number): void {
+  const registers = [registry];
+  new Gauge({ name: 'minio_cluster_usage_total_bytes', help: 'Bytes of all objects', registers }).set(usage.bytes);
+  new Gauge({ name: 'minio_cluster_usage_object_total', help: 'Objects in all buckets', registers }).set(usage.objects);
+  const sizes = new Gauge({
+    name: 'minio_cluster_objects_size_distribution',
+    help: 'Objects by intervals of their sizes',
+    labelNames: ['range'],
+    registers,
+  });
+  setSizes(usage, (range, count) => sizes.set({ range }, count));
+  addAge(registry, usage, now);
+}
+
+function setSizes({ sizes }: StoredSums, set: (range: string, count: number) => void): void {
+  for (const [range, count] of Object.entries(namedSizes(sizes))) set(range, count);
+}
+
+/** Beside the figures, in either group: how old they are. */
+function addAge(registry: Registry, { ended }: Usage, now: number): void {
+  const age = new Gauge({
+    name: 'minio_usage_last_activity_nano_seconds',
+    help: 'Nanoseconds since objects were counted',
+    registers: [registry],
+  });
+  age.set(Math.max(0, now - ended) * 1e6);
+}

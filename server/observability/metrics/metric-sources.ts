@@ -1,0 +1,214 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { Usage } from '../usage/usage.ts';
+import type { BucketSums } from './bucket-counters.ts';
+import type { MetricGroup } from './metrics-text.ts';
+import type { RequestSums } from './request-counters.ts';
+
+/** What this process, all its threads together, uses. What the system does not tell is left out. */
+interface ProcessFacts {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly openFiles?: number;
+  readonly mostOpenFiles?: number;
+  readonly io?: ProcessIo;
+}
+
+/** Of `/proc/self/io`: `rchar` and `wchar` through the page cache, the others beneath it. Bytes. */
+interface ProcessIo {
+  readonly rchar: number;
+  readonly wchar: number;
+  readonly readBytes: number;
+  readonly writeBytes: number;
+}
+
+/** @see https://man7.org/linux/man-pages/man5/proc.5.html */
+export async function processFacts(): Promise<ProcessFacts> {
+  const [files, limits, io] = await Promise.all([
+    tried(readdir('/proc/self/fd')),
+    tried(readFile('/proc/self/limits', 'utf8')),
+    tried(readFile('/proc/self/io', 'utf8')),
+  ]);
+  const { user, system } = process.cpuUsage();
+  const mostOpenFiles = limits === undefined ? undefined : openFileLimit(limits);
+  const parsedIo = io === undefined ? undefined : processIo(io);
+  return {
+    cpuSeconds: (user + system) / 1_000_000,
+    residentBytes: process.memoryUsage.rss(),
+    // One is of reading the folder itself.
+    ...(files === undefined ? {} : { openFiles: files.length - 1 }),
+    ...(mostOpenFiles === undefined ? {} : { mostOpenFiles }),
+    ...(parsedIo === undefined ? {} : { io: parsedIo }),
+  };
+}
+
+/** The soft limit; undefined where there is none. */
+export function openFileLimit(limits: string): number | undefined {
+  const found = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+export function processIo(text: string): ProcessIo | undefined {
+  const numbers = ['rchar', 'wchar', 'read_bytes', 'write_bytes'].map((name) =>
+    Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN),
+  );
+  const [rchar = 0, wchar = 0, readBytes = 0, writeBytes = 0] = numbers;
+  return numbers.some(Number.isNaN) ? undefined : { rchar, wchar, readBytes, writeBytes };
+}
+
+async function tried<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds that an answer waits for what others must tell. Prometheus itself waits ten seconds for all of it. */
+const patience = 3_000;
+
+/** Where the values come from at the moment of a scrape. */
+export interface MetricSources {
+  readonly sums: () => RequestSums;
+  readonly byBucket: () => readonly BucketSums[];
+  /** Where audit entries go; absent where they go nowhere. */
+  readonly audit?: () => readonly AuditSums[];
+  readonly ready: () => boolean;
+  /** The servers that share the records, and whether this one does the background work. */
+  readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
+  readonly recordsReachable: () => boolean;
+  /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
+  readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
+  readonly buckets: () => Promise<number>;
+  readonly integrity?: () => Promise<Integrity>;
+  /** Undefined before objects were counted. */
+  readonly usage?: () => Promise<Usage | undefined>;
+  /** Undefined where no identity provider was ever asked about people. */
+  readonly people?: () => Promise<PeopleChecked | undefined>;
+  /** Rejects where the key service cannot be used. Absent where none is configured. */
+  readonly checkKeyService?: () => Promise<void>;
+  readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly dataFolder: string;
+  /** `HOST:PORT` by which dashboards tell servers apart. */
+  readonly server: () => string;
+}
+
+/** What became of audit entries for one target. */
+interface AuditSums {
+  readonly target: string;
+  readonly sent: number;
+  readonly lost: number;
+  readonly waiting: number;
+}
+
+/** What identity providers were asked about people, by all servers together. */
+interface PeopleChecked {
+  readonly checked: number;
+  readonly cutOff: number;
+  readonly unreachable: number;
+  /** Milliseconds since 1970. */
+  readonly lastRound?: number | undefined;
+}
+
+/** A task that the servers do by themselves. Milliseconds since 1970. */
+export interface BackgroundTask {
+  readonly task: string;
+  readonly lastSuccess?: number;
+  readonly failure?: { readonly since: number };
+}
+
+/** What the scrub found. */
+export interface Integrity {
+  /** Damaged objects that are not served. */
+  readonly quarantined: number;
+  /** Of the pass that is under way, or the last one; milliseconds since 1970. */
+  readonly scrub?: {
+    readonly started: number;
+    readonly objects: number;
+    readonly bytes: number;
+    readonly finished?: number;
+  };
+}
+
+/** The values. What could not be found out in time is absent, so that nobody takes a 0 for a fact. */
+export interface MetricValues {
+  readonly requests: RequestSums;
+  /** Read where they are asked for alone: they are many. */
+  readonly byBucket: () => readonly BucketSums[];
+  readonly audit: readonly AuditSums[];
+  readonly healthy: boolean;
+  readonly leads: boolean;
+  readonly replicas: number;
+  readonly recordsReachable: boolean;
+  readonly space: { readonly free: number; readonly total: number } | undefined;
+  readonly buckets: number | undefined;
+  readonly integrity?: Integrity | undefined;
+  readonly usage?: Usage | undefined;
+  readonly people?: PeopleChecked | undefined;
+  readonly backgroundTasks?: readonly BackgroundTask[] | undefined;
+  /** Undefined where there is no key service. */
+  readonly keyServiceOnline: boolean | undefined;
+  readonly process: ProcessFacts;
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly now: number;
+  readonly dataFolder: string;
+  readonly server: string;
+}
+
+export async function readSources(sources: MetricSources, group: MetricGroup, now: number): Promise<MetricValues> {
+  const healthy = sources.ready();
+  const { checkKeyService } = sources;
+  const { leads, live } = sources.replicas();
+  const [space, buckets, integrity, usage, people, backgroundTasks, keyService, process] = await Promise.all([
+    inTime(sources.space()),
+    // Before it is ready, reading the records may wait for the key service.
+    healthy ? inTime(sources.buckets()) : undefined,
+    healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
+    // A row for each bucket: read where it is shown.
+    healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
+    healthy && sources.people ? inTime(sources.people()) : undefined,
+    healthy && sources.backgroundTasks ? inTime(sources.backgroundTasks()) : undefined,
+    checkKeyService && inTime(checkKeyService().then(() => true)),
+    processFacts(),
+  ]);
+  return {
+    requests: sources.sums(),
+    byBucket: sources.byBucket,
+    audit: sources.audit?.() ?? [],
+    healthy,
+    leads,
+    replicas: live.length,
+    recordsReachable: sources.recordsReachable(),
+    space,
+    buckets,
+    integrity,
+    usage,
+    people,
+    backgroundTasks,
+    keyServiceOnline: checkKeyService && keyService === true,
+    process,
+    version: sources.version,
+    startedAt: sources.startedAt,
+    now,
+    dataFolder: sources.dataFolder,
+    server: sources.server(),
+  };
+}
+
+/** Undefined for what fails or takes too long. */
+async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), patience);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,83 @@
+import { SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import type { Access, Decision, StoredCredentials } from '../../access/principal.ts';
+import { scrapeProblem } from './metrics-handler.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const root: StoredCredentials = {
+  accessKey: 'root',
+  secretKey: 'root-password',
+  principal: { kind: 'root', accessKey: 'root' },
+};
+
+function accessOf(credentials: StoredCredentials, decision: Decision['kind'] = 'allow'): Access {
+  return {
+    credentials: (accessKey) => Promise.resolve(accessKey === credentials.accessKey ? credentials : undefined),
+    authorize: ({ action }) =>
+      Promise.resolve({ kind: action === 'admin:Prometheus' ? decision : 'deny', reason: 'test' }),
+  };
+}
+
+interface Token {
+  readonly secret?: string;
+  readonly issuer?: string;
+  readonly subject?: string;
+  readonly algorithm?: string;
+  readonly expires?: Date;
+}
+
+async function bearer({ secret = 'root-password', issuer = 'prometheus', subject = 'root', ...more }: Token = {}) {
+  const token = new SignJWT()
+    .setProtectedHeader({ alg: more.algorithm ?? 'HS512' })
+    .setIssuer(issuer)
+    .setSubject(subject);
+  if (more.expires !== undefined) token.setExpirationTime(more.expires);
+  return `Bearer ${await token.sign(Buffer.from(secret))}`;
+}
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+const from = { remoteAddress: '192.0.2.1', secure: false };
+
+describe('the metrics are read', () => {
+  it('with a token of the root credentials', async () => {
+    const expires = new Date('2126-01-01T00:00:00Z');
+    expect(await scrapeProblem(await bearer({ expires }), accessOf(root), now, from)).toBeUndefined();
+  });
+  it('with one that never expires, which the operator makes', async () => {
+    expect(await scrapeProblem(await bearer(), accessOf(root), now, from)).toBeUndefined();
+  });
+});
+
+describe('the metrics are not read', () => {
+  const refused: Readonly<Record<string, Token>> = {
+    'of another password': { secret: 'another-password' },
+    'of a user that does not exist': { subject: 'nobody' },
+    'for something else': { issuer: 'other' },
+    'signed by a weaker algorithm': { algorithm: 'HS256' },
+    'that has expired': { expires: new Date('2025-12-31T23:59:00Z') },
+  };
+  it.each(Object.entries(refused))('with a token %s', async (_title, token) => {
+    expect(await scrapeProblem(await bearer(token), accessOf(root), now, from)).toMatch(
+      /^The bearer token is not signed by/,
+    );
+  });
+  it('with an unsigned token', async () => {
+    const token = `${part({ alg: 'none' })}.${part({ iss: 'prometheus', sub: 'root' })}.`;
+    expect(await scrapeProblem(`Bearer ${token}`, accessOf(root), now, from)).toMatch(/not signed/);
+  });
+  it.each([[undefined], ['Basic cm9vdDpyb290'], ['Bearer ']])('without a token: %s', async (header) => {
+    expect(await scrapeProblem(header, accessOf(root), now, from)).toMatch(/mc admin prometheus generate/);
+  });
+  it('with what is no token', async () => {
+    expect(await scrapeProblem('Bearer abc', accessOf(root), now, from)).toMatch(/no JWT/);
+  });
+  it('with temporary credentials', async () => {
+    expect(await scrapeProblem(await bearer(), accessOf({ ...root, sessionToken: 't' }), now, from)).toMatch(
+      /not signed/,
+    );
+  });
+  it('by a user whose policies do not allow it', async () => {
+    expect(await scrapeProblem(await bearer(), accessOf(root, 'deny'), now, from)).toMatch(/admin:Prometheus/);
+  });
+});

@@ -1,0 +1,114 @@
+import { decodeJwt, jwtVerify } from 'jose';
+import { connectionContext, type RequestOrigin } from '../../access/connection-context.ts';
+import type { Access } from '../../access/principal.ts';
+import type { Answer, RequestHandler } from '../../access/answer.ts';
+import { readSources, type MetricSources } from './metric-sources.ts';
+import type { MetricGroup } from './metrics-text.ts';
+
+/** What the token's maker puts there. */
+const issuer = 'prometheus';
+
+const howTo =
+  'Make a token by "mc admin prometheus generate ALIAS" with the root credentials, or let everybody read the metrics by ' +
+  'SVC_PROMETHEUS_AUTH_TYPE=public.';
+
+/**
+ * Whether the header `authorization` allows to read the metrics: a JWT whose subject is an access key that may `admin:Prometheus`, and
+ * which is signed, HS512, with its secret key. Answers why not, for the person who set up the scrape; undefined where it does.
+ * Temporary credentials end too soon for a token that clients make to last.
+ */
+export async function scrapeProblem(
+  header: string | undefined,
+  access: Access,
+  now: Date,
+  from: RequestOrigin,
+): Promise<string | undefined> {
+  const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  if (token === undefined) return `The metrics are read with a bearer token, and the request has none. ${howTo}`;
+  const subject = subjectOf(token);
+  if (subject === undefined) return `The bearer token is no JWT with a subject. ${howTo}`;
+  const credentials = await signerOf(token, subject, access, now);
+  if (credentials === undefined) {
+    return `The bearer token is not signed by credentials of this server, or has expired: were the root credentials changed? ${howTo}`;
+  }
+  const { principal } = credentials;
+  const context = connectionContext(from, now);
+  const decision = await access.authorize({ principal, action: 'admin:Prometheus', resource: '', context });
+  return decision.kind === 'allow' ? undefined : `The policies of ${subject} do not allow admin:Prometheus.`;
+}
+
+/** Of root also who signed before a rotation that is under way: Prometheus asks one server after the other. */
+async function signerOf(token: string, subject: string, access: Access, now: Date) {
+  for (const credentials of [await access.credentials(subject), await access.formerRoot?.(subject)]) {
+    if (credentials === undefined || credentials.sessionToken !== undefined) continue;
+    if (await isSignedBy(credentials.secretKey, token, now)) return credentials;
+  }
+  return undefined;
+}
+
+function subjectOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The comparison is the crypto library's, which takes the same time for every signature. */
+async function isSignedBy(secretKey: string, token: string, now: Date): Promise<boolean> {
+  try {
+    await jwtVerify(token, Buffer.from(secretKey), { algorithms: ['HS512'], issuer, currentDate: now });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface MetricsHandlerOptions {
+  readonly authorization: 'jwt' | 'public';
+  readonly access: Access;
+  readonly sources: MetricSources;
+  readonly clock: () => Date;
+}
+
+const path = /^\/minio\/v2\/metrics\/(cluster|node|bucket|resource)$/;
+
+/** MinIO's metrics of version 3 have other paths, names and labels. */
+const otherVersion = /^\/minio\/(?:metrics\/v3|v[13]\/metrics|prometheus\/metrics)(?:\/|$)/;
+
+export function isMetricsPath(rawPath: string): boolean {
+  return rawPath.startsWith('/minio/') && (path.test(rawPath) || otherVersion.test(rawPath));
+}
+
+/** Answers Prometheus, whether or not the server is ready. */
+export function createMetricsHandler({ authorization, access, sources, clock }: MetricsHandlerOptions): RequestHandler {
+  return async (request) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return plain(405, 'The metrics are read by GET.\n', { allow: 'GET, HEAD' });
+    }
+    if (otherVersion.test(request.rawPath)) {
+      return plain(
+        404,
+        'Coffer serves the metrics of version 2: scrape /minio/v2/metrics/cluster, /node, /bucket or /resource.\n',
+      );
+    }
+    if (authorization === 'jwt') {
+      const problem = await scrapeProblem(request.headers.authorization, access, clock(), request);
+      if (problem !== undefined) return plain(403, `${problem}\n`);
+    }
+    const group = path.exec(request.rawPath)?.[1] as MetricGroup;
+    const values = await readSources(sources, group, clock().getTime());
+    // Most servers' threads are never asked, and a start waits for what it loads.
+    const { metricsText } = await import('./metrics-text.ts');
+    const { contentType, text } = await metricsText(values, group);
+    return plain(200, text, { 'content-type': contentType });
+  };
+}
+
+function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+    body: { kind: 'bytes', bytes: Buffer.from(text) },
+  };
+}

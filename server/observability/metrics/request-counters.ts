@@ -1,0 +1,175 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What every thread has room for. The main thread, which makes the memory, knows no operation. */
+const mostOperations = 64;
+
+/** Upper bounds of the times to the first byte, seconds: MinIO's from 0.05 on, and finer ones below. */
+export const firstByteBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Counters of a thread as a whole, by their place in its part of the memory. */
+const whole = { rejectedAuth: 0, rejectedTimestamp: 1, received: 2, sent: 3 } as const;
+const wholeSize = Object.keys(whole).length;
+
+/** Counters of one operation, by their place in its part of the thread's. The bounds' counters and one for what is above follow. */
+const each = { total: 0, inFlight: 1, clientErrors: 2, serverErrors: 3, canceled: 4, firstByteSeconds: 5 } as const;
+const bucketsAt = Object.keys(each).length;
+const eachSize = bucketsAt + firstByteBounds.length + 1;
+
+const threadSize = wholeSize + mostOperations * eachSize;
+
+/** Memory for the counters of so many threads, to be handed to each of them. */
+export function requestCounterMemory(threads: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(threads * threadSize * Float64Array.BYTES_PER_ELEMENT);
+}
+
+export interface OperationSums extends Readonly<Record<keyof typeof each, number>> {
+  /** The name in the S3 documentation. */
+  readonly operation: string;
+  /** Requests by the first bound that holds them; those above every bound come last. */
+  readonly firstBytes: readonly number[];
+}
+
+export interface RequestSums extends Readonly<Record<keyof typeof whole, number>> {
+  /** Those that were asked for at least once. */
+  readonly operations: readonly OperationSums[];
+}
+
+/**
+ * The counters of all threads in shared memory. Each thread writes its own part alone, so that no count needs a lock or an atomic
+ * operation, and any thread can add all of them up: 64-bit processors read and write eight aligned bytes at once.
+ */
+export class RequestCounters {
+  readonly #all: Float64Array;
+  readonly #own: Float64Array;
+  readonly #operations: readonly string[];
+  readonly #places: ReadonlyMap<string, number>;
+
+  /** `operations` are the same in every thread, and in the same order. */
+  constructor(memory: SharedArrayBuffer, thread: number, operations: readonly string[]) {
+    if (operations.length > mostOperations)
+      throw new RangeError(`there is no room for ${operations.length} operations`);
+    const bytes = threadSize * Float64Array.BYTES_PER_ELEMENT;
+    this.#all = new Float64Array(memory);
+    this.#own = new Float64Array(memory, thread * bytes, threadSize);
+    this.#operations = operations;
+    this.#places = new Map(operations.map((name, index) => [name, wholeSize + index * eachSize]));
+  }
+
+  /** By which the other methods know an operation; undefined for one that is not counted. */
+  placeOf(operation: string): number | undefined {
+    return this.#places.get(operation);
+  }
+
+  began(place: number): void {
+    this.#add(place + each.inFlight, 1);
+  }
+
+  /** @param firstByteSeconds until the answer began; undefined where it never did */
+  ended(place: number, outcome: number | 'canceled', firstByteSeconds: number | undefined): void {
+    this.#add(place + each.inFlight, -1);
+    this.#add(place + each.total, 1);
+    if (outcome === 'canceled') this.#add(place + each.canceled, 1);
+    else if (outcome >= 500) this.#add(place + each.serverErrors, 1);
+    else if (outcome >= 400) this.#add(place + each.clientErrors, 1);
+    if (firstByteSeconds === undefined) return;
+    this.#add(place + each.firstByteSeconds, firstByteSeconds);
+    this.#add(place + bucketsAt + bucketOf(firstByteSeconds), 1);
+  }
+
+  rejected(why: 'auth' | 'timestamp'): void {
+    this.#add(why === 'auth' ? whole.rejectedAuth : whole.rejectedTimestamp, 1);
+  }
+
+  /** Bytes. */
+  moved(received: number, sent: number): void {
+    this.#add(whole.received, received);
+    this.#add(whole.sent, sent);
+  }
+
+  /** Of all threads. */
+  sums(): RequestSums {
+    return {
+      rejectedAuth: this.#sum(whole.rejectedAuth),
+      rejectedTimestamp: this.#sum(whole.rejectedTimestamp),
+      received: this.#sum(whole.received),
+      sent: this.#sum(whole.sent),
+      operations: this.#operations
+        .map((operation, index) => this.#operationSums(operation, wholeSize + index * eachSize))
+        .filter(({ total, inFlight }) => total > 0 || inFlight > 0),
+    };
+  }
+
+  #operationSums(operation: string, place: number): OperationSums {
+    const buckets = place + bucketsAt;
+    return {
+      operation,
+      total: this.#sum(place + each.total),
+      inFlight: this.#sum(place + each.inFlight),
+      clientErrors: this.#sum(place + each.clientErrors),
+      serverErrors: this.#sum(place + each.serverErrors),
+      canceled: this.#sum(place + each.canceled),
+      firstByteSeconds: this.#sum(place + each.firstByteSeconds),
+      firstBytes: Array.from({ length: firstByteBounds.length + 1 }, (_, index) => this.#sum(buckets + index)),
+    };
+  }
+
+  #add(place: number, value: number): void {
+    this.#own[place] = (this.#own[place] ?? 0) + value;
+  }
+
+  #sum(place: number): number {
+    let sum = 0;
+    for (let at = place; at < this.#all.length; at += threadSize) sum += this.#all[at] ?? 0;
+    return sum;
+  }
+}
+
+/** The place of what took so long among the bounds, and one after them. */
+export function bucketOf(seconds: number): number {
+  let bucket = 0;
+  while (bucket < firstByteBounds.length && seconds > (firstByteBounds[bucket] ?? 0)) bucket++;
+  return bucket;
+}
+
+/** Milliseconds between looks at the open connections. */
+const lookMs = 1_000;
+
+/**
+ * Counts what goes over the connections of a server by looking at each once a second, so that requests cost nothing, and a transfer of
+ * an hour is not counted in one lump at its end. Bytes of HTTP, heads included, TLS not.
+ */
+export class TrafficMeter {
+  readonly #counters: Pick<RequestCounters, 'moved'>;
+  readonly #seen = new Map<Socket, { received: number; sent: number }>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(server: Server, counters: Pick<RequestCounters, 'moved'>) {
+    this.#counters = counters;
+    server.on('setSecureContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#seen.set(socket, { received: 0, sent: 0 });
+      socket.once('close', () => {
+        this.#lookAt(socket);
+        this.#seen.delete(socket);
+      });
+    });
+    this.#timer = setInterval(() => this.look(), lookMs).unref();
+  }
+
+  look(): void {
+    for (const socket of this.#seen.keys()) this.#lookAt(socket);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #lookAt(socket: Socket): void {
+    const seen = this.#seen.get(socket);
+    if (seen === undefined) return;
+    const { bytesRead, bytesWritten } = socket;
+    this.#counters.moved(bytesRead - seen.received, bytesWritten - seen.sent);
+    seen.received = bytesRead;
+    seen.sent = bytesWritten;
+  }
+}

@@ -1,0 +1,80 @@
+import type { KeySource } from '../../encryption/key-source.ts';
+import type { BlobStore } from '../../store/blob-store.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import type { Tracing } from './tracing.ts';
+
+/** The same thing with other methods in the place of some. What is private to its class stays with the thing itself. */
+export function overlaid<Shape extends object, Target extends Shape = Shape>(
+  target: Target,
+  methods: Partial<Shape>,
+): Target {
+  return new Proxy(target, {
+    get(real, name) {
+      const other: unknown = Reflect.get(methods, name);
+      if (other !== undefined) return other;
+      const value: unknown = Reflect.get(real, name, real);
+      return typeof value === 'function' ? value.bind(real) : value;
+    },
+  });
+}
+
+/** What a thread keeps everything in, and has its keys from. */
+export interface Stores {
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly keys: KeySource;
+}
+
+export function traced({ records, blobs, keys }: Stores, tracing: Tracing): Stores {
+  return {
+    records: tracedRecords(records, tracing),
+    blobs: tracedBlobs(blobs, tracing),
+    keys: tracedKeys(keys, tracing),
+  };
+}
+
+/** Commits are spans. Reads are not: there are several in each request, and most are answered from memory. */
+function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
+  return overlaid<RecordStore>(records, {
+    commit: (batch: Parameters<RecordStore['commit']>[0]) =>
+      tracing.span('records.commit', {}, () => records.commit(batch)),
+  });
+}
+
+/** Writing a blob is a span, and so is reading one from the first piece to the last. */
+function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
+  const writePieces = blobs.writePieces?.bind(blobs);
+  return overlaid<BlobStore>(blobs, {
+    write: (...args: Parameters<BlobStore['write']>) =>
+      tracing.span('blob.write', { 'blob.id': args[0] }, () => blobs.write(...args)),
+    ...(writePieces === undefined
+      ? {}
+      : {
+          writePieces: (...args: Parameters<typeof writePieces>) =>
+            tracing.span('blob.write', { 'blob.id': args[0] }, () => writePieces(...args)),
+        }),
+    read: (...[id, range]: Parameters<BlobStore['read']>) => {
+      const span = tracing.begin('blob.read', { 'blob.id': id, 'blob.bytes': range.end - range.start });
+      return blobs.read(id, range).once('close', () => span?.end());
+    },
+    lend: (...[id, range]: Parameters<BlobStore['lend']>) => {
+      const span = tracing.begin('blob.read', { 'blob.id': id, 'blob.bytes': range.end - range.start });
+      const pieces = blobs.lend(id, range);
+      return overlaid(pieces, {
+        close: async () => {
+          await pieces.close();
+          span?.end();
+        },
+      });
+    },
+  });
+}
+
+function tracedKeys(keys: KeySource, tracing: Tracing): KeySource {
+  return overlaid<KeySource>(keys, {
+    generate: (...args: Parameters<KeySource['generate']>) =>
+      tracing.span('keys.generate', { 'key.name': args[0] }, () => keys.generate(...args)),
+    unseal: (...args: Parameters<KeySource['unseal']>) =>
+      tracing.span('keys.unseal', { 'key.name': args[0].keyName }, async () => keys.unseal(...args)),
+  });
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it, vi } from 'vitest';
+import { recordKeys } from '../../objects/records/record-keys.ts';
+import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { filledLayer, LARGE, writeRecord } from '../../../test/support/maintenance/filled-layer.ts';
+import { countUsage, isDue, usageRounds } from './count-usage.ts';
+import { namedSizes } from './usage.ts';
+import { setReadOnly } from '../../store/read-only.ts';
+import { createUsageReader } from './usage-record.ts';
+
+const asFastAsItGoes = { recordsPerSecond: Infinity };
+
+describe('countUsage', () => {
+  it('adds up objects, their bytes and unfinished uploads of a bucket', async () => {
+    const { records } = await filledLayer();
+    const { buckets, unreadable } = await countUsage({ records, ...asFastAsItGoes });
+    expect(unreadable).toBe(0);
+    expect(buckets).toMatchObject([
+      {
+        bucket: 'bucket',
+        objects: 7,
+        bytes: 1_000 + 1_000 + LARGE + LARGE + 5 * 1024 * 1024 + 1_000 + LARGE,
+        uploads: 1,
+        uploadBytes: 2_000,
+      },
+    ]);
+    expect(namedSizes(buckets[0]?.sizes ?? [])).toMatchObject({
+      LESS_THAN_1024_B: 3,
+      BETWEEN_256_KB_AND_512_KB: 3,
+      BETWEEN_1024B_AND_1_MB: 3,
+      BETWEEN_1_MB_AND_10_MB: 1,
+    });
+  });
+
+  it('keeps buckets apart whose names begin alike, and tells of empty ones', async () => {
+    const { layer, records } = testLayer();
+    for (const bucket of ['ab', 'abc', 'abcd', 'zero']) await layer.createBucket(bucket, { location: '' });
+    await layer.putObject(put('ab', 'x', '1'));
+    await layer.putObject(put('abc', 'x', '22'));
+    await layer.putObject(put('abc', 'y', '333'));
+    await layer.putObject(put('abcd', 'x', '4444'));
+    const { buckets } = await countUsage({ records, ...asFastAsItGoes });
+    expect(buckets.map(({ bucket, objects, bytes }) => [bucket, objects, bytes])).toEqual([
+      ['ab', 1, 1],
+      ['abc', 2, 5],
+      ['abcd', 1, 4],
+      ['zero', 0, 0],
+    ]);
+  });
+
+  it('goes from a long bucket name to a key that is shorter than it', async () => {
+    const { layer, records } = testLayer();
+    const long = `a${'0'.repeat(62)}`;
+    for (const bucket of [long, 'bbb']) await layer.createBucket(bucket, { location: '' });
+    await layer.putObject(put(long, 'x', '1'));
+    await layer.putObject(put('bbb', 'y', '22'));
+    const { buckets } = await countUsage({ records, ...asFastAsItGoes });
+    expect(buckets.map(({ bucket, objects, bytes }) => [bucket, objects, bytes])).toEqual([
+      [long, 1, 1],
+      ['bbb', 1, 2],
+    ]);
+  });
+
+  it('counts what is there now: neither what was replaced nor what was deleted', async () => {
+    const { layer, records } = testLayer();
+    await layer.createBucket('b', { location: '' });
+    await layer.putObject(put('b', 'kept', 'long ago'));
+    await layer.putObject(put('b', 'kept', 'now'));
+    await layer.putObject(put('b', 'gone', 'gone'));
+    await layer.deleteObject('b', 'gone');
+    expect((await countUsage({ records, ...asFastAsItGoes })).buckets).toMatchObject([{ objects: 1, bytes: 3 }]);
+  });
+
+  it('goes on at a record that it cannot read, and says how many there were', async () => {
+    const test = await filledLayer();
+    await writeRecord(test, recordKeys.object('bucket', 'large'), Buffer.of(9, 9, 9));
+    const { buckets, unreadable } = await countUsage({ records: test.records, ...asFastAsItGoes });
+    expect(unreadable).toBe(1);
+    expect(buckets).toMatchObject([{ objects: 7 }]);
+  });
+
+  it('ends when it is told to', async () => {
+    const { layer, records } = testLayer();
+    await layer.createBucket('b', { location: '' });
+    for (let at = 0; at < 1_100; at += 1) await layer.putObject(put('b', `k${at}`, 'x'));
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(countUsage({ records, ...asFastAsItGoes, signal })).rejects.toThrow('stopped');
+  });
+});
+
+const minute = 60_000;
+
+async function counting(options: { readonly cycleMs?: number } = {}) {
+  const { layer, records } = testLayer();
+  await layer.createBucket('b', { location: '' });
+  let now = 1_000_000;
+  const clock = () => now;
+  const log = { info: vi.fn(), warn: vi.fn() };
+  const round = usageRounds({ cycleMs: minute, recordsPerSecond: Infinity, log, clock, ...options });
+  return {
+    layer,
+    records,
+    log,
+    reader: createUsageReader(records),
+    round: () => round({ records }),
+    pass: (ms: number) => void (now += ms),
+  };
+}
+
+describe('usageRounds', () => {
+  it('keeps what it has counted, with its time', async () => {
+    const { layer, round, reader } = await counting();
+    expect(await reader.last()).toBeUndefined();
+    await layer.putObject(put('b', 'k', 'content'));
+    await round();
+    expect(await reader.last()).toMatchObject({
+      began: 1_000_000,
+      ended: 1_000_000,
+      objects: 1,
+      bytes: 7,
+      buckets: [{ bucket: 'b', objects: 1, bytes: 7 }],
+    });
+  });
+
+  it('rests for a cycle', async () => {
+    const { layer, round, reader, pass } = await counting();
+    await round();
+    await layer.putObject(put('b', 'k', 'content'));
+    pass(minute - 1);
+    await round();
+    expect(await reader.last()).toMatchObject({ objects: 0 });
+    pass(1);
+    await round();
+    expect(await reader.last()).toMatchObject({ objects: 1 });
+  });
+
+  it('counts when somebody asks, and answers everybody who asked before it began', async () => {
+    const { layer, round, reader } = await counting({ cycleMs: 0 });
+    await round();
+    expect(await reader.last()).toBeUndefined();
+    await layer.putObject(put('b', 'k', 'content'));
+    const asked = [reader.countNow(), reader.countNow()];
+    await vi.waitFor(async () => {
+      await round();
+      expect(await reader.last()).toMatchObject({ answers: 2 });
+    });
+    expect((await Promise.all(asked)).map(({ objects }) => objects)).toEqual([1, 1]);
+  });
+
+  it('leaves a store alone that is read-only', async () => {
+    const { records, round, reader } = await counting();
+    await setReadOnly(records, true);
+    await round();
+    expect(await reader.last()).toBeUndefined();
+  });
+
+  it('stops asking when the server stops', async () => {
+    const { reader } = await counting();
+    await expect(reader.countNow(AbortSignal.abort(new Error('stopped')))).rejects.toThrow(/abort/i);
+  });
+});
+
+describe('isDue', () => {
+  const last = { began: 1_000, ended: 1_010, answers: 3, unreadable: 0 };
+  it.each([
+    ['the first count, at once', { last: undefined, asked: 0 }, 0, minute, true],
+    ['no count without a cycle', { last: undefined, asked: 0 }, 0, 0, false],
+    ['no count within the cycle', { last, asked: 3 }, 1_010 + minute - 1, minute, false],
+    ['a count after the cycle', { last, asked: 3 }, 1_010 + minute, minute, true],
+    ['a count that is asked for', { last, asked: 4 }, 1_011, minute, true],
+    ['a count that is asked for, without a cycle', { last: undefined, asked: 1 }, 0, 0, true],
+    [
+      'no count for nine times what the last one took',
+      { last: { ...last, ended: 101_000 }, asked: 3 },
+      1_000_999,
+      minute,
+      false,
+    ],
+    ['a count after that', { last: { ...last, ended: 101_000 }, asked: 3 }, 1_001_000, minute, true],
+    ['a count after the clock was set back', { last, asked: 3 }, 999, minute, true],
+  ])('has %s', (_what, state, now, cycleMs, due) => {
+    expect(isDue(state, now, cycleMs)).toBe(due);
+  });
+});

@@ -1,0 +1,122 @@
+import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/commit-once.ts';
+import { decodeCounter } from '../../store/counter.ts';
+import { key } from '../../store/keys.ts';
+import type { Entry, RecordStore } from '../../store/record-store.ts';
+import { type BucketUsage, sumOf, type Usage } from './usage.ts';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The last count that was finished; the rows of its buckets stand beside it, since who asks whether a count is due needs none. */
+const lastKey = key('usage', 'last');
+const bucketsKey = key('usage', 'buckets');
+/** How often somebody has asked for a count. A counter and not a time: the clocks of servers differ. */
+const askedKey = key('usage', 'asked');
+
+type LastRecord = Pick<Usage, 'began' | 'ended' | 'answers' | 'unreadable'>;
+
+/** One row, short: a hundred bytes for each bucket. */
+type Row = readonly [
+  bucket: string,
+  objects: number,
+  bytes: number,
+  uploads: number,
+  uploadBytes: number,
+  sizes: readonly number[],
+];
+
+export interface CountState {
+  /** Absent before the first. */
+  readonly last: LastRecord | undefined;
+  readonly asked: number;
+}
+
+export async function readCountState(records: Pick<RecordStore, 'getAll'>): Promise<CountState> {
+  const [last, asked] = await records.getAll([lastKey, askedKey]);
+  return { last: last && decodeLast(last), asked: Number(decodeCounter(asked?.value)) };
+}
+
+/** Undefined before the first count has ended. */
+async function readUsage(records: Pick<RecordStore, 'getAll'>): Promise<Usage | undefined> {
+  const [last, rows] = await records.getAll([lastKey, bucketsKey]);
+  if (last === undefined || rows === undefined) return undefined;
+  const buckets = (decodeRecord(rows.value, 'the usage of buckets') as { readonly rows: readonly Row[] }).rows.map(
+    ([bucket, objects, bytes, uploads, uploadBytes, sizes]) => ({
+      bucket,
+      objects,
+      bytes,
+      uploads,
+      uploadBytes,
+      sizes,
+    }),
+  );
+  return { ...decodeLast(last), ...sumOf(buckets), buckets };
+}
+
+export async function writeUsage(
+  records: RecordStore,
+  { buckets, ...last }: LastRecord & { readonly buckets: readonly BucketUsage[] },
+  random: (size: number) => Buffer,
+): Promise<void> {
+  const rows = buckets.map(({ bucket, objects, bytes, uploads, uploadBytes, sizes }): Row => [
+    bucket,
+    objects,
+    bytes,
+    uploads,
+    uploadBytes,
+    sizes.slice(0, sizes.findLastIndex((count) => count > 0) + 1),
+  ]);
+  const put = [
+    { key: lastKey, value: encodeRecord(last) },
+    { key: bucketsKey, value: encodeRecord({ rows }) },
+  ];
+  await commitOnce(records, { put }, random);
+}
+
+/** Asks for a count; its number: a count that answers so many requests began after this one. */
+async function askForCount(records: RecordStore, random: (size: number) => Buffer): Promise<number> {
+  await commitOnce(records, { add: [{ key: askedKey, delta: 1n }] }, random);
+  return (await readCountState(records)).asked;
+}
+
+function decodeLast({ value }: Entry): LastRecord {
+  return decodeRecord(value, 'the usage') as LastRecord;
+}
+
+/** How much is stored, for those who show it. */
+export interface UsageReader {
+  /** Of the last count that was finished; undefined before the first. */
+  last(): Promise<Usage | undefined>;
+  /** Has the server that does the background work count now; resolves when it has. Rejects with `CountTooSlow`. */
+  countNow(signal?: AbortSignal): Promise<Usage>;
+}
+
+/** The count goes on: its result can be read later. */
+export class CountTooSlow extends Error {
+  override readonly name = 'CountTooSlow';
+}
+
+/** Milliseconds between looks whether the count has ended: at first, and at most. */
+const [firstLook, longestLook] = [100, 2_000];
+/** Milliseconds. Whoever asked has most likely gone by then. */
+const PATIENCE = 3_600_000;
+
+export function createUsageReader(
+  records: RecordStore,
+  { clock = Date.now, random = randomBytes }: { clock?: () => number; random?: (size: number) => Buffer } = {},
+): UsageReader {
+  return {
+    last: () => readUsage(records),
+    async countNow(signal) {
+      const asked = await askForCount(records, random);
+      const until = clock() + PATIENCE;
+      for (let wait = firstLook; clock() < until; wait = Math.min(longestLook, wait * 2)) {
+        const { last } = await readCountState(records);
+        const usage = last !== undefined && last.answers >= asked ? await readUsage(records) : undefined;
+        if (usage !== undefined) return usage;
+        await sleep(wait, undefined, { ...(signal && { signal }) });
+      }
+      throw new CountTooSlow('The count has not ended within an hour; it goes on, and its result can be read later.');
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { digestKeys, type DigestKeys } from '../../../server/encryption/digest-keys.ts';
+import { keyServiceKeys } from '../../../server/encryption/key-service-keys.ts';
+import type { KeySource } from '../../../server/encryption/key-source.ts';
+import { FakeKeyService } from '../../../server/encryption/testing.ts';
+import { MemoryBlobStore } from '../../../server/store/memory/memory-blob-store.ts';
+import { MemoryRecordStore } from '../../../server/store/memory/memory-record-store.ts';
+import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';
+import { createObjectLayer, type ObjectLayerOptions } from '../../../server/objects/objects.ts';
+
+/** The same in all tests, so that several layers over the same records understand each other. */
+export const testDigests: DigestKeys = digestKeys(() => Buffer.alloc(32, 7));
+
+/** An object layer on the memory engines, for tests. */
+export interface TestLayer {
+  readonly layer: ObjectLayer;
+  readonly records: MemoryRecordStore;
+  readonly blobs: MemoryBlobStore;
+  readonly keyService: FakeKeyService;
+  readonly keys: KeySource;
+}
+
+export function testLayer(
+  options: Partial<Omit<ObjectLayerOptions, 'records' | 'blobs'>> & Partial<Pick<TestLayer, 'records' | 'blobs'>> = {},
+): TestLayer {
+  const keyService = new FakeKeyService();
+  const keys = options.keys ?? keyServiceKeys(keyService, { defaultKey: 'default-key' });
+  const records = options.records ?? new MemoryRecordStore();
+  const blobs = options.blobs ?? new MemoryBlobStore();
+  return {
+    layer: createObjectLayer({ digests: testDigests, ...options, records, blobs, keys }),
+    records,
+    blobs,
+    keyService,
+    keys,
+  };
+}
+
+/** A put of these bytes, in chunks. */
+export function put(
+  bucket: string,
+  key: string,
+  bytes: Buffer | string,
+  more: Partial<PutObject> & { readonly chunk?: number } = {},
+): PutObject {
+  const buffer = Buffer.from(bytes);
+  const { chunk, ...rest } = more;
+  return {
+    bucket,
+    key,
+    body: chunks(buffer, chunk ?? 65_536),
+    size: buffer.length,
+    digests: {},
+    headers: { metadata: {} },
+    ...rest,
+  };
+}
+
+export async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+export async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const read: Buffer[] = [];
+  for await (const chunk of body) read.push(chunk);
+  return Buffer.concat(read);
+}
+
+/** The whole body of an object. */
+export async function body(layer: ObjectLayer, bucket: string, key: string): Promise<Buffer> {
+  const { info, open } = await layer.getObject(bucket, key);
+  return readAll(open({ start: 0, end: info.size }));
+}
+
+export function randomBody(size: number): Buffer {
+  return randomBytes(size);
+}
