@@ -174,6 +174,7 @@ export const areas = [
     'sealed-objects',
     'server-process',
     'sts',
+    'support/s3-api',
   ].map((folder) => /** @type {const} */ ([`test/${folder}/`, []])),
 ];
 

@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import type { Endpoint } from './generator/endpoint.ts';
+import type { Endpoint } from './generator/request-signer.ts';
 import { makeBucket, RoundInProgress } from './generator/session.ts';
-import { loadsNamed } from './loads/all-loads.ts';
+import { loadsNamed } from './loads/loads.ts';
 import type { Load } from './loads/load.ts';
-import { ProcessTree } from './process-usage.ts';
+import { ProcessTree } from './servers/running-server.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import { coldStarts, type ColdStart } from './cold-start.ts';
 import { type Row, type Sample, summarize } from './figures.ts';
-import type { Fleet } from './fleet.ts';
+import type { Fleet } from './servers/fleet.ts';
 import type { GeneratorProcess } from './generator/generator-process.ts';
-import { measureRound } from './measure-round.ts';
+import { measureRound, bytesOnDisk } from './measure-round.ts';
 import type { Options, Step } from './options.ts';
 import type { CofferProfile } from './profile/coffer-profile.ts';
-import { bytesOnDisk } from './records-size.ts';
-import { number } from './report/shown.ts';
+import { number } from './statistics.ts';
 import type { RunningServer } from './servers/running-server.ts';
-import type { ServerName } from './servers/server-program.ts';
+import type { ServerName } from './servers/server-programs.ts';
 
 /** Objects that are written over: 400 MiB, as a busy bucket of small ones. */
 const overwrittenObjects = 100_000;

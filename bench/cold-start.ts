@@ -3,10 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { askWell } from './generator/ask.ts';
 import type { GeneratorProcess } from './generator/generator-process.ts';
 import { bucket } from './loads/load.ts';
-import { Objects } from './loads/objects.ts';
-import { bodiesOf } from './loads/sizes.ts';
+import { Objects, bodiesOf } from './loads/objects.ts';
 import { RunningServer } from './servers/running-server.ts';
-import type { ServerName } from './servers/server-program.ts';
+import type { ServerName } from './servers/server-programs.ts';
 
 /** Small, so that many of them can be filled in: what counts is their number. */
 const objectBytes = 512;

@@ -1,5 +1,5 @@
 import type { Measured } from './generator/session.ts';
-import type { ServerName } from './servers/server-program.ts';
+import type { ServerName } from './servers/server-programs.ts';
 import { median, type Spread, spread } from './statistics.ts';
 
 /** One round of one load on one server. */

@@ -5,11 +5,10 @@
 import { fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { Bodies } from './generator/body.ts';
+import { Bodies, Objects } from './loads/objects.ts';
 import { drive } from './generator/drive.ts';
 import { RequestRing } from './generator/request-ring.ts';
 import { RequestSigner } from './generator/request-signer.ts';
-import { Objects } from './loads/objects.ts';
 
 const inServer = 'answer';
 const size = 4_096;

@@ -2,12 +2,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Benchmark } from './benchmark.ts';
-import { Fleet, findServers } from './fleet.ts';
+import { Fleet, findServers } from './servers/fleet.ts';
 import { GeneratorProcess } from './generator/generator-process.ts';
 import { describeMachine, isInMemory } from './machine.ts';
 import { OptionError, type Options, parseOptions, usage } from './options.ts';
 import { CofferProfile } from './profile/coffer-profile.ts';
-import { render } from './report/report.ts';
+import { render } from './report.ts';
 
 async function bench(options: Options, args: readonly string[]): Promise<void> {
   const folder = resolve(options.folder ?? '.coffer/bench');

@@ -4,8 +4,10 @@ import type { GeneratorProcess } from './generator/generator-process.ts';
 import type { Measured } from './generator/session.ts';
 import type { Options, Step } from './options.ts';
 import type { RunningServer } from './servers/running-server.ts';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
-export type RoundFigures = Measured & {
+type RoundFigures = Measured & {
   readonly cpuSeconds: number;
   readonly peakBytes: number;
   readonly anonymousBytes: number;
@@ -56,4 +58,12 @@ export async function measureRound(
   } finally {
     server.pause();
   }
+}
+
+/** Bytes on disk of the files in a folder: a file may be longer than what it holds. */
+export function bytesOnDisk(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => statSync(join(folder, name)))
+    .filter((stat) => stat.isFile())
+    .reduce((sum, stat) => sum + stat.blocks * 512, 0);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseOptions } from './options.ts';
-import { targets } from './targets.ts';
+import { parseOptions, targets } from './options.ts';
 
 describe('the options of the benchmark', () => {
   it('run every load at 1, 32 and 256 connections, and 8 MiB at 4 too', () => {

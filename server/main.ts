@@ -12,19 +12,14 @@ import { hasKeys, type ServerSettings } from '../platform/settings/server-settin
 import { sharedMutexMemory } from '../platform/shared-mutex.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
-import { openAudit } from './open-audit.ts';
-import { claimPort } from './claim-port.ts';
+import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
 import { bucketCounterMemory } from './observability/metrics/bucket-counters.ts';
 import { requestCounterMemory } from './observability/metrics/request-counters.ts';
-import { hashingPlaces, startWhenNeeded } from './hashing-threads.ts';
-import { parseArguments, type ServerArguments } from './command-line.ts';
+import { hashingPlaces, startWhenNeeded, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
+import { parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
 import { describeAddress, StoreAddressError, storePlaces, type StorePlaces } from './store/parse-store-address.ts';
-import { sizeThreadPool } from './thread-pool.ts';
-import { Thread } from './threads.ts';
-import { administer } from './administer.ts';
-import { liveMemory } from './live-memory.ts';
-import type { LiveMemory, ThreadOptions } from './thread-messages.ts';
+import { administer } from './process/administer.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = {
   coffer: 'cli/main.ts',
   'coffer-server': 'server/main.ts',
-  'coffer-server-thread': 'server/thread.ts',
+  'coffer-server-thread': 'server/process/thread.ts',
   'coffer-store': 'server/store-tool/main.ts',
   keysvc: 'keysvc/main.ts',
   'coffer-operator': 'operator/main.ts',
@@ -45,7 +45,7 @@ await build({
       name: 'thread-of-the-bundle',
       enforce: 'pre',
       transform: {
-        filter: { id: /server\/threads\.ts$/ },
+        filter: { id: /server\/process\/threads\.ts$/ },
         handler: (code) => code.replace("'./thread.ts'", "'./coffer-server-thread.js'"),
       },
     },

@@ -1,8 +1,7 @@
 import { Connection } from './connection.ts';
-import type { Endpoint } from './endpoint.ts';
-import { RequestSigner, type PlainRequest } from './request-signer.ts';
+import { type Endpoint, RequestSigner, type PlainRequest } from './request-signer.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly head: string;
   readonly body: Buffer;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Bodies } from './body.ts';
+import { Bodies } from '../loads/objects.ts';
 import { type Drive, drive, type Driven } from './drive.ts';
 import { RequestRing, type RingRequest } from './request-ring.ts';
 import { RequestSigner } from './request-signer.ts';

@@ -1,8 +1,7 @@
 /** The generator as a process of its own: nothing else of the benchmark runs on its event loop. */
-import { loadsNamed } from '../loads/all-loads.ts';
-import { Objects, writeOver } from '../loads/objects.ts';
-import { bodiesOf } from '../loads/sizes.ts';
-import type { GeneratorAnswer, GeneratorRequest } from './messages.ts';
+import { loadsNamed } from '../loads/loads.ts';
+import { Objects, writeOver, bodiesOf } from '../loads/objects.ts';
+import type { GeneratorAnswer, GeneratorRequest } from './generator-process.ts';
 import { makeBucket, RoundInProgress } from './session.ts';
 
 let current: RoundInProgress | undefined;

@@ -2,9 +2,17 @@ import { canonicalHeaders, computeSignature, hashCanonicalRequest } from '../../
 import { canonicalQuery } from '../../protocol/sigv4/query.ts';
 import { deriveSigningKey, formatScope } from '../../protocol/sigv4/signing-key.ts';
 import { formatTimestamp } from '../../protocol/sigv4/timestamp.ts';
-import type { Endpoint } from './endpoint.ts';
 
-export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+/** A server under load, and who asks. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly region: string;
+}
+
+type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
 export interface PlainRequest {
   readonly method: Method;
@@ -21,7 +29,7 @@ export interface PlainRequest {
 }
 
 const signedHeaders = ['host', 'x-amz-content-sha256', 'x-amz-date'];
-export const unsignedPayload = 'UNSIGNED-PAYLOAD';
+const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /**
  * Makes the heads of requests with signatures in their headers, all of one instant: servers take them for 15 minutes. One hash and one

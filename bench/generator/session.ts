@@ -3,9 +3,8 @@ import { describeFailures } from '../loads/objects.ts';
 import { percentile } from '../statistics.ts';
 import { ask, askWell } from './ask.ts';
 import { drive } from './drive.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, RequestSigner } from './request-signer.ts';
 import { RequestRing } from './request-ring.ts';
-import { RequestSigner } from './request-signer.ts';
 
 /** A round that ends by its requests alone; signatures live no longer. */
 const wholeMs = 840_000;

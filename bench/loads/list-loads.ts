@@ -1,8 +1,7 @@
 import { ask, askWell } from '../generator/ask.ts';
 import type { RingRequest } from '../generator/request-ring.ts';
 import { bucket, type Load, type Round } from './load.ts';
-import { Objects, sendAll } from './objects.ts';
-import { bodiesOf } from './sizes.ts';
+import { Objects, sendAll, bodiesOf } from './objects.ts';
 
 const inFolder = 1_000;
 const prefix = 'list';

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../generator/endpoint.ts';
+import type { Endpoint } from '../generator/request-signer.ts';
 import type { RingRequest } from '../generator/request-ring.ts';
 
 export const bucket = 'bench';

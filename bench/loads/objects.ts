@@ -1,10 +1,84 @@
-import type { Bodies } from '../generator/body.ts';
+import { createHash } from 'node:crypto';
 import { drive } from '../generator/drive.ts';
 import { ask, askWell } from '../generator/ask.ts';
-import type { Endpoint } from '../generator/endpoint.ts';
+import { type Endpoint, RequestSigner } from '../generator/request-signer.ts';
 import { RequestRing, type RingRequest } from '../generator/request-ring.ts';
-import { RequestSigner } from '../generator/request-signer.ts';
 import { bucket, type Round } from './load.ts';
+
+/** Bytes at the front of every body that differ from object to object. */
+export const stampBytes = 16;
+
+const MiB = 2 ** 20;
+/** The same in every run, so that a later one can verify what an earlier one wrote. */
+const noise = createHash('shake256', { outputLength: MiB }).update('coffer bench').digest();
+
+/**
+ * The bodies of one size: a stamp of the object's number, then bytes that all of them share. So every object has contents of its own,
+ * and nothing has to be kept of it.
+ */
+export class Bodies {
+  readonly size: number;
+  readonly tail: Buffer;
+
+  constructor(size: number) {
+    if (size < stampBytes) throw new RangeError(`a body of ${size} bytes has no room for its stamp of ${stampBytes}`);
+    this.size = size;
+    this.tail = Buffer.alloc(size - stampBytes);
+    // No MiB like the one before: it is shifted by one byte.
+    for (let at = 0, shift = 0; at < this.tail.length; at += MiB - shift, shift += 1) {
+      noise.copy(this.tail, at, shift);
+    }
+  }
+
+  stamp(number: number): string {
+    return number.toString(16).padStart(stampBytes, '0');
+  }
+
+  matches(number: number, body: Buffer): boolean {
+    return (
+      body.length === this.size &&
+      body.toString('latin1', 0, stampBytes) === this.stamp(number) &&
+      this.tail.equals(body.subarray(stampBytes))
+    );
+  }
+
+  sha256(number: number): string {
+    return createHash('sha256').update(this.stamp(number)).update(this.tail).digest('hex');
+  }
+}
+
+/** A size of objects, and how many of them a load handles. */
+export interface Size {
+  readonly name: string;
+  readonly bytes: number;
+  /** New objects that one second of PUT may take: more than any server here writes. */
+  readonly writtenPerSecond: number;
+  /** New objects of one round of PUT at most: it ends with them where it does not end by time. */
+  readonly written: number;
+  /** Objects that GET and HEAD go through. */
+  readonly read: number;
+  /** Objects that one round of DELETE removes. */
+  readonly deleted: number;
+}
+
+export const sizes: readonly Size[] = [
+  { name: '4KiB', bytes: 4_096, writtenPerSecond: 30_000, written: 150_000, read: 4_000, deleted: 10_000 },
+  { name: '64KiB', bytes: 65_536, writtenPerSecond: 6_000, written: 20_000, read: 2_000, deleted: 4_000 },
+  { name: '8MiB', bytes: 8_388_608, writtenPerSecond: 150, written: 512, read: 32, deleted: 128 },
+];
+
+/** New objects for one round of PUT. */
+export function writtenIn(size: Size, seconds: number): number {
+  return Math.max(1, Math.min(size.written, Math.ceil(size.writtenPerSecond * seconds)));
+}
+
+const made = new Map<number, Bodies>();
+
+export function bodiesOf(bytes: number): Bodies {
+  const known = made.get(bytes) ?? new Bodies(bytes);
+  made.set(bytes, known);
+  return known;
+}
 
 const inFolder = 1_000;
 const verified = 8;

@@ -5,7 +5,68 @@ import { fileURLToPath } from 'node:url';
 import type { Beside } from '../measure-round.ts';
 import type { Step } from '../options.ts';
 import type { RunningServer } from '../servers/running-server.ts';
-import { type CpuProfile, renderProfile } from './summarize-profile.ts';
+
+/** What of a `.cpuprofile` is needed here. @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+export interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  }[];
+  readonly samples: readonly number[];
+  /** Microseconds before each sample. */
+  readonly timeDeltas: readonly number[];
+}
+
+interface SelfTime {
+  readonly name: string;
+  readonly microseconds: number;
+}
+
+const shownFunctions = 40;
+/** Beginning a profile takes the thread some time, which is none of the program's. */
+const notBusy = /^\(idle\)$|^post node:inspector/;
+
+/** Time spent in each function itself, most first. Native code counts for the function that called it. */
+export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): SelfTime[] {
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+  const times = new Map<string, number>();
+  for (const [at, id] of samples.entries()) {
+    const name = names.get(id) ?? '(unknown)';
+    times.set(name, (times.get(name) ?? 0) + (timeDeltas[at] ?? 0));
+  }
+  return [...times]
+    .map(([name, microseconds]) => ({ name, microseconds }))
+    .sort((a, b) => b.microseconds - a.microseconds);
+}
+
+interface ThreadProfile {
+  readonly thread: string;
+  readonly profile: CpuProfile;
+}
+
+/** Shares are of the time in which the thread was busy. */
+export function renderProfile(title: string, threads: readonly ThreadProfile[]): string {
+  const parts = threads.map(({ thread, profile }) => {
+    const all = selfTimes(profile);
+    const busy = all.filter(({ name }) => !notBusy.test(name));
+    const [total, busyTime] = [sum(all), sum(busy)];
+    const lines = busy
+      .slice(0, shownFunctions)
+      .map(({ name, microseconds }) => `${((microseconds / busyTime) * 100).toFixed(1).padStart(6)} %  ${name}`);
+    return `thread ${thread}: busy ${((busyTime / total) * 100).toFixed(0)} % of ${(total / 1e6).toFixed(1)} s\n${lines.join('\n')}`;
+  });
+  return `${title}: self time of functions, as shares of the time their thread was busy\n\n${parts.join('\n\n')}\n`;
+}
+
+function sum(times: readonly SelfTime[]): number {
+  return times.reduce((total, { microseconds }) => total + microseconds, 0);
+}
+
+function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
+  const place = url.replace(/^.*\/(?=(server|protocol|platform|bin|node_modules)\/)/, '');
+  const name = functionName === '' ? '(anonymous)' : functionName;
+  return place === '' ? name : `${name} ${place}:${lineNumber + 1}`;
+}
 
 const inThread = fileURLToPath(new URL('in-thread.js', import.meta.url));
 /** For every thread to begin, and to write its file at the end. */

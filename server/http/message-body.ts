@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyMemory, BodySender } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
+import { bodyBytesPassed } from '../../platform/body-buffers.ts';
 
 type Body = IncomingRequest['body'];
 
@@ -110,4 +111,79 @@ function connectionEnded(): Error {
 /** A request that announces no body is no stream that could be read. */
 async function* nothing(): AsyncGenerator<Buffer> {
   // oxlint-disable-next-line no-empty-function -- an iteration that ends at once
+}
+
+/** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */
+const drainLimit = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const;
+
+/**
+ * Connections of a thread that are read on after a refusal. More are closed at once, and their clients may see a reset instead of the
+ * answer: to read what many refused clients send would take the thread from those who are served.
+ */
+const maxDraining = 16;
+let draining = 0;
+
+/**
+ * Bytes that a thread takes off the line of refused clients in one window, over all their connections. Clients on the same machine fill
+ * it as fast as memory is copied: without a bound the thread does nothing else.
+ */
+const drainWindow = { bytes: 2 * 1024 * 1024, ms: 50 } as const;
+let drained = 0;
+const paused = new Set<IncomingMessage>();
+
+function pauseUntilNextWindow(message: IncomingMessage): void {
+  message.pause();
+  paused.add(message);
+  if (paused.size > 1) return;
+  setTimeout(() => {
+    drained = 0;
+    for (const one of paused) one.resume();
+    paused.clear();
+  }, drainWindow.ms);
+}
+
+/** Bytes of a body that `node:http` may take off the line after the answer, so that the connection can be used again. */
+const smallBody = 256 * 1024;
+
+/** Whether more of the request's body may come than is worth waiting for, or the client still waits to be asked for it. */
+export function hasUnreadBody(message: IncomingMessage): boolean {
+  if (message.complete || message.readableEnded) return false;
+  const { headers } = message;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const size = Number(headers['content-length'] ?? 0);
+  return size > 0 && (size > smallBody || headers.expect !== undefined);
+}
+
+/**
+ * Sends the answer's bytes at once and ends the response only when the client has stopped sending: closing a connection on which
+ * bytes still arrive resets it, and the client may then lose the answer. The head must announce `connection: close`.
+ */
+export async function finishUnread(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
+  if (bytes.length > 0) response.write(bytes);
+  else response.flushHeaders();
+  if (draining < maxDraining) {
+    draining += 1;
+    await discard(message).finally(() => {
+      draining -= 1;
+    });
+  }
+  response.end();
+}
+
+function discard(message: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let bytes = 0;
+  const timer = setTimeout(resolve, drainLimit.ms);
+  message.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    drained += piece.length;
+    bodyBytesPassed(piece.length);
+    if (bytes > drainLimit.bytes) resolve();
+    else if (drained > drainWindow.bytes) pauseUntilNextWindow(message);
+  });
+  message.on('end', resolve);
+  message.on('close', resolve);
+  message.on('error', () => resolve());
+  message.resume();
+  return promise.finally(() => clearTimeout(timer));
 }

@@ -1,23 +1,70 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { ClientCertificate, IncomingRequest } from '../access/incoming-request.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type FindSource, createSourceFinder } from '../access/source-address.ts';
+import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, RequestHandler } from '../access/answer.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
-import { createSourceFinder, type FindSource } from '../access/source-address.ts';
 import type { FinishedRequest, RequestEvents } from '../access/request-events.ts';
 import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
-import { asS3Error } from '../s3/as-s3-error.ts';
-import { answerError } from '../s3/error-answer.ts';
-import { answerAdminError } from './admin-error-answer.ts';
-import { isAdminPath } from './dispatch.ts';
-import { toIncomingRequest } from './incoming.ts';
-import { MessageBody } from './message-body.ts';
-import { NotServing } from './not-serving.ts';
+import { asS3Error, answerError } from '../s3/answers.ts';
+import { answerAdminError, isAdminPath, NotServing } from './dispatch.ts';
 import { sendAnswer } from './send-answer.ts';
 import { WatchedRequest } from '../access/watched-request.ts';
 
-export interface RequestListenerOptions {
+/** What the client of a connection presented, and whether it stands up to the authorities of the server. */
+function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return undefined;
+  if (socket.authorized) return { certificate };
+  return { certificate, problem: String(socket.authorizationError ?? 'not verified') };
+}
+
+/** What the rooms see of a message. */
+function toIncomingRequest(
+  message: IncomingMessage,
+  options: {
+    readonly requestId: string;
+    readonly secure: boolean;
+    readonly body: MessageBody;
+    readonly measure: IncomingRequest['measure'];
+    readonly watch: IncomingRequest['watch'];
+    readonly clientCertificates: boolean;
+    readonly findSource: FindSource;
+  },
+): IncomingRequest {
+  const target = originForm(message.url ?? '/');
+  const { address, shared } = options.findSource(message.socket.remoteAddress, message.headers);
+  const question = target.indexOf('?');
+  return {
+    requestId: options.requestId,
+    method: message.method ?? 'GET',
+    rawPath: question < 0 ? target : target.slice(0, question),
+    rawQuery: question < 0 ? '' : target.slice(question + 1),
+    headers: message.headers,
+    body: options.body,
+    secure: options.secure,
+    remoteAddress: address,
+    sharedAddress: shared,
+    measure: options.measure,
+    watch: options.watch,
+    clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,
+  };
+}
+
+/** `GET http://host/path` is as good as `GET /path` (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
+  const rest = match?.[1] ?? '';
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+interface RequestListenerOptions {
   readonly handle: RequestHandler;
   readonly secure: boolean;
   /** Whether clients are asked for certificates. */

@@ -1,12 +1,44 @@
-import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener, Server, ServerOptions } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { Server as HttpsServer } from 'node:https';
+import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import { answerError } from '../s3/answers.ts';
+import { createServer as createHttpServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Connections } from '../../platform/connections.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { HttpListener } from './request-listener.ts';
-import { malformedAnswer } from './malformed-request.ts';
+
+/** Request ids of one thread: 16 hexadecimal digits, the first half the thread's own random ones. */
+export function requestIds(random: (size: number) => Buffer): () => string {
+  const prefix = random(4).toString('hex').toUpperCase();
+  let count = random(4).readUInt32BE();
+  return () => {
+    count = (count + 1) >>> 0;
+    return prefix + count.toString(16).toUpperCase().padStart(8, '0');
+  };
+}
+
+/** The code and message of what Node's parser refused, by the code of its error. */
+const refusals: Readonly<Record<string, readonly [S3ErrorCode, string?]>> = {
+  HPE_HEADER_OVERFLOW: ['RequestHeaderSectionTooLarge'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout'],
+};
+
+/** The bytes that answer a request which could not even be parsed. The connection is closed after them. */
+function malformedAnswer(errorCode: string | undefined, requestId: string): string {
+  const [code, message] = refusals[errorCode ?? ''] ?? ['InvalidRequest', 'The request is not valid HTTP/1.1.'];
+  const answer = answerError(new S3Error(code, message), { method: '', rawPath: '/', requestId });
+  const body = answer.body.kind === 'bytes' ? answer.body.bytes.toString() : '';
+  return [
+    'HTTP/1.1 400 Bad Request',
+    'Server: Coffer',
+    'Content-Type: application/xml',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `x-amz-request-id: ${requestId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
 
 /** Milliseconds. Uploads may take hours, so that only silence ends them; a head must come soon. */
 const limits = { headers: 60_000, silence: 120_000, keepAlive: 75_000 } as const;
@@ -25,7 +57,7 @@ const serverOptions: ServerOptions = {
   keepAliveTimeout: limits.keepAlive,
 };
 
-export interface S3Server {
+interface S3Server {
   readonly server: Server | HttpsServer;
   readonly connections: Connections;
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../access/answer.ts';
-import { hostId } from '../s3/error-answer.ts';
-import { sendEndless } from './send-endless.ts';
-import { sendPieces } from './send-pieces.ts';
-import { finishUnread, hasUnreadBody } from './unread-body.ts';
+import { hostId } from '../s3/answers.ts';
+import { finishUnread, hasUnreadBody } from './message-body.ts';
+import type { Pieces } from '../../platform/pieces.ts';
+import { once } from 'node:events';
 
 /** Milliseconds until a slow answer sends its status, and between the spaces that keep the connection alive. */
 const patience = 10_000;
@@ -19,14 +19,14 @@ type Headers = string[];
 const noBytes = Buffer.alloc(0);
 
 /** What every answer to a request carries. */
-export interface Envelope {
+interface Envelope {
   readonly requestId: string;
   /** Absent where nothing is measured. */
   readonly measure?: FirstByteListener | undefined;
 }
 
 /** Told when an answer begins to go out. */
-export interface FirstByteListener {
+interface FirstByteListener {
   firstByte(): void;
 }
 
@@ -139,5 +139,111 @@ async function sendSlowly(
     response.end(bytes.subarray(0, early.length).equals(early) ? bytes.subarray(early.length) : bytes);
   } finally {
     clearInterval(timer);
+  }
+}
+
+/**
+ * Sends a body with the pace of the client, whom a piece has left before the next is asked for: its buffer may then be filled again.
+ * Resolves when all is handed to the system or the connection is gone.
+ *
+ * The head goes out with the first bytes: pieces that fail before have an answer of their own. Those that fail after, or end early, cut
+ * the connection. Rejects with what they failed with.
+ */
+export async function sendPieces(
+  response: ServerResponse,
+  { pieces, size }: { readonly pieces: Pieces; readonly size: number },
+  writeHead: () => void,
+): Promise<void> {
+  const writer = new PieceWriter(response);
+  let sent = 0;
+  try {
+    while (sent < size) {
+      const piece = await pieces.next();
+      if (writer.gone) return;
+      if (piece === undefined) throw new Error(`the body ended after ${sent} of ${size} bytes`);
+      if (sent === 0) writeHead();
+      sent += piece.length;
+      if (sent > size) throw new Error(`the body has more than the ${size} bytes that were announced`);
+      await writer.write(piece, sent === size);
+    }
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    throw error;
+  } finally {
+    await pieces.close();
+  }
+}
+
+/** Writes one piece at a time. */
+class PieceWriter {
+  readonly #response: ServerResponse;
+  #done: () => void = () => undefined;
+  #gone = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    // Node drops what is written to a connection that is gone, and calls nobody back.
+    response.once('close', () => {
+      this.#gone = true;
+      this.#done();
+    });
+  }
+
+  get gone(): boolean {
+    return this.#gone || this.#response.destroyed;
+  }
+
+  /** Resolves when the system has taken the bytes or never will. */
+  write(piece: Buffer, last: boolean): Promise<void> {
+    if (this.gone) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#done = resolve;
+      const done = () => resolve();
+      if (last) this.#response.end(piece, done);
+      else this.#response.write(piece, done);
+    });
+  }
+}
+
+/** Milliseconds between spaces while nothing comes: proxies cut connections that are silent for longer. */
+const beatMs = 5_000;
+
+/**
+ * Sends lines as they come, at the pace of the client, until it goes or there are no more. The next piece is asked for when the system
+ * has taken the last: what waits in between is at most one piece. Rejects with what the pieces fail with, once the connection is cut.
+ */
+export async function sendEndless(
+  response: ServerResponse,
+  { pieces }: { readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> },
+  everyMs = beatMs,
+): Promise<void> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  response.once('close', leave);
+  if (response.destroyed) leave();
+  response.flushHeaders();
+  const beat = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(' ');
+  }, everyMs);
+  try {
+    for await (const piece of pieces(gone.signal)) {
+      if (gone.signal.aborted) break;
+      if (!response.write(piece)) await drained(response, gone.signal);
+    }
+    response.end();
+  } catch (error) {
+    response.destroy();
+    throw error;
+  } finally {
+    clearInterval(beat);
+    response.off('close', leave);
+  }
+}
+
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  try {
+    await once(response, 'drain', { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { accountId } from '../access/role-arn.ts';
 import { ownerId } from './owner.ts';
-import { testCalls, type CallOptions, type TestCalls } from './testing-calls.ts';
+import { testCalls, type CallOptions, type TestCalls } from '../../test/support/s3-api/s3-calls.ts';
 
 const sse = 'x-amz-server-side-encryption';
 let calls: TestCalls;

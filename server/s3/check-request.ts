@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { header } from './header.ts';
+import { header } from './request.ts';
 import type { S3Call } from './operation.ts';
-import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable } from './request-table.ts';
-import type { Treatment } from './request-table.ts';
+import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 
 /** What is left to do for a name when a request comes; `undefined` for what the operation sees to itself. */
 type Rule = Exclude<Treatment, { readonly kind: 'harmless' }> | undefined;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { DeleteConditions, ObjectInfo, ReadConditions, WriteConditions } from '../objects/object-layer.ts';
-import { header } from './header.ts';
+import { header } from './request.ts';
 
 /** `If-Match` and its kin; `prefix` is `x-amz-copy-source-` for the source of a copy. */
 export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadConditions {

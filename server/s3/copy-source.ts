@@ -2,10 +2,9 @@ import { checkBucketName, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { CopySource } from '../objects/object-layer.ts';
 import { readConditions } from './conditions.ts';
-import { customerKeyOf } from './customer-key.ts';
-import { header } from './header.ts';
+import { customerKeyOf } from './encryption-headers.ts';
+import { header, checkVersion } from './request.ts';
 import type { S3Call } from './operation.ts';
-import { checkVersion } from './version-id.ts';
 
 const name = 'x-amz-copy-source';
 

@@ -1,11 +1,10 @@
 import { isoTime } from '../../protocol/s3/iso-time.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { element, markup, urlEncodeKey, xmlText } from '../../protocol/s3/xml-writer.ts';
-import type { Xml } from '../../protocol/s3/xml-writer.ts';
+import { element, markup, urlEncodeKey, xmlText, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { ListedObject } from '../objects/object-layer.ts';
 import type { S3Call } from './operation.ts';
 import { owner } from './owner.ts';
-import { integerParameter } from './query.ts';
+import { integerParameter } from './request.ts';
 
 /** Entries of one page, which a client may lower. */
 const maxPage = 1_000;

@@ -2,10 +2,28 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { CustomerKey } from '../encryption/customer-key.ts';
 import type { ObjectHeaders, ObjectInfo } from '../objects/object-layer.ts';
-import { checksumHeaders } from './digest-headers.ts';
+import { checksumHeaders } from './request-body.ts';
 import { encryptionHeaders } from './encryption-headers.ts';
-import { header } from './header.ts';
-import { httpDate } from './http-date.ts';
+import { header } from './request.ts';
+
+const dayMs = 86_400_000;
+
+/** The day that was written last, and how it reads: most objects are of few days, and writing one anew costs five times as much. */
+let last = { day: Number.NaN, text: '' };
+
+/** As `toUTCString`: `Fri, 24 May 2013 00:00:00 GMT`. */
+export function httpDate(date: Date): string {
+  const time = date.getTime();
+  const day = Math.floor(time / dayMs);
+  if (day !== last.day) last = { day, text: date.toUTCString().slice(0, -'00:00:00 GMT'.length) };
+  const seconds = Math.floor((time - day * dayMs) / 1_000);
+  const hour = Math.floor(seconds / 3_600);
+  return `${last.text}${twoDigits(hour)}:${twoDigits(Math.floor(seconds / 60) % 60)}:${twoDigits(seconds % 60)} GMT`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : `${value}`;
+}
 
 const metadataPrefix = 'x-amz-meta-';
 /** Names and values together, as AWS counts. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html */

@@ -11,7 +11,7 @@ import type {
   PutObject,
   PutPart,
 } from '../objects/object-layer.ts';
-import type { Query } from './query.ts';
+import type { Query } from './request.ts';
 
 /** Condition keys with their values. */
 export type PolicyContext = Readonly<Record<string, readonly string[]>>;

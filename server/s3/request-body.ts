@@ -1,10 +1,149 @@
-import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
-import { readWholeBody } from '../access/read-whole-body.ts';
-import type { ExpectedDigests } from '../objects/object-layer.ts';
-import { digestWhole } from '../objects/checksums/body-digests.ts';
-import { expectedDigests } from './digest-headers.ts';
+import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { S3Call } from './operation.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AuthenticatedRequest } from '../access/authenticate.ts';
+import type { Checksum, ExpectedDigests, GivenChecksum } from '../objects/object-layer.ts';
+import { header } from './request.ts';
+import { readWholeBody } from '../access/read-whole-body.ts';
+import { digestWhole } from '../objects/checksums/body-digests.ts';
+
+/**
+ * Bytes of an upload's body.
+ *
+ * @throws S3Error MissingContentLength where the request does not declare them, EntityTooLarge above `max`
+ */
+export function uploadSize(call: S3Call, max: number): number {
+  const { size } = call.auth;
+  if (size === undefined) throw new S3Error('MissingContentLength');
+  if (size <= max) return size;
+  throw new S3Error('EntityTooLarge', undefined, {
+    details: { ProposedSize: String(size), MaxSizeAllowed: String(max) },
+  });
+}
+
+type Algorithm = Checksum['algorithm'];
+
+/** Bytes of each checksum. */
+const lengths: Readonly<Record<Algorithm, number>> = { CRC32: 4, CRC32C: 4, CRC64NVME: 8, SHA1: 20, SHA256: 32 };
+const algorithms = Object.keys(lengths) as readonly Algorithm[];
+
+/**
+ * What the headers of an upload say its body must be.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
+ */
+export function expectedDigests(
+  headers: IncomingHttpHeaders,
+  trailing: AuthenticatedRequest['trailing'],
+): ExpectedDigests {
+  const md5 = contentMd5(headers);
+  const checksum = givenChecksum(headers);
+  const compute = announcedAlgorithm(headers);
+  return {
+    ...(md5 === undefined ? {} : { md5 }),
+    ...(checksum === undefined ? {} : { checksum }),
+    ...(trailing === undefined ? {} : { trailing }),
+    ...(checksum === undefined && trailing === undefined && compute !== undefined ? { compute } : {}),
+  };
+}
+
+/** What the headers of a request say of its document, where the checksums are those of an object. */
+export function documentMd5(headers: IncomingHttpHeaders): ExpectedDigests {
+  const md5 = contentMd5(headers);
+  return md5 === undefined ? {} : { md5 };
+}
+
+/** Content-MD5 as sent. @throws S3Error InvalidDigest where it is not base64 of 16 bytes */
+function contentMd5(headers: IncomingHttpHeaders): string | undefined {
+  const md5 = header(headers, 'content-md5');
+  if (md5 === undefined || isBase64(md5, 16)) return md5;
+  throw new S3Error('InvalidDigest', 'The Content-MD5 that you specified is not the base64 form of 16 bytes.');
+}
+
+/**
+ * The checksum that a header gives. `ofUpload`: of an object of several parts, whose checksum of checksums may name how many they are.
+ *
+ * @throws S3Error InvalidRequest where it is none, or where there are several
+ */
+export function givenChecksum(headers: IncomingHttpHeaders, ofUpload = false): GivenChecksum | undefined {
+  let found: GivenChecksum | undefined;
+  for (const algorithm of algorithms) {
+    const value = header(headers, checksumHeader(algorithm));
+    if (value === undefined) continue;
+    if (found !== undefined) {
+      throw new S3Error(
+        'InvalidRequest',
+        'Expecting a single x-amz-checksum- header. Multiple checksums are not allowed.',
+      );
+    }
+    if (!isBase64(ofUpload ? value.replace(/-[0-9]{1,5}$/, '') : value, lengths[algorithm])) {
+      throw new S3Error('InvalidRequest', `Value for ${checksumHeader(algorithm)} header is invalid.`);
+    }
+    found = { algorithm, value };
+  }
+  return found;
+}
+
+/** `x-amz-checksum-algorithm` (CreateMultipartUpload, CopyObject) or the SDKs' `x-amz-sdk-checksum-algorithm`. */
+export function announcedAlgorithm(headers: IncomingHttpHeaders): Algorithm | undefined {
+  return checksumAlgorithmOf(headers) ?? algorithmNamed(header(headers, 'x-amz-sdk-checksum-algorithm'));
+}
+
+/** `x-amz-checksum-algorithm`: what the server is to compute. */
+export function checksumAlgorithmOf(headers: IncomingHttpHeaders): Algorithm | undefined {
+  return algorithmNamed(header(headers, 'x-amz-checksum-algorithm'));
+}
+
+function algorithmNamed(name: string | undefined): Algorithm | undefined {
+  if (name === undefined) return undefined;
+  const found = algorithms.find((algorithm) => algorithm === name.toUpperCase());
+  if (found !== undefined) return found;
+  throw new S3Error(
+    'InvalidRequest',
+    `The checksum algorithm "${name.slice(0, 40)}" is not supported; use one of ${algorithms.join(', ')}.`,
+  );
+}
+
+/**
+ * Of `x-amz-sdk-checksum-algorithm`: the checksum that it announces must have come, or be announced as a trailer.
+ *
+ * @throws S3Error InvalidRequest in the words of AWS
+ */
+export function checkChecksumAlgorithm(value: string, { request, auth }: Pick<S3Call, 'request' | 'auth'>): void {
+  const algorithm = announcedAlgorithm({ 'x-amz-sdk-checksum-algorithm': value });
+  if (algorithm === undefined || auth.trailing?.algorithm === algorithm) return;
+  if (request.headers[checksumHeader(algorithm)] !== undefined) return;
+  const another =
+    auth.trailing !== undefined || algorithms.some((one) => request.headers[checksumHeader(one)] !== undefined);
+  throw new S3Error(
+    'InvalidRequest',
+    another
+      ? 'Value for x-amz-sdk-checksum-algorithm header is invalid.'
+      : 'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
+  );
+}
+
+/** The header and answer name of a checksum, e.g. `x-amz-checksum-crc32`. */
+export function checksumHeader(algorithm: Algorithm): string {
+  return `x-amz-checksum-${algorithm.toLowerCase()}`;
+}
+
+/** The element of a checksum in XML answers, e.g. `ChecksumCRC32`. */
+export function checksumElement(algorithm: Algorithm): string {
+  return `Checksum${algorithm}`;
+}
+
+/** The headers that tell a checksum; none where there is none. */
+export function checksumHeaders(checksum: Checksum | undefined): Record<string, string> {
+  if (checksum === undefined) return {};
+  return { [checksumHeader(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };
+}
+
+function isBase64(text: string, bytes: number): boolean {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return false;
+  const decoded = Buffer.from(text, 'base64');
+  return decoded.length === bytes && decoded.toString('base64') === text;
+}
 
 /**
  * The whole body of a request that carries a document.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IncomingRequest } from '../access/incoming-request.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery } from './request.ts';
 import { requestContext } from './request-context.ts';
 
 function contextOf(request: { readonly headers?: Record<string, string>; readonly query?: string }) {

@@ -1,9 +1,7 @@
 import { connectionContext } from '../access/connection-context.ts';
 import type { IncomingRequest } from '../access/incoming-request.ts';
-import { customerKeyHeaders } from './customer-key.ts';
-import { keyIdHeader, keyIdValues } from './encryption-headers.ts';
-import { header } from './header.ts';
-import type { Query } from './query.ts';
+import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
+import { header, type Query } from './request.ts';
 
 /** Query parameters that policies may test, with their condition keys. */
 const fromQuery = [

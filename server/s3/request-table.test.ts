@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { guardFamilies, notServed, requestTable } from './request-table.ts';
-import type { Treatment } from './request-table.ts';
+import { guardFamilies, notServed, requestTable, type Treatment } from './request-table.ts';
 import { routes } from './routes.ts';
-import { testCalls, type CallOptions, type Reply, type TestCalls } from './testing-calls.ts';
-import { modelOperations } from './testing-model.ts';
+import { testCalls, type CallOptions, type Reply, type TestCalls } from '../../test/support/s3-api/s3-calls.ts';
+import { modelOperations } from '../../test/support/s3-api/s3-model.ts';
 
 const model = modelOperations();
 const served = new Set(routes.map(([, , , operation]) => operation.name));

@@ -1,8 +1,8 @@
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
-import { checkChecksumAlgorithm } from './digest-headers.ts';
+import { checkChecksumAlgorithm } from './request-body.ts';
 import type { S3Call } from './operation.ts';
 import { checkOwner } from './owner.ts';
-import { checkVersion } from './version-id.ts';
+import { checkVersion } from './request.ts';
 
 /**
  * How an operation treats a header or query parameter. Nothing that S3 defines is dropped unseen: it is honoured, refused by its name,

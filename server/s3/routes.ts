@@ -1,36 +1,27 @@
 import type { Operation } from './operation.ts';
-import { abortMultipartUpload } from './operations/abort-multipart-upload.ts';
-import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './operations/bucket-encryption.ts';
+import { abortMultipartUpload, completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './configuration/bucket-encryption.ts';
 import {
   deleteBucketPolicy,
   getBucketPolicy,
   getBucketPolicyStatus,
   putBucketPolicy,
-} from './operations/bucket-policy.ts';
-import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './operations/bucket-tagging.ts';
-import { completeMultipartUpload } from './operations/complete-multipart-upload.ts';
-import { copyObject } from './operations/copy-object.ts';
-import { createBucket } from './operations/create-bucket.ts';
-import { createMultipartUpload } from './operations/create-multipart-upload.ts';
-import { deleteBucket } from './operations/delete-bucket.ts';
-import { deleteObject } from './operations/delete-object.ts';
-import { deleteObjects } from './operations/delete-objects.ts';
-import { getBucketLocation } from './operations/get-bucket-location.ts';
-import { getObject } from './operations/get-object.ts';
-import { getObjectAttributes } from './operations/get-object-attributes.ts';
-import { headBucket } from './operations/head-bucket.ts';
-import { headObject } from './operations/head-object.ts';
-import { listBuckets } from './operations/list-buckets.ts';
-import { listMultipartUploads } from './operations/list-multipart-uploads.ts';
-import { listObjectVersions } from './operations/list-object-versions.ts';
-import { listObjects } from './operations/list-objects.ts';
-import { listObjectsV2 } from './operations/list-objects-v2.ts';
-import { listParts } from './operations/list-parts.ts';
-import { putBucketNotification } from './operations/put-bucket-notification.ts';
-import { putObject } from './operations/put-object.ts';
-import * as none from './operations/unconfigured.ts';
-import { uploadPart } from './operations/upload-part.ts';
-import { uploadPartCopy } from './operations/upload-part-copy.ts';
+} from './configuration/bucket-policy.ts';
+import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './configuration/bucket-tagging.ts';
+import { copyObject } from './object/copy-object.ts';
+import { createBucket, deleteBucket, getBucketLocation, headBucket } from './bucket/bucket.ts';
+import { createMultipartUpload } from './multipart/create-multipart-upload.ts';
+import { deleteObject, deleteObjects } from './object/delete-object.ts';
+import { getObject, getObjectAttributes, headObject } from './object/read-object.ts';
+import { listBuckets } from './bucket/list-buckets.ts';
+import { listMultipartUploads, listParts } from './multipart/list-uploads.ts';
+import { listObjectVersions, listObjects, listObjectsV2 } from './bucket/list-objects.ts';
+import { putBucketNotification } from './configuration/unconfigured.ts';
+import { putObject } from './object/put-object.ts';
+import * as none from './configuration/unconfigured.ts';
+import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Query } from './request.ts';
 
 export type Level = 'service' | 'bucket' | 'object';
 
@@ -95,3 +86,60 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['DELETE', 'object', 'uploadId', abortMultipartUpload],
   ['GET', 'object', 'uploadId', listParts],
 ];
+
+/** Query parameters that choose an operation, those without a row in the table too: they must never be taken for a plain read. */
+const subresources: ReadonlySet<string> = new Set(
+  (
+    'abac accelerate acl analytics annotation append attributes cors delete encryption events intelligent-tiering inventory lambdaArn legal-hold ' +
+    'lifecycle list-type location logging metadataAnnotationTable metadataConfiguration metadataInventoryTable ' +
+    'metadataJournalTable metadataTable metrics notification object-lock ownershipControls ' +
+    'policy policyStatus publicAccessBlock renameObject replication replication-check replication-metrics replication-reset ' +
+    'replication-reset-status requestPayment restore retention select session tagging torrent uploadId uploads versioning versions ' +
+    'website'
+  ).split(' '),
+);
+
+/** Parameters that may come without a value. */
+const parameters: ReadonlySet<string> = new Set(
+  (
+    'continuation-token delimiter encoding-type fetch-owner key-marker marker max-buckets max-keys max-parts max-uploads metadata ' +
+    'partNumber part-number-marker prefix start-after upload-id-marker version-id-marker versionId x-id bucket-region'
+  ).split(' '),
+);
+
+const table = new Map<string, Operation>(
+  routes.map(([method, level, flags, operation]) => [`${method} ${level} ${flags}`, operation]),
+);
+
+/**
+ * The operation that a request asks for.
+ *
+ * @throws S3Error NotImplemented where a subresource is asked for that is not served that way, MethodNotAllowed for other methods
+ */
+export function findOperation(method: string, level: Level, query: Query, isCopy: boolean): Operation {
+  const flags = flagsOf(query, isCopy && method === 'PUT' && level === 'object');
+  const operation = table.get(`${method} ${level} ${flags}`);
+  if (operation !== undefined) return operation;
+  if (flags === '' && !(method === 'POST' && level === 'bucket')) throw new S3Error('MethodNotAllowed');
+  const asked = flags === '' ? 'uploading by form' : flags.replaceAll(' ', ', ');
+  throw new S3Error('NotImplemented', `${method} of a ${level} with ${asked} is not implemented.`);
+}
+
+function flagsOf(query: Query, isCopy: boolean): string {
+  if (query.size === 0) return isCopy ? 'copy' : '';
+  const flags = isCopy ? ['copy'] : [];
+  for (const [name, value] of query) {
+    if (subresources.has(name)) flags.push(name);
+    else if (value === '' && isUnknown(name)) throw new S3Error('NotImplemented', unknown(name));
+  }
+  return flags.length > 1 ? flags.sort().join(' ') : (flags[0] ?? '');
+}
+
+/** A name without a value looks like a subresource; one with a value is a parameter that S3, too, would ignore. */
+function isUnknown(name: string): boolean {
+  return !parameters.has(name) && !/^(?:x-amz-|response-)/i.test(name);
+}
+
+function unknown(name: string): string {
+  return `The subresource "${name.slice(0, 100)}" is not implemented.`;
+}

@@ -7,15 +7,11 @@ import type { IncomingRequest } from '../access/incoming-request.ts';
 import type { Access, AccessRequest, Decision, Principal } from '../access/principal.ts';
 import type { RequestWatch } from '../access/request-events.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
-import { createAddressStyleCheck } from './address-style.ts';
+import { createAddressStyleCheck, parseQuery, type Query, headersWithPresigned } from './request.ts';
 import { checkRequest } from './check-request.ts';
-import { findOperation } from './find-operation.ts';
+import { findOperation, type Level } from './routes.ts';
 import type { Operation, PolicyContext, S3Call, StatedObjects } from './operation.ts';
-import { parseQuery } from './query.ts';
-import type { Query } from './query.ts';
-import { headersWithPresigned } from './presigned-headers.ts';
 import { requestContext } from './request-context.ts';
-import type { Level } from './routes.ts';
 
 export interface S3Services {
   readonly objects: ObjectLayer;

@@ -5,7 +5,7 @@ describe('import arrows', () => {
   it.each([
     ['server/s3/put-object.ts', 'protocol/s3/names.ts'],
     ['server/http/listener.ts', 'server/s3/routes.ts'],
-    ['server/thread.ts', 'server/store/keys.ts'],
+    ['server/process/thread.ts', 'server/store/keys.ts'],
     ['cli/main.ts', 'cli/ls.ts'],
     ['cli/ls.test.ts', 'server/main.ts'],
     ['keysvc/main.ts', 'package.json'],

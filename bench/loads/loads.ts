@@ -1,0 +1,220 @@
+import { type Load, bucket } from './load.ts';
+import { Objects, bodiesOf, type Size, sizes, writtenIn, stampBytes } from './objects.ts';
+import type { RingRequest } from '../generator/request-ring.ts';
+import { createHash } from 'node:crypto';
+import { askWell } from '../generator/ask.ts';
+import type { Endpoint } from '../generator/request-signer.ts';
+import { listLoads } from './list-loads.ts';
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+function putLoad(size: Size): Load {
+  return {
+    name: `put-${size.name}`,
+    help: `PUT of new objects of ${size.name}`,
+    prepare(round) {
+      const count = writtenIn(size, round.seconds);
+      const objects = new Objects(`put-${size.name}/${round.id}`, count, bodiesOf(size.bytes));
+      return Promise.resolve({
+        requests: objects.all((number) => objects.put(number, round.signPayload)),
+        repeat: false,
+        verify: (done) => objects.verify(round.endpoint, done),
+        clear: (done) => objects.clear(round.endpoint, 0, done),
+      });
+    },
+  };
+}
+
+function readLoad(method: 'get' | 'head', size: Size): Load {
+  return {
+    name: `${method}-${size.name}`,
+    help: `${method.toUpperCase()} of ${size.read} objects of ${size.name}, in turn`,
+    async prepare(round) {
+      const objects = new Objects(`reads-${size.name}`, size.read, bodiesOf(size.bytes));
+      await objects.fill(round);
+      await objects.verify(round.endpoint, objects.count);
+      return {
+        requests: objects.all((number) => objects[method](number)),
+        repeat: true,
+        verify: nothing,
+        clear: nothing,
+      };
+    },
+  };
+}
+
+function deleteLoad(size: Size): Load {
+  return {
+    name: `delete-${size.name}`,
+    help: `DELETE of up to ${size.deleted} objects of ${size.name} written before`,
+    async prepare(round) {
+      const count = round.quick ? Math.ceil(size.deleted / 4) : size.deleted;
+      const objects = new Objects(`delete-${size.name}/${round.id}`, count, bodiesOf(size.bytes));
+      await objects.fill(round);
+      return {
+        requests: objects.all((number) => objects.delete(number)),
+        repeat: false,
+        verify: (done) => objects.verifyGone(round.endpoint, done),
+        clear: (done) => objects.clear(round.endpoint, done, objects.count),
+      };
+    },
+  };
+}
+
+const singleObjectLoads: readonly Load[] = sizes.flatMap((size) => [
+  putLoad(size),
+  readLoad('get', size),
+  readLoad('head', size),
+  deleteLoad(size),
+]);
+
+const size = 65_536;
+const perSecond = 15_000;
+const most = 60_000;
+/** Of 20 operations 9 are GET, 6 HEAD, 3 PUT and 2 DELETE, evenly strewn: the shares that other benchmarks of S3 use. */
+const pattern = 'ghgpghgdghgphgpghgdh';
+/** A DELETE comes so many PUTs after that of its object: more than can be under way at once. */
+const lag = 512;
+
+/** Which objects are read is stepped through by a number that shares no factor with their count. */
+const stride = 787;
+
+interface MixedRequests {
+  readonly requests: readonly RingRequest[];
+  /** Written before and in the round; those from `deleted(done)` to `written(done)` are there after `done` requests. */
+  readonly written: (done: number) => number;
+  readonly deleted: (done: number) => number;
+}
+
+/** Pure: the requests of one round. The first `lag` of `changing` must be there before. */
+export function mixedRequests(count: number, reading: Objects, changing: Objects): MixedRequests {
+  const requests: RingRequest[] = [];
+  const written = new Uint32Array(count + 1);
+  const deleted = new Uint32Array(count + 1);
+  let [puts, deletes] = [lag, 0];
+  written[0] = puts;
+  for (let at = 0; at < count; at += 1) {
+    const kind = pattern[at % pattern.length];
+    const read = (at * stride) % reading.count;
+    if (kind === 'g') requests.push(reading.get(read));
+    else if (kind === 'h') requests.push(reading.head(read));
+    else if (kind === 'p') requests.push(changing.put(puts++));
+    else requests.push(changing.delete(deletes++));
+    written[at + 1] = puts;
+    deleted[at + 1] = deletes;
+  }
+  return { requests, written: (done) => written[done] ?? puts, deleted: (done) => deleted[done] ?? deletes };
+}
+
+const mixedLoad: Load = {
+  name: 'mixed-64KiB',
+  help: '45 % GET, 30 % HEAD, 15 % PUT, 10 % DELETE of 64 KiB',
+  async prepare(round) {
+    const bodies = bodiesOf(size);
+    const reading = new Objects('reads-64KiB', 2_000, bodies);
+    await reading.fill(round);
+    const prefix = `mixed/${round.id}`;
+    await new Objects(prefix, lag, bodies).fill(round);
+    const changing = new Objects(prefix, most, bodies);
+    const mixed = mixedRequests(Math.min(most, Math.ceil(perSecond * round.seconds)), reading, changing);
+    return {
+      requests: mixed.requests,
+      repeat: false,
+      async verify(done) {
+        await changing.verifyGone(round.endpoint, mixed.deleted(done));
+        await reading.verify(round.endpoint, reading.count);
+      },
+      clear: (done) => changing.clear(round.endpoint, mixed.deleted(done), mixed.written(done)),
+    };
+  },
+};
+
+const partBytes = 8_388_608;
+const bodies = () => bodiesOf(partBytes);
+
+/** Of each part, in their order: the contents are the same in every round. */
+const etags: string[] = [];
+
+function etag(part: number): string {
+  const known = etags[part];
+  if (known !== undefined) return known;
+  const made = createHash('md5').update(bodies().stamp(part)).update(bodies().tail).digest('hex');
+  etags[part] = made;
+  return made;
+}
+
+async function initiate(endpoint: Endpoint, path: string): Promise<string> {
+  const { body } = await askWell(endpoint, { method: 'POST', path, query: 'uploads=' });
+  const id = /<UploadId>([^<]+)<\/UploadId>/.exec(body.toString())?.[1];
+  if (id === undefined) throw new Error(`no upload ID is in the answer to POST ${path}?uploads=`);
+  return id;
+}
+
+/** Also throws on an error that came after the status of 200. */
+async function complete(endpoint: Endpoint, path: string, upload: string, parts: number): Promise<void> {
+  const listed = Array.from(
+    { length: parts },
+    (_, part) => `<Part><PartNumber>${part + 1}</PartNumber><ETag>"${etag(part)}"</ETag></Part>`,
+  );
+  const document = `<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`;
+  const query = `uploadId=${encodeURIComponent(upload)}`;
+  const { body } = await askWell(endpoint, { method: 'POST', path, query }, Buffer.from(document));
+  if (!body.includes('CompleteMultipartUploadResult')) throw new Error(`completing failed: ${body.toString()}`);
+}
+
+/** The length, and what some parts begin with. */
+async function verify(endpoint: Endpoint, path: string, parts: number): Promise<void> {
+  for (const part of [0, Math.floor(parts / 2), parts - 1]) {
+    const from = part * partBytes;
+    const fields = `Range: bytes=${from}-${from + stampBytes - 1}\r\n`;
+    const { body, head } = await askWell(endpoint, { method: 'GET', path, query: '', fields });
+    if (body.toString('latin1') !== bodies().stamp(part))
+      throw new Error(`part ${part + 1} of ${path} came back changed`);
+    if (!head.includes(`/${parts * partBytes}`))
+      throw new Error(`${path} has another length than ${parts * partBytes}`);
+  }
+}
+
+/** One operation is the whole upload, from its first part to the answer that it is complete; latencies are those of parts. */
+const multipartLoad: Load = {
+  name: 'multipart-1GiB',
+  help: 'a multipart upload of 1 GiB in 128 parts of 8 MiB',
+  async prepare({ endpoint, quick, id }) {
+    const parts = quick ? 16 : 128;
+    const path = `/${bucket}/multipart/${id}`;
+    const upload = await initiate(endpoint, path);
+    const query = (part: number) => `partNumber=${part + 1}&uploadId=${encodeURIComponent(upload)}`;
+    for (let part = 0; part < parts; part += 1) etag(part);
+    return {
+      requests: Array.from({ length: parts }, (_, part) => ({
+        method: 'PUT' as const,
+        path,
+        query: query(part),
+        length: partBytes,
+        stamp: bodies().stamp(part),
+        tail: bodies().tail,
+      })),
+      repeat: false,
+      whole: true,
+      operations: 1,
+      conclude: () => complete(endpoint, path, upload, parts),
+      verify: () => verify(endpoint, path, parts),
+      async clear() {
+        await askWell(endpoint, { method: 'DELETE', path, query: '' });
+      },
+    };
+  },
+};
+
+export const loads: readonly Load[] = [...singleObjectLoads, mixedLoad, ...listLoads, multipartLoad];
+
+/** The loads of these names; `put` means those of all sizes. */
+export function loadsNamed(names: readonly string[]): Load[] {
+  const found = names.map((name) => {
+    const exact = loads.filter((load) => load.name === name);
+    const begun = exact.length > 0 ? exact : loads.filter((load) => load.name.startsWith(`${name}-`));
+    if (begun.length > 0) return begun;
+    throw new Error(`no load is named "${name}": choose from ${loads.map((load) => load.name).join(', ')}`);
+  });
+  return [...new Set(found.flat())];
+}

@@ -1,0 +1,195 @@
+import type { ColdStart } from './cold-start.ts';
+import { ratio, type Row } from './figures.ts';
+import type { Installed } from './servers/fleet.ts';
+import type { Machine } from './machine.ts';
+import type { ServerName } from './servers/server-programs.ts';
+import { spread, mib, number, withSpread } from './statistics.ts';
+import { encryptionTargets, readyWithinMs, targetOf } from './options.ts';
+
+/** A Markdown table whose columns line up in a terminal too. The first `left` columns are text, the rest numbers. */
+export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[], left: number): string {
+  const widths = titles.map((title, at) => Math.max(3, title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, at) => (at < left ? (cells[at] ?? '').padEnd(width) : (cells[at] ?? '').padStart(width))).join(' | ')} |`;
+  const rule = widths.map((width, at) => (at < left ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(titles), line(rule), ...rows.map(line)].join('\n');
+}
+
+export interface Report {
+  readonly date: Date;
+  readonly machine: Machine;
+  readonly arguments: readonly string[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly quick: boolean;
+  readonly installed: readonly Installed[];
+  readonly missing: readonly ServerName[];
+  readonly rows: readonly Row[];
+  readonly coldStarts: readonly ColdStart[];
+  /** What the records of Coffer took on disk, at named moments. */
+  readonly recordsBytes: readonly (readonly [when: string, bytes: number])[];
+}
+
+/** The whole report, in Markdown. */
+export function render(report: Report): string {
+  const phases = [...new Set(report.rows.map((row) => row.phase))];
+  const parts = [
+    '# Benchmark',
+    conditions(report),
+    ...phases.flatMap((phase) =>
+      phaseParts(
+        phase,
+        report.rows.filter((row) => row.phase === phase),
+      ),
+    ),
+    ...(report.coldStarts.length > 0 ? ['## Cold start', coldStartTable(report.coldStarts)] : []),
+    ...(report.recordsBytes.length > 0 ? ['## Records of Coffer on disk', recordsTable(report.recordsBytes)] : []),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function phaseParts(phase: string, rows: readonly Row[]): string[] {
+  const reached = targetTable(rows);
+  const encryption = encryptionTable(rows);
+  return [
+    ...(reached === undefined ? [] : [`## Targets, ${phase}`, reached]),
+    ...(encryption === undefined ? [] : [`## Coffer encrypting, as a share of Coffer without, ${phase}`, encryption]),
+    `## All loads, ${phase}`,
+    loadTable(rows),
+  ];
+}
+
+function conditions({ date, machine, rounds, seconds, quick, installed, missing, ...report }: Report): string {
+  const lines = [
+    `- ${date.toISOString().slice(0, 16).replace('T', ' ')} UTC; \`npm run bench${report.arguments.length > 0 ? ` -- ${report.arguments.join(' ')}` : ''}\``,
+    `- ${machine.processor}, ${machine.cores} cores, ${(machine.memoryBytes / 2 ** 30).toFixed(0)} GiB; ${machine.system}; ${machine.fileSystem}`,
+    `- ${rounds} rounds of ${seconds} s, servers in turn; median, with the lowest and the highest round in brackets`,
+    '- The generator shares the cores with the server: compare the ratios, not the figures.',
+    ...installed.map(({ program, version }) => `- ${program.name} ${version}: ${program.durability}`),
+    ...missing.map((name) => `- **${name} is not installed**: \`npm run bench:peers\` installs it`),
+    ...(quick ? ['- **A quick look with fewer objects and short rounds: no result.**'] : []),
+  ];
+  return lines.join('\n');
+}
+
+/** Targets are ratios to MinIO. Undefined where none of the loads that have one was run on both. */
+function targetTable(rows: readonly Row[]): string | undefined {
+  const lines = rows.flatMap((row) => {
+    const target = targetOf(row.load, row.connections);
+    const [coffer, minio] = [row.servers.get('coffer'), row.servers.get('minio')];
+    if (target === undefined || coffer === undefined || minio === undefined) return [];
+    const reached = ratio(coffer, minio);
+    return [
+      [
+        row.load,
+        String(row.connections),
+        withSpread(reached.operations, 'x'),
+        `${target.ratio}x`,
+        yes(reached.operations.median >= target.ratio),
+        `${number(reached.cpu)}x`,
+        yes(reached.cpu < 1),
+        `${number(reached.memory)}x`,
+        yes(reached.memory <= 1),
+      ],
+    ];
+  });
+  if (lines.length === 0) return undefined;
+  const titles = ['load', 'connections', 'Coffer / MinIO', 'target', 'reached', 'CPU', 'below', 'memory', 'at most'];
+  return markdownTable(titles, lines, 1);
+}
+
+/** Undefined where Coffer was not run both ways. */
+function encryptionTable(rows: readonly Row[]): string | undefined {
+  const lines = rows.flatMap((row) => {
+    const [encrypted, plain] = [row.servers.get('coffer-encrypted'), row.servers.get('coffer')];
+    if (encrypted === undefined || plain === undefined) return [];
+    const target = encryptionTargets.get(row.load);
+    const { operations, cpu, memory } = ratio(encrypted, plain);
+    return [
+      [
+        row.load,
+        String(row.connections),
+        withSpread(operations, 'x'),
+        target === undefined ? '' : `${target}x`,
+        target === undefined ? '' : yes(operations.median >= target),
+        `${number(1 / cpu)}x`,
+        `${number(memory)}x`,
+      ],
+    ];
+  });
+  if (lines.length === 0) return undefined;
+  return markdownTable(
+    ['load', 'connections', 'operations/s', 'target', 'reached', 'operations/CPU-s', 'memory'],
+    lines,
+    1,
+  );
+}
+
+function loadTable(rows: readonly Row[]): string {
+  const lines = rows.flatMap((row) =>
+    [...row.servers].map(([server, figures]) => {
+      const coffer = row.servers.get('coffer');
+      const against = server === 'coffer' || coffer === undefined ? undefined : ratio(coffer, figures);
+      return [
+        row.load,
+        server,
+        String(row.connections),
+        withSpread(figures.operationsPerSecond),
+        number(figures.mibPerSecond),
+        number(figures.p50),
+        number(figures.p99),
+        number(figures.cpuPer1000),
+        mib(figures.peakBytes),
+        mib(figures.anonymousBytes),
+        against === undefined ? '' : withSpread(against.operations, 'x'),
+        against === undefined ? '' : `${number(against.cpu)}x`,
+        against === undefined ? '' : `${number(against.memory)}x`,
+        `${(figures.generatorShare * 100).toFixed(0)} %`,
+      ];
+    }),
+  );
+  const titles = [
+    'load',
+    'server',
+    'connections',
+    'operations/s',
+    'MiB/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU-s / 1,000',
+    'peak MiB',
+    'without files',
+    'Coffer / it',
+    'its CPU',
+    'its memory',
+    'generator',
+  ];
+  return markdownTable(titles, lines, 2);
+}
+
+function coldStartTable(starts: readonly ColdStart[]): string {
+  const lines = starts.map((start) => {
+    const ready = spread(start.ready);
+    return [
+      start.server,
+      start.cacheDropped ? 'emptied' : 'warm',
+      start.objects.toLocaleString('en-US'),
+      withSpread(ready),
+      withSpread(spread(start.firstGet)),
+      start.server === 'coffer' ? yes(ready.median <= readyWithinMs) : '',
+    ];
+  });
+  return markdownTable(['server', 'page cache', 'objects', 'ready ms', 'first GET ms', 'within 1 s'], lines, 2);
+}
+
+function recordsTable(sizes: Report['recordsBytes']): string {
+  return markdownTable(
+    ['when', 'MiB'],
+    sizes.map(([when, bytes]) => [when, mib(bytes)]),
+    1,
+  );
+}
+
+function yes(reached: boolean): string {
+  return reached ? 'yes' : '**no**';
+}

@@ -1,0 +1,262 @@
+import { BodyMemory } from '../../platform/body-memory.ts';
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { Server as TlsServer } from 'node:tls';
+import { Connections } from '../../platform/connections.ts';
+import { formatAddress, listen } from '../../platform/listen.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { hasKeys } from '../../platform/settings/server-settings.ts';
+import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
+import type { WaitsFor } from '../../protocol/health/waits-for.ts';
+import type { OtherServer } from '../admin/services.ts';
+import type { ReplicasView } from '../replicas/replicas.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { openAuditFeed } from './request-observers.ts';
+import { createSourceFinder } from '../access/source-address.ts';
+import { RequestEvents } from '../access/request-events.ts';
+import { deploymentOf, joinReplicas } from './thread-stores.ts';
+import { TaskReport } from '../maintenance/background-tasks.ts';
+import { keepChecking, keepTidy } from './periodic-tasks.ts';
+import { keepSealing, warnOfPolicies } from './startup-tasks.ts';
+import { reach, starting, type Waiting } from './wait-for-dependencies.ts';
+import { openServices, type Services } from './services.ts';
+import type { Role, Tell, ThreadOptions } from './threads.ts';
+import { createUsageReader } from '../observability/usage/usage-record.ts';
+
+/** A slow client may take this long for a request's head, milliseconds. */
+const headersTimeout = 60_000;
+
+/** Whoever asks may be a stranger: the reason, which has addresses, is in the log. */
+const consoleWords: Readonly<Record<WaitsFor, string>> = {
+  start: 'it is starting',
+  database: 'it waits for its database',
+  bodies: 'it waits for the store of its bodies',
+  'key-service': 'it waits for the key service',
+  'default-key': 'it waits for its key at the key service',
+};
+
+/**
+ * The one thread beside the HTTP threads: it waits for the stores and the key service on behalf of all, keeps the stores tidy, and
+ * serves the console, whose uploads then take no time from S3. With several servers it knows the others.
+ */
+export async function startBackground(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
+  const { settings } = options;
+  const services = await openServices(options, { main: log, providers: log, people: log });
+  const stopped = new AbortController();
+  let console: Promise<RequestListener> | undefined;
+  let tidying: ReturnType<typeof keepTidy> | undefined;
+  let checking: ReturnType<typeof keepChecking> | undefined;
+  let { waitsFor } = starting;
+  let deployment = '';
+  const events = new RequestEvents();
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, tell, log });
+  const onRequest: RequestListener = (request, response) => {
+    connections.began(request.socket, response);
+    if (console !== undefined) return void hand(console, request, response, log);
+    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
+    return response.end(`Coffer is not ready: ${consoleWords[waitsFor]}\n`);
+  };
+  const tls =
+    options.tls === undefined
+      ? undefined
+      : await watchTlsFiles({ ...options.tls, log: log.child({}, { level: 'error' }) }, (material) => {
+          if (server instanceof TlsServer) applyTlsMaterial(server, material);
+        });
+  const timeouts = { requestTimeout: 0, headersTimeout };
+  const server: Server =
+    tls === undefined
+      ? createServer(timeouts, onRequest)
+      : createHttpsServer({ ...timeouts, ...tls.current }, onRequest);
+  const connections = new Connections(server);
+
+  const endpoint = Promise.withResolvers<string>();
+  const replicas = joinReplicas(options, services, log, (view) => {
+    tell({ kind: 'replicas', view });
+    sealing.look(view);
+  });
+  const tasks = new TaskReport({ records: services.stores.records, random: randomBytes });
+  const sealing = keepSealing(services, log, tasks);
+
+  const attempt = async () => {
+    await services.stores.reach();
+    const deploymentId = await deploymentOf(options, services);
+    if (hasKeys(settings)) await services.keys.check();
+    await replicas.join({
+      id: options.replica,
+      endpoint: await endpoint.promise,
+      version: packageJson.version,
+      startedAt: options.startedAt,
+      keyService: hasKeys(settings),
+    });
+    await sealing.start(replicas.view());
+    return deploymentId;
+  };
+  const onWaiting = (waiting: Waiting) => {
+    waitsFor = waiting.waitsFor;
+    tell({ kind: 'waiting', ...waiting });
+  };
+  void reach(attempt, { log, signal: stopped.signal, onWaiting }).then(
+    (deploymentId) => tell({ kind: 'reached', deploymentId }),
+    (error: unknown) => {
+      if (stopped.signal.aborted) return;
+      log.error({ err: error }, 'the stores cannot be used');
+      tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+    },
+  );
+
+  return {
+    async handle(message) {
+      switch (message.kind) {
+        case 'listen': {
+          const bound = await listen(server, message.address, { setting: '--console-address' });
+          return tell({ kind: 'listening', host: bound.address, port: bound.port });
+        }
+        case 'reach':
+          endpoint.resolve(message.endpoint);
+          return undefined;
+        case 'prepare':
+          deployment = message.deploymentId;
+          void services.providers.start();
+          return tell({ kind: 'prepared' });
+        case 'serve':
+          tidying = keepTidy(services, replicas.lease, log, settings, tasks);
+          checking = keepChecking(
+            services.people.personCheck,
+            replicas.lease,
+            log,
+            settings.personCheck.intervalMs,
+            tasks,
+          );
+          void replicas.work();
+          void tasks
+            .run('policies', 0, () =>
+              warnOfPolicies({ identities: services.access.identities, objects: services.objects }, log),
+            )
+            .catch((error: unknown) => log.error({ err: error }, 'the stored policies could not be looked through'));
+          if (settings.browser.enabled) {
+            const known = {
+              endpoint: await endpoint.promise,
+              deploymentId: deployment,
+              others: () => others(replicas.view(), options),
+              tasks,
+            };
+            console = openConsole(options, services, server, { ...known, events }, log);
+          }
+          return tell({ kind: 'serving' });
+        case 'waiting':
+        case 'replicas':
+        case 'announce':
+        case 'trace':
+        case 'freeze':
+        case 'acted':
+        case 'refuse':
+          return undefined;
+        case 'leave':
+          connections.startClosing();
+          return undefined;
+        case 'stop':
+          stopped.abort();
+          await connections.drain(message.drainMs);
+          audit?.flush();
+          await Promise.all([tidying?.stop(), checking?.stop()]);
+          await replicas.close();
+          tls?.close();
+          await services.close();
+          return tell({ kind: 'stopped' });
+        default:
+          return message satisfies never;
+      }
+    },
+  };
+}
+
+async function hand(
+  console: Promise<RequestListener>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  try {
+    (await console)(request, response);
+  } catch (error) {
+    log.error({ err: error }, 'the console cannot answer');
+    response.destroy();
+  }
+}
+
+interface KnownSinceStart {
+  /** Where S3 listens. */
+  readonly endpoint: string;
+  readonly deploymentId: string;
+  readonly events: RequestEvents;
+  readonly others: () => readonly OtherServer[];
+  readonly tasks: TaskReport;
+}
+
+function others({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
+  return live.filter(({ id }) => id !== replica);
+}
+
+/** The console's modules are a third of what a start loads. S3 does not wait for them: whoever asks for the console does. */
+async function openConsole(
+  options: ThreadOptions,
+  services: Services,
+  server: Server,
+  known: KnownSinceStart,
+  log: Logger,
+): Promise<RequestListener> {
+  const { createConsole } = await import('../console/create-console.ts');
+  const { settings, tls } = options;
+  const { browser } = settings;
+  const bound = server.address();
+  const everywhere = ['0.0.0.0', '::'];
+  const ownUrl =
+    bound === null || typeof bound === 'string' || everywhere.includes(bound.address)
+      ? undefined
+      : `${tls === undefined ? 'http' : 'https'}://${formatAddress(bound)}`;
+  return createConsole({
+    objects: services.objects,
+    access: services.access,
+    policies: services.policies,
+    providers: services.providers,
+    assumeRoleWithWebIdentity: services.assumeRoleWithWebIdentity,
+    directory: services.directory,
+    assumeRoleWithLdapIdentity: services.assumeRoleWithLdapIdentity,
+    records: services.sealed,
+    tasks: known.tasks,
+    bodies: new BodyMemory(options.bodies),
+    events: known.events,
+    findSource: createSourceFinder(settings.proxies),
+    administration: {
+      access: services.access,
+      identities: services.access.identities,
+      temporary: services.access.temporary,
+      root: { user: settings.root.user },
+      server: {
+        deploymentId: known.deploymentId,
+        version: packageJson.version,
+        region: settings.region,
+        endpoint: known.endpoint,
+        dataFolder: options.stores.place,
+        startedAt: new Date(options.startedAt),
+      },
+      usage: createUsageReader(services.records),
+      others: known.others,
+      space: () => services.blobs.space(),
+      identityProviders: services.people.identityProviders,
+      ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
+      directory: services.directory,
+    },
+    settings: {
+      ...(browser.redirectUrl === undefined ? {} : { browserUrl: browser.redirectUrl }),
+      redirectHosts: browser.redirectHosts,
+      ...(ownUrl === undefined ? {} : { ownUrl }),
+      sessionDurationMs: browser.sessionMs,
+      ...(settings.serverUrl === undefined ? {} : { s3Url: settings.serverUrl }),
+      region: settings.region,
+    },
+    clock: () => new Date(),
+    log,
+  });
+}

@@ -1,0 +1,42 @@
+import { shownName } from '../../protocol/settings/setting.ts';
+import { settings } from '../../protocol/settings/table.ts';
+import { Command } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** Every setting with its default and meaning, for `--help`. */
+function settingsHelp(): string {
+  const lines = settings.flatMap((row) => {
+    const more = [
+      'default' in row && row.default !== undefined ? `default ${row.default}` : [],
+      row.secret ? `secret: also ${row.name}_FILE` : [],
+    ].flat();
+    return [`  ${shownName(row)}`, `      ${row.help}${more.length === 0 ? '' : ` (${more.join('; ')})`}`];
+  });
+  return [
+    '',
+    'Settings (environment variables, or lines of the file that SVC_CONFIG_ENV_FILE names; MINIO_* names work too):',
+    ...lines,
+  ].join('\n');
+}
+
+export interface ServerArguments {
+  readonly folder?: string;
+  readonly address?: string;
+  readonly consoleAddress?: string;
+  readonly certsDir?: string;
+}
+
+/** Reads the arguments after the program's name. `--help`, `--version` and mistakes end the process. */
+export function parseArguments(args: readonly string[]): ServerArguments {
+  const command = new Command('coffer-server')
+    .description('An S3-compatible object store.')
+    .version(packageJson.version)
+    .argument('[DIR]', 'data folder (or SVC_VOLUMES)')
+    .option('--address <HOST:PORT>', 'where S3, STS and the admin API listen (or SVC_ADDRESS)')
+    .option('--console-address <HOST:PORT>', 'where the console listens (or SVC_CONSOLE_ADDRESS)')
+    .option('--certs-dir <DIR>', 'serve TLS with DIR/public.crt and DIR/private.key, re-read when they change')
+    .addHelpText('after', settingsHelp())
+    .parse([...args], { from: 'user' });
+  const folder = command.args[0];
+  return { ...command.opts<Omit<ServerArguments, 'folder'>>(), ...(folder === undefined ? {} : { folder }) };
+}

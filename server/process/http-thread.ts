@@ -1,0 +1,316 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Server as TlsServer } from 'node:tls';
+import { BodyMemory } from '../../platform/body-memory.ts';
+import { openLineRing } from '../../platform/line-ring.ts';
+import { formatAddress, listen } from '../../platform/listen.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { hasKeys } from '../../platform/settings/server-settings.ts';
+import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { ServerProcess } from '../admin/services.ts';
+import { openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
+import { createAdminHandler } from '../admin/create-admin-handler.ts';
+import { RequestEvents } from '../access/request-events.ts';
+import { readTally } from '../access/person-check-tally.ts';
+import { Freezer, createDispatch, type Rooms, type Readiness } from '../http/dispatch.ts';
+import { createSourceFinder } from '../access/source-address.ts';
+import { createRequestListener } from '../http/request-listener.ts';
+import { requestIds, createS3Server } from '../http/s3-server.ts';
+import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
+import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
+import { createMaintenance } from '../maintenance/maintenance.ts';
+import { seatsAt } from '../objects/hashing/hashing.ts';
+import { quarantined } from '../objects/operations/quarantine.ts';
+import { readScrubState } from '../maintenance/verify/scrub.ts';
+import { createMetricsHandler } from '../observability/metrics/metrics-handler.ts';
+import type { Integrity, MetricSources } from '../observability/metrics/metric-sources.ts';
+import { BucketCounters, RequestMeasure } from '../observability/metrics/bucket-counters.ts';
+import { RequestCounters, TrafficMeter } from '../observability/metrics/request-counters.ts';
+import { routes } from '../s3/routes.ts';
+import { createS3Api } from '../s3/s3-api.ts';
+import { reach, starting, type ReachOptions, type Waiting } from './wait-for-dependencies.ts';
+import type { ReplicasView } from '../replicas/replicas.ts';
+import { openServices, type Services, stsActions } from './services.ts';
+import { createStsHandler } from '../sts/create-sts-handler.ts';
+import { createSignInTrial } from '../sts/try-sign-in.ts';
+import type { Role, Tell, ThreadOptions } from './threads.ts';
+import { createUsageReader } from '../observability/usage/usage-record.ts';
+
+/** A thread that serves S3, STS and the admin API on a listener of its own. */
+export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
+  const { first } = options;
+  // What every thread would say alike is said by the first, or by the background thread.
+  const quiet = log.child({}, { level: 'error' });
+  // What providers have to say, errors too, the background thread says.
+  const silent = log.child({}, { level: 'silent' });
+  const seats = options.hashing && seatsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
+  const tracing = await openRequestTracing(process.env, first ? log : quiet);
+  const logs = { main: first ? log : quiet, providers: silent, people: log };
+  const services = await openServices(options, logs, { seats, tracing });
+  const stopped = new AbortController();
+  let readiness: Readiness = { kind: 'waiting', ...starting };
+  let replicas: ReplicasView = { leads: false, live: [] };
+  let rooms: Rooms | undefined;
+  let endpoint = '';
+  let deploymentId = '';
+
+  const { memory, buckets, thread } = options.counters;
+  const counters = new RequestCounters(memory, thread, operationNames);
+  const bucketCounters = new BucketCounters(buckets, thread, operationNames);
+  const events = new RequestEvents();
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, tell, log });
+  const metrics = createMetricsHandler({
+    authorization: options.settings.metricsAuthorization,
+    access: services.access,
+    sources: metricSources(options, services, {
+      sums: () => {
+        traffic.look();
+        return counters.sums();
+      },
+      byBucket: () => bucketCounters.sums(),
+      ...(audit === undefined ? {} : { audit: () => audit.sums() }),
+      ready: () => readinessNow().kind === 'ready',
+      server: () => endpoint,
+      replicas: () => replicas,
+    }),
+    clock: () => new Date(),
+  });
+
+  /** A ready server is not ready while its records are away for longer than a restart of theirs takes. */
+  const readinessNow = (): Readiness => {
+    const outage = readiness.kind === 'ready' ? services.stores.outage() : undefined;
+    return outage === undefined || outage.forMs < outageBorneMs
+      ? readiness
+      : { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
+  };
+  const waitOn = ({ waitsFor, reason }: Waiting) => {
+    if (readiness.kind === 'waiting') readiness = { kind: 'waiting', waitsFor, reason };
+  };
+  const { clientCertificates: certificates } = options.settings;
+  const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
+  const nextRequestId = requestIds(randomBytes);
+  const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
+  const freezer = new Freezer();
+  const dispatch = createDispatch({
+    readiness: readinessNow,
+    rooms: () => rooms,
+    metrics,
+    failingTasks: failingTasks(() => readBackgroundTasks(services.stores.records)),
+  });
+  const listener = createRequestListener({
+    handle: tracing?.handler(dispatch, events) ?? dispatch,
+    secure: options.tls !== undefined,
+    clientCertificates: certificates !== undefined,
+    findSource: createSourceFinder(options.settings.proxies),
+    nextRequestId,
+    bodies: new BodyMemory(options.bodies),
+    log,
+    measure: () => new RequestMeasure(counters, bucketCounters),
+    events,
+  });
+  const tls =
+    options.tls === undefined
+      ? undefined
+      : await watchTlsFiles({ ...options.tls, ...authorities, log: first ? log : quiet }, (material) => {
+          if (server instanceof TlsServer) applyTlsMaterial(server, material);
+        });
+  const { server, connections } = createS3Server({
+    listener,
+    nextRequestId,
+    ...(tls === undefined ? {} : { tls: tls.current }),
+    clientCertificates: certificates !== undefined,
+  });
+  const traffic = new TrafficMeter(server, counters);
+  let acted = Promise.withResolvers<void>();
+  const own: Pick<KnownSinceStart, 'process' | 'stopping'> = {
+    process: {
+      act(action) {
+        tell({ kind: 'service', action });
+        return acted.promise;
+      },
+      log: openLineRing(options.live.log),
+      trace: (signal) => traces.follow(signal, (watchers) => tell({ kind: 'tracing', watchers })),
+    },
+    stopping: stopped.signal,
+  };
+
+  return {
+    async handle(message) {
+      switch (message.kind) {
+        case 'listen': {
+          const bound = await listen(server, message.address, { setting: '--address', reusePort: message.shared });
+          endpoint = formatAddress(bound);
+          return tell({ kind: 'listening', host: bound.address, port: bound.port });
+        }
+        case 'waiting':
+          waitOn(message);
+          return undefined;
+        case 'reach':
+          return undefined;
+        case 'replicas':
+          replicas = message.view;
+          return undefined;
+        case 'prepare':
+          deploymentId = message.deploymentId;
+          waitOn(starting);
+          if (!(await openSealed(services, { log: first ? log : quiet, signal: stopped.signal, onWaiting: waitOn })))
+            return undefined;
+          void services.providers.start();
+          return tell({ kind: 'prepared' });
+        case 'serve':
+          rooms = openRooms(options, services, { endpoint, deploymentId, replicas: () => replicas, ...own }, log);
+          rooms = { ...rooms, s3: freezer.guard(rooms.s3) };
+          if (readiness.kind === 'waiting') readiness = { kind: 'serving' };
+          return tell({ kind: 'serving' });
+        case 'announce':
+          if (readiness.kind === 'serving') readiness = { kind: 'ready' };
+          return undefined;
+        case 'trace':
+          traces.set(message.on);
+          return undefined;
+        case 'freeze':
+          freezer.set(message.on);
+          return tell({ kind: 'changed' });
+        case 'acted':
+          acted.resolve();
+          acted = Promise.withResolvers();
+          return undefined;
+        case 'leave':
+          if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
+          connections.startClosing();
+          return tell({ kind: 'changed' });
+        case 'refuse':
+          readiness = { kind: 'refusing' };
+          return undefined;
+        case 'stop':
+          stopped.abort();
+          freezer.set(false);
+          await connections.drain(message.drainMs);
+          audit?.flush();
+          tls?.close();
+          traffic.close();
+          await tracing?.close();
+          await services.close();
+          return tell({ kind: 'stopped' });
+        default:
+          return message satisfies never;
+      }
+    },
+  };
+}
+
+/** What the background thread has reached may be gone again. False where the server stops instead. */
+async function openSealed({ stores, sealed }: Services, options: ReachOptions): Promise<boolean> {
+  const attempt = async () => {
+    await stores.reach();
+    // The background thread decides about sealing.
+    await sealed.start({ turnOn: false });
+  };
+  try {
+    await reach(attempt, options);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+  }
+  return !options.signal.aborted;
+}
+
+/** Milliseconds that the records may be away before this server is not ready any more. */
+const outageBorneMs = 5_000;
+
+/** In the same order in every thread. */
+const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
+
+function metricSources(
+  { settings, stores: { place }, startedAt }: ThreadOptions,
+  { objects, blobs, keys, stores, sealed }: Services,
+  own: Pick<MetricSources, 'sums' | 'byBucket' | 'audit' | 'ready' | 'server' | 'replicas'>,
+): MetricSources {
+  return {
+    ...own,
+    recordsReachable: () => stores.outage() === undefined,
+    // Pods listen on every address: their names tell them apart.
+    server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
+    space: () => blobs.space(),
+    buckets: async () => (await objects.listBuckets()).length,
+    integrity: () => integrityOf(stores.records),
+    usage: () => createUsageReader(stores.records).last(),
+    people: () => readTally(sealed),
+    backgroundTasks: () => readBackgroundTasks(stores.records),
+    ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
+    version: packageJson.version,
+    startedAt,
+    dataFolder: place,
+  };
+}
+
+/** Damaged objects are counted up to here. */
+const mostCounted = 10_000;
+
+async function integrityOf(records: Services['records']): Promise<Integrity> {
+  let count = 0;
+  for await (const _object of quarantined(records, undefined, mostCounted)) count += 1;
+  const scrub = await readScrubState(records);
+  return { quarantined: count, ...(scrub && { scrub }) };
+}
+
+interface KnownSinceStart {
+  readonly endpoint: string;
+  readonly deploymentId: string;
+  readonly replicas: () => ReplicasView;
+  readonly process: ServerProcess;
+  readonly stopping: AbortSignal;
+}
+
+function openRooms(options: ThreadOptions, services: Services, known: KnownSinceStart, log: Logger): Rooms {
+  const { settings, stores } = options;
+  return {
+    s3: createS3Api({
+      objects: services.objects,
+      access: services.access,
+      authenticate: services.authenticate,
+      region: settings.region,
+      clock: () => new Date(),
+      customerKeysWithoutTls: settings.customerKeysWithoutTls,
+      servedNames: servedNames(settings),
+    }),
+    sts: createStsHandler({ actions: stsActions(services, settings), log }),
+    admin: createAdminHandler({
+      authenticate: services.authenticate,
+      access: services.access,
+      identities: services.access.identities,
+      temporary: services.access.temporary,
+      identityProviders: services.people.identityProviders,
+      configurationHistory: services.people.configurations,
+      given: settings.given,
+      personCheck: services.people.personCheck,
+      signInTrial: createSignInTrial({ providers: services.providers, identities: services.access.identities }),
+      directory: services.directory,
+      root: { user: settings.root.user },
+      objects: services.objects,
+      buckets: services.objects,
+      server: {
+        deploymentId: known.deploymentId,
+        version: packageJson.version,
+        region: settings.region,
+        endpoint: known.endpoint,
+        dataFolder: stores.place,
+        startedAt: new Date(options.startedAt),
+      },
+      process: known.process,
+      stopping: known.stopping,
+      usage: createUsageReader(services.records),
+      backgroundTasks: () => readBackgroundTasks(services.stores.records),
+      others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
+      space: () => services.blobs.space(),
+      maintenance: createMaintenance({ records: services.records, blobs: services.blobs, addresses: stores }),
+      ...(services.keyAdministration === undefined ? {} : { keys: services.keyAdministration }),
+      keyLifecycle: createKeyLifecycle(services.records),
+    }),
+  };
+}
+
+/** Under which clients reach S3: what the settings say, since a server behind an ingress cannot know. */
+function servedNames({ domains, serverUrl }: ThreadOptions['settings']): readonly string[] {
+  return serverUrl === undefined ? domains : [...domains, new URL(serverUrl).host];
+}

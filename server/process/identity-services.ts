@@ -1,0 +1,87 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { ServerSettings } from '../../platform/settings/server-settings.ts';
+import type { AccessRoom } from '../access/access.ts';
+import { checkedIdentities, checkedTemporary } from '../access/checked-credentials.ts';
+import { createCutOffs } from '../access/cut-offs.ts';
+import { configuredDirectory, type ConfiguredDirectory } from '../access/ldap/configured-directory.ts';
+import { rightsOfPerson } from '../access/ldap/rights-of-person.ts';
+import { createOpenIdProviders, type OpenIdProviders } from '../access/openid-providers.ts';
+import { createPersonCheck, type PersonCheck } from '../access/person-check.ts';
+import { createCheckTally } from '../access/person-check-tally.ts';
+import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
+import { openIdConfigurations, storedProviders } from '../identity-providers/openid-configurations.ts';
+import { ldapConfigurations, storedDirectory } from '../identity-providers/ldap-configurations.ts';
+import { storedConfigurations, type StoredConfigurations } from '../identity-providers/stored-configurations.ts';
+
+/** Identity providers, what administrators store about them, and the access of people whom they still know. */
+export interface IdentityServices {
+  readonly providers: OpenIdProviders;
+  /** As the one that was given, but it makes credentials only for people who still exist. */
+  readonly access: AccessRoom;
+  /** Whichever is configured at each question. */
+  readonly directory: ConfiguredDirectory;
+  readonly personCheck: PersonCheck;
+  readonly identityProviders: readonly IdentityProviderConfigurations[];
+  readonly configurations: StoredConfigurations;
+}
+
+interface IdentityServicesOptions {
+  readonly settings: ServerSettings;
+  readonly sealed: SealedRecordStore;
+  readonly access: AccessRoom;
+  /** 0 where nobody else changes these records. Milliseconds. */
+  readonly staleMs: number;
+  readonly logs: { readonly providers: Logger; readonly people: Logger };
+  readonly clock: () => Date;
+}
+
+export function openIdentityServices(options: IdentityServicesOptions): IdentityServices {
+  const { settings, sealed, access, staleMs, logs, clock } = options;
+  const { region } = settings;
+  const configurations = storedConfigurations(sealed, clock);
+  const stored = storedProviders(configurations);
+  const providers = createOpenIdProviders({ settings: settings.openid, region, stored, staleMs, log: logs.providers });
+  const directory = configuredDirectory({ environment: settings.ldap, stored: storedDirectory(configurations) });
+  const personCheck = createPersonCheck({
+    providers,
+    directory,
+    temporary: access.temporary,
+    identities: access.identities,
+    cutOffs: createCutOffs(sealed),
+    tally: createCheckTally(sealed, clock),
+    unreachable: settings.personCheck.unreachable,
+    log: logs.people,
+  });
+  const openid = openIdConfigurations({
+    stored: configurations,
+    environment: settings.openid,
+    region,
+    apply: () => providers.refresh(),
+    redirectUri: ({ redirectUri, redirectUriDynamic }) =>
+      redirectUriDynamic ? undefined : (redirectUri ?? callbackOf(settings.browser.redirectUrl)),
+  });
+  return {
+    providers,
+    access: {
+      ...access,
+      temporary: checkedTemporary(access.temporary, personCheck),
+      identities: checkedIdentities(access.identities, personCheck),
+    },
+    personCheck,
+    directory,
+    identityProviders: [
+      openid,
+      ldapConfigurations({
+        stored: configurations,
+        environment: settings.ldap,
+        rights: rightsOfPerson(access.identities),
+      }),
+    ],
+    configurations,
+  };
+}
+
+function callbackOf(browserUrl: string | undefined): string | undefined {
+  return browserUrl === undefined ? undefined : `${browserUrl.replace(/\/+$/, '')}/oauth_callback`;
+}

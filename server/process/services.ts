@@ -1,0 +1,232 @@
+import type { Logger } from '../../platform/logger.ts';
+import { SharedMutex } from '../../platform/shared-mutex.ts';
+import { openKeyServiceClient } from '../../platform/key-service-client.ts';
+import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
+import { oneKey } from '../admin/one-key.ts';
+import type { KeyAdministration } from '../admin/key-administration.ts';
+import { createAccess, type AccessRoom } from '../access/access.ts';
+import { createAuthenticator, type Authenticate, createSenderCheck } from '../access/authenticate.ts';
+import type { ConfiguredDirectory } from '../access/ldap/configured-directory.ts';
+import type { OpenIdProviders } from '../access/openid-providers.ts';
+import { policiesOf, type PolicySource } from '../access/policy-source.ts';
+import { keyServiceKeys } from '../encryption/key-service-keys.ts';
+import { type DigestKeys, digestKeys } from '../encryption/digest-keys.ts';
+import type { KeySource } from '../encryption/key-source.ts';
+import { noKeySource } from '../encryption/no-key-source.ts';
+import { secretKeySource } from '../encryption/secret-key-source.ts';
+import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { sealedRecords } from '../encryption/sealed-records.ts';
+import { openIdentities } from '../identities/open-identities.ts';
+import { openIdentityServices, type IdentityServices } from './identity-services.ts';
+import { bucketPolicies } from '../objects/buckets/bucket-policies.ts';
+import type { Seats } from '../objects/hashing/buffer-slots.ts';
+import type { RequestTracing } from './request-observers.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+import { createObjectLayer } from '../objects/objects.ts';
+import type { BlobStore } from '../store/blob-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import {
+  createAssumeRoleWithLdapIdentity,
+  type AssumeRoleWithLdapIdentity,
+} from '../sts/assume-role-with-ldap-identity.ts';
+import {
+  createAssumeRoleWithWebIdentity,
+  type AssumeRoleWithWebIdentity,
+} from '../sts/assume-role-with-web-identity.ts';
+import type { ThreadOptions } from './threads.ts';
+import { openThreadStores, type ThreadStores } from './thread-stores.ts';
+import { assumeRole } from '../sts/assume-role.ts';
+import { assumeRoleWithCertificate } from '../sts/assume-role-with-certificate.ts';
+import { assumeRoleWithClientGrants } from '../sts/assume-role-with-client-grants.ts';
+import { assumeRoleWithCustomToken } from '../sts/assume-role-with-custom-token.ts';
+import { getCallerIdentity } from '../sts/get-caller-identity.ts';
+import { askPlugin } from '../sts/identity-plugin.ts';
+import { ldapIdentityAction } from '../sts/ldap-identity-action.ts';
+import { signedCaller } from '../sts/signed-caller.ts';
+import type { StsAction } from '../sts/sts-action.ts';
+import { webIdentityAction } from '../sts/web-identity-action.ts';
+
+/** What a thread works with: its own handles on the stores and the key service, and the rooms over them. */
+export interface Services {
+  readonly stores: ThreadStores;
+  readonly records: RecordStore;
+  readonly blobs: BlobStore;
+  readonly keys: KeySource;
+  readonly digests: DigestKeys;
+  /** Absent where no key service is configured. */
+  readonly keyAdministration?: KeyAdministration;
+  readonly sealed: SealedRecordStore;
+  readonly objects: ObjectLayer;
+  readonly policies: PolicySource;
+  readonly access: AccessRoom;
+  readonly authenticate: Authenticate;
+  readonly providers: OpenIdProviders;
+  /** Whichever is configured at each question. */
+  readonly directory: ConfiguredDirectory;
+  readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
+  readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
+  readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
+  close(): Promise<void>;
+}
+
+const clock = () => new Date();
+
+export async function openServices(
+  options: ThreadOptions,
+  logs: { main: Logger; providers: Logger; people: Logger },
+  more: { readonly seats?: Seats | undefined; readonly tracing?: RequestTracing | undefined } = {},
+): Promise<Services> {
+  const { settings } = options;
+  const keyService = await openKeys(settings, logs.main);
+  const stores = await openThreadStores({
+    ...options.stores,
+    ownBlobs: options.stores.folder?.holdsBlobs === true,
+    log: logs.main,
+  });
+  const plain = { records: stores.records, blobs: stores.blobs, keys: keyService?.keys ?? noKeySource };
+  const { records, blobs, keys } = more.tracing?.stores(plain) ?? plain;
+  const sealed = sealedRecords({ records, keys });
+  const digests = digestKeys(() => sealed.backendKey());
+  // Of records in a folder, no other server changes any.
+  const staleMs = options.stores.folder === undefined ? 1_000 : 0;
+  const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
+  const policies = policiesOf(identities);
+  const { access, providers, directory, ...people } = openIdentityServices({
+    settings,
+    sealed,
+    access: createAccess({
+      records: sealed,
+      root: settings.root,
+      ...(settings.formerRootFile === undefined ? {} : { formerRootFile: settings.formerRootFile }),
+      identities,
+      bucketPolicy: bucketPolicies(records),
+      clock,
+    }),
+    staleMs,
+    logs,
+    clock,
+  });
+  return {
+    stores,
+    records,
+    blobs,
+    keys,
+    digests,
+    ...(keyService === undefined ? {} : { keyAdministration: keyService.administration }),
+    sealed,
+    objects: createObjectLayer({
+      records,
+      blobs,
+      keys,
+      digests,
+      autoEncryption: settings.autoEncryption,
+      reserve: settings.storageReserve,
+      blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
+      ...(more.seats === undefined ? {} : { seats: more.seats }),
+    }),
+    policies,
+    access,
+    authenticate: createAuthenticator({
+      credentials: access,
+      ...(settings.regionEnforced ? { region: settings.region } : {}),
+      clock,
+    }),
+    providers,
+    people,
+    directory,
+    assumeRoleWithWebIdentity: tracedOrNot(
+      more.tracing,
+      createAssumeRoleWithWebIdentity({
+        providers,
+        access,
+        ...(settings.stsDurationMs === undefined ? {} : { defaultDuration: settings.stsDurationMs / 1_000 }),
+        clock,
+      }),
+    ),
+    assumeRoleWithLdapIdentity: createAssumeRoleWithLdapIdentity({ ...access, directory, clock }),
+    async close() {
+      providers.close();
+      keyService?.close();
+      await stores.close();
+    },
+  };
+}
+
+function tracedOrNot(
+  tracing: RequestTracing | undefined,
+  assume: AssumeRoleWithWebIdentity,
+): AssumeRoleWithWebIdentity {
+  return tracing?.assumeRole(assume) ?? assume;
+}
+
+interface Keys {
+  readonly keys: KeySource;
+  readonly administration: KeyAdministration;
+  close(): void;
+}
+
+/** Undefined where no keys are configured. */
+async function openKeys(settings: ServerSettings, log: Logger): Promise<Keys | undefined> {
+  if (settings.keyService !== undefined) return openKeyService(settings.keyService, log);
+  return settings.secretKey && openSecretKey(settings.secretKey);
+}
+
+function openSecretKey({ name, secretKey }: SecretKeySettings): Keys {
+  const keys = secretKeySource({ name, bytes: Buffer.from(secretKey, 'base64') });
+  return { keys, administration: oneKey(keys), close: () => undefined };
+}
+
+/** A request that needs a key waits at most so long for a key service that hangs, and is answered 503 within 5 s. */
+const keyServiceTimeoutMs = 4500;
+
+async function openKeyService(settings: KeyServiceSettings, log: Logger): Promise<Keys> {
+  const { client: credentials, defaultKey } = settings;
+  const client = await openKeyServiceClient({
+    endpoints: settings.endpoints,
+    credentials:
+      credentials.kind === 'api-key'
+        ? credentials
+        : {
+            kind: 'files',
+            certFile: credentials.certFile,
+            keyFile: credentials.keyFile,
+            ...(credentials.keyPassword === undefined ? {} : { password: credentials.keyPassword }),
+          },
+    ...(settings.caPath === undefined ? {} : { caFile: settings.caPath }),
+    ...(settings.enclave === undefined ? {} : { enclave: settings.enclave }),
+    log,
+  });
+  const prompt = client.within(keyServiceTimeoutMs);
+  const keys = keyServiceKeys(prompt, { defaultKey, once: prompt.once() });
+  const administration: KeyAdministration = {
+    name: 'KES',
+    endpoints: settings.endpoints,
+    source: keys,
+    createKey: (name) => client.createKey(name),
+    importKey: (name, bytes) => client.importKey(name, bytes),
+    rotateKey: (name) => client.rotateKey(name),
+    listKeys: (prefix) => client.listKeys(prefix),
+    deleteKey: (name) => client.deleteKey(name),
+  };
+  return { keys, administration, close: () => client.close() };
+}
+
+/** What the STS API offers. */
+export function stsActions(services: Services, settings: ServerSettings): readonly StsAction[] {
+  const { access, assumeRoleWithWebIdentity, assumeRoleWithLdapIdentity } = services;
+  const { clientCertificates: certificates } = settings;
+  const caller = signedCaller(createSenderCheck({ credentials: access, clock }));
+  return [
+    assumeRole({ ...access, caller, clock }),
+    webIdentityAction(assumeRoleWithWebIdentity),
+    assumeRoleWithClientGrants(assumeRoleWithWebIdentity),
+    ldapIdentityAction(assumeRoleWithLdapIdentity),
+    assumeRoleWithCertificate({ ...access, ...(certificates === undefined ? {} : { settings: certificates }), clock }),
+    assumeRoleWithCustomToken({ ...access, ...pluginOf(settings), region: settings.region, clock }),
+    getCallerIdentity({ caller }),
+  ];
+}
+
+function pluginOf({ identityPlugin }: ServerSettings) {
+  return identityPlugin === undefined ? {} : { plugin: { settings: identityPlugin, ask: askPlugin(identityPlugin) } };
+}

@@ -1,0 +1,105 @@
+import type { Logger } from '../../platform/logger.ts';
+import { noKeySource } from '../encryption/no-key-source.ts';
+import type { TaskReport } from '../maintenance/background-tasks.ts';
+import type { ReplicasView } from '../replicas/replicas.ts';
+import type { Services } from './services.ts';
+import { deniesAlways } from '../../protocol/policy/check-policy-names.ts';
+import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
+import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import type { PolicyDocument } from '../../protocol/policy/document.ts';
+import type { IdentityReader } from '../identities/identities.ts';
+import type { ObjectLayer } from '../objects/object-layer.ts';
+
+/** Milliseconds after a failure. */
+const retryMs = 5_000;
+
+interface Sealing {
+  /** Opens the sealed records, and turns sealing on where every server has the key service. */
+  start(view: ReplicasView): Promise<void>;
+  /** Turns it on once that is so. */
+  look(view: ReplicasView): void;
+}
+
+/**
+ * Sealing begins when every server that is there has the key service: one without could not read what the others seal, and while
+ * servers are replaced one by one some have it before others. What one turns on, the others notice by themselves.
+ */
+export function keepSealing(
+  { keys, sealed }: Pick<Services, 'keys' | 'sealed'>,
+  log: Logger,
+  tasks: Pick<TaskReport, 'run'>,
+): Sealing {
+  let turning = false;
+  let waits = false;
+
+  async function turnOn(): Promise<void> {
+    turning = true;
+    try {
+      await tasks.run('sealing', retryMs, () => sealed.start({ turnOn: true }));
+      // Too soon after a failure, nothing is tried.
+      if (!sealed.sealing) return;
+      log.info({ event: 'sealing' }, 'identities and settings are sealed: every server has the key service');
+    } catch (error) {
+      log.warn({ err: error }, 'identities and settings could not be sealed yet');
+    } finally {
+      turning = false;
+    }
+  }
+
+  return {
+    async start(view) {
+      const everyone = view.live.every(({ keyService }) => keyService);
+      await sealed.start({ turnOn: everyone });
+      waits = keys !== noKeySource && !sealed.sealing;
+      // It ends a failure that was told of before.
+      if (sealed.sealing) await tasks.run('sealing', retryMs, () => Promise.resolve());
+      if (!waits) return;
+      const without = view.live.filter(({ keyService }) => !keyService).map(({ endpoint }) => endpoint);
+      log.info(
+        { without },
+        `identities and settings stay plain until these servers have the key service: ${without.join(', ')}`,
+      );
+    },
+    look({ leads, live }) {
+      if (waits && !turning && !sealed.sealing && leads && live.every(({ keyService }) => keyService)) void turnOn();
+    },
+  };
+}
+
+interface PolicyPlaces {
+  readonly identities: Pick<IdentityReader, 'policies' | 'serviceAccounts'>;
+  readonly objects: Pick<ObjectLayer, 'listBuckets' | 'getBucketPolicy'>;
+}
+
+interface WarningLog {
+  warn(fields: object, message: string): void;
+}
+
+/**
+ * Names in the log the stored statements that deny whatever their condition says. New policies with such a statement are refused; those
+ * of earlier releases are kept, and deny more than their authors meant.
+ */
+export async function warnOfPolicies({ identities, objects }: PolicyPlaces, log: WarningLog): Promise<void> {
+  const warn = (policy: string, read: () => PolicyDocument) => {
+    let document: PolicyDocument;
+    try {
+      document = read();
+    } catch (error) {
+      return log.warn({ policy, err: error }, `${policy} cannot be read: requests that it decides are refused`);
+    }
+    for (const { statement, keys } of deniesAlways(document)) {
+      log.warn(
+        { policy, statement, keys },
+        `${policy}: statement ${statement} denies whatever its condition says: no request to this server has ${keys.join(', ')}; change the statement`,
+      );
+    }
+  };
+  for await (const { name, document } of identities.policies()) warn(`policy "${name}"`, () => document);
+  for await (const { accessKey, policy } of identities.serviceAccounts()) {
+    if (policy !== undefined) warn(`policy of the access key ${accessKey}`, () => parsePolicyDocument(policy));
+  }
+  for (const { name } of await objects.listBuckets()) {
+    const policy = await objects.getBucketPolicy(name);
+    if (policy !== undefined) warn(`policy of the bucket ${name}`, () => parseBucketPolicy(policy, name));
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { KeySourceError } from '../encryption/key-source.ts';
+import { reach, type Waiting } from './wait-for-dependencies.ts';
+import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
+import { joinDeployment } from '../store/deployment/join-deployment.ts';
+import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { StoreUnavailable } from '../store/record-store.ts';
+import { createLogger } from '../../platform/logger.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const away = () => Promise.reject(new StoreUnavailable('unreachable', 'no route to 10.0.0.7'));
+
+/** What a server waits for whose attempt fails. */
+async function waiting(attempt: () => Promise<unknown>): Promise<Waiting | undefined> {
+  const stopped = new AbortController();
+  let told: Waiting | undefined;
+  const onWaiting = (heard: Waiting) => {
+    told = heard;
+    stopped.abort();
+  };
+  await expect(reach(attempt, { log, signal: stopped.signal, onWaiting })).rejects.toThrow(/abort/);
+  return told;
+}
+
+describe('what a server waits for', () => {
+  it.each([
+    ['the records', away, 'database'],
+    ['the blobs', () => new SharedBlobStore(away).open(), 'bodies'],
+    [
+      'the marker beside the blobs',
+      () =>
+        joinDeployment({
+          records: new MemoryRecordStore(),
+          marker: { read: away, write: away },
+          places: { records: '', blobs: '' },
+          sameFolder: false,
+        }),
+      'bodies',
+    ],
+    ['the key service', () => Promise.reject(new KeySourceError('unavailable', 'no answer')), 'key-service'],
+    ['its permission', () => Promise.reject(new KeySourceError('not-permitted', 'no policy')), 'key-service'],
+    ['its default key', () => Promise.reject(new KeySourceError('key-not-found', 'no key "a"')), 'default-key'],
+  ])('is told of %s', async (_what, attempt, waitsFor) => {
+    expect((await waiting(attempt))?.waitsFor).toBe(waitsFor);
+  });
+
+  it('keeps the reason, for the log', async () => {
+    expect((await waiting(away))?.reason).toBe('it waits for the stores: no route to 10.0.0.7');
+  });
+});

@@ -1,0 +1,111 @@
+import { parseCreateBucketConfiguration } from '../../../protocol/s3/create-bucket-configuration.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { possibleBucketOf, header } from '../request.ts';
+import { emptyAnswer, xmlAnswer } from '../answers.ts';
+import type { Operation, PolicyContext, S3Call } from '../operation.ts';
+import { readDocument } from '../request-body.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+
+const maxDocument = 64 * 1024;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
+export const createBucket: Operation = {
+  name: 'CreateBucket',
+  // Asked for with the location, which the body says.
+  action: undefined,
+  async handle(call) {
+    const location = await authorizedLocation(call);
+    await refuseBucketInHost(call);
+    if (location !== '' && location !== call.region) {
+      throw new S3Error(
+        'IllegalLocationConstraintException',
+        `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
+      );
+    }
+    await call.objects.createBucket(call.bucket, { location: call.region });
+    return emptyAnswer(200, { location: `/${call.bucket}` });
+  },
+};
+
+/** What the body names, once the caller may make a bucket there. The body of a caller who may make none is not read. */
+async function authorizedLocation(call: S3Call): Promise<string> {
+  await call.requirePossible('s3:CreateBucket', call.bucket, { below: false, keys: ['s3:locationconstraint'] });
+  const allowed = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
+  let location: string;
+  try {
+    location = parseCreateBucketConfiguration(await readDocument(call, maxDocument)).location;
+  } catch (error) {
+    await allowed();
+    throw error;
+  }
+  // Where none is named it will be where this store is.
+  await allowed({ 's3:locationconstraint': [location === '' ? call.region : location] });
+  return location;
+}
+
+/** `PUT /key` to `bucket.host` puts an object for clients of virtual-host style, and would make a bucket of that name here. */
+async function refuseBucketInHost({ request, servedNames, objects, bucket }: S3Call): Promise<void> {
+  const { host } = request.headers;
+  const named = possibleBucketOf(host, servedNames);
+  if (named === undefined || named === bucket || !(await isBucket(objects, named))) return;
+  throw new S3Error(
+    'InvalidRequest',
+    `The host "${host}" begins with the name of the bucket "${named}", and virtual-host style addresses are not supported. ` +
+      `Use path style; if this is the server's own name, set SVC_DOMAIN to it.`,
+  );
+}
+
+async function isBucket(objects: S3Call['objects'], name: string): Promise<boolean> {
+  try {
+    await objects.headBucket(name);
+    return true;
+  } catch (error) {
+    if (error instanceof S3Error && error.status < 500) return false;
+    throw error;
+  }
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html */
+export const headBucket: Operation = {
+  name: 'HeadBucket',
+  action: 's3:ListBucket',
+  async handle(call) {
+    const { location } = await call.objects.headBucket(call.bucket);
+    return emptyAnswer(200, { 'x-amz-bucket-region': location });
+  },
+};
+
+/** A document whose root holds text alone, which only GetBucketLocation needs. */
+function textDocument(root: string, text: string): string {
+  const xmlns = 'http://s3.amazonaws.com/doc/2006-03-01/';
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, text, { xmlns })}`;
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLocation.html */
+export const getBucketLocation: Operation = {
+  name: 'GetBucketLocation',
+  action: 's3:GetBucketLocation',
+  async handle(call) {
+    const { location } = await call.objects.headBucket(call.bucket);
+    // us-east-1 is told by an empty element, as it was before there were other regions.
+    return xmlAnswer(
+      location === 'us-east-1' ? xmlDocument('LocationConstraint', []) : textDocument('LocationConstraint', location),
+    );
+  },
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucket.html */
+export const deleteBucket: Operation = {
+  name: 'DeleteBucket',
+  action: 's3:DeleteBucket',
+  async handle(call) {
+    if (header(call.request.headers, 'x-minio-force-delete')?.toLowerCase() === 'true') {
+      throw new S3Error(
+        'NotImplemented',
+        'Deleting a bucket that is not empty (x-minio-force-delete) is not implemented.',
+      );
+    }
+    await call.objects.deleteBucket(call.bucket);
+    return emptyAnswer(204);
+  },
+};

@@ -1,0 +1,132 @@
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import { xmlAnswer } from '../answers.ts';
+import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } from '../listing.ts';
+import type { Operation } from '../operation.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+
+/** Version 1 of the listing. @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html */
+export const listObjects: Operation = {
+  name: 'ListObjects',
+  action: 's3:ListBucket',
+  async handle(call) {
+    const encoding = keyEncoding(call);
+    const limit = pageSize(call, 'max-keys');
+    const prefix = call.query.get('prefix') ?? '';
+    const delimiter = call.query.get('delimiter') ?? '';
+    const marker = call.query.get('marker') ?? '';
+    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after: marker, limit });
+    const next = limit === 0 ? undefined : listing.next;
+    return xmlAnswer(
+      xmlDocument('ListBucketResult', [
+        element('Name', call.bucket),
+        element('Prefix', encoding.encode(prefix)),
+        element('Marker', encoding.encode(marker)),
+        keyElement('NextMarker', next, encoding),
+        element('MaxKeys', limit),
+        keyElement('Delimiter', delimiter, encoding),
+        encoding.told,
+        element('IsTruncated', next !== undefined),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: true }),
+        ...commonPrefixes(listing.commonPrefixes, encoding),
+      ]),
+    );
+  },
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
+export const listObjectsV2: Operation = {
+  name: 'ListObjectsV2',
+  action: 's3:ListBucket',
+  async handle(call) {
+    const { query } = call;
+    const encoding = keyEncoding(call);
+    const limit = pageSize(call, 'max-keys');
+    const prefix = query.get('prefix') ?? '';
+    const delimiter = query.get('delimiter') ?? '';
+    const startAfter = query.get('start-after') ?? '';
+    const token = query.get('continuation-token');
+    const type = query.get('list-type');
+    if (type !== '2') {
+      throw new S3Error('InvalidArgument', 'list-type must be 2.', { details: { ArgumentName: 'list-type' } });
+    }
+    const after = token === undefined ? startAfter : readToken(token);
+    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit });
+    const next = limit === 0 ? undefined : listing.next;
+    const withOwner = query.get('fetch-owner') === 'true';
+    return xmlAnswer(
+      xmlDocument('ListBucketResult', [
+        element('Name', call.bucket),
+        element('Prefix', encoding.encode(prefix)),
+        token === undefined ? undefined : element('ContinuationToken', token),
+        next === undefined ? undefined : element('NextContinuationToken', makeToken(next)),
+        keyElement('StartAfter', startAfter, encoding),
+        element('KeyCount', listing.objects.length + listing.commonPrefixes.length),
+        element('MaxKeys', limit),
+        keyElement('Delimiter', delimiter, encoding),
+        encoding.told,
+        element('IsTruncated', next !== undefined),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: withOwner }),
+        ...commonPrefixes(listing.commonPrefixes, encoding),
+      ]),
+    );
+  },
+};
+
+/** Opaque to clients, and safe in any URL: keys may hold what a query string cannot. */
+export function makeToken(after: string): string {
+  return Buffer.from(after, 'utf8').toString('base64url');
+}
+
+/** @throws S3Error InvalidArgument for what `makeToken` did not make */
+export function readToken(token: string): string {
+  const after = Buffer.from(token, 'base64url').toString('utf8');
+  if (token !== '' && makeToken(after) === token) return after;
+  throw new S3Error('InvalidArgument', 'The continuation token provided is incorrect.', {
+    details: { ArgumentName: 'continuation-token' },
+  });
+}
+
+/**
+ * Buckets are not versioned: each object is its only version, `null`.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html
+ */
+export const listObjectVersions: Operation = {
+  name: 'ListObjectVersions',
+  action: 's3:ListBucketVersions',
+  async handle(call) {
+    const encoding = keyEncoding(call);
+    const limit = pageSize(call, 'max-keys');
+    const prefix = call.query.get('prefix') ?? '';
+    const delimiter = call.query.get('delimiter') ?? '';
+    const keyMarker = call.query.get('key-marker') ?? '';
+    const versionMarker = call.query.get('version-id-marker') ?? '';
+    if (versionMarker !== '' && (keyMarker === '' || versionMarker !== 'null')) {
+      throw new S3Error(
+        'InvalidArgument',
+        keyMarker === ''
+          ? 'A version-id marker cannot be specified without a key marker.'
+          : 'Invalid version id specified.',
+        { details: { ArgumentName: 'version-id-marker' } },
+      );
+    }
+    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after: keyMarker, limit });
+    const next = limit === 0 ? undefined : listing.next;
+    return xmlAnswer(
+      xmlDocument('ListVersionsResult', [
+        element('Name', call.bucket),
+        element('Prefix', encoding.encode(prefix)),
+        element('KeyMarker', encoding.encode(keyMarker)),
+        element('VersionIdMarker', versionMarker),
+        keyElement('NextKeyMarker', next, encoding),
+        next === undefined ? undefined : element('NextVersionIdMarker', 'null'),
+        element('MaxKeys', limit),
+        keyElement('Delimiter', delimiter, encoding),
+        encoding.told,
+        element('IsTruncated', next !== undefined),
+        ...objectElements(listing.objects, { name: 'Version', encoding, owner: true, version: true }),
+        ...commonPrefixes(listing.commonPrefixes, encoding),
+      ]),
+    );
+  },
+};

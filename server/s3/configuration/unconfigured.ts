@@ -1,0 +1,130 @@
+import { S3Error, type S3ErrorCode } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { xmlAnswer, emptyAnswer } from '../answers.ts';
+import type { Operation, S3Call } from '../operation.ts';
+import { owner, ownerId, ownerName } from '../owner.ts';
+import { readXml } from '../../../protocol/s3/xml-reader.ts';
+import { readDocument } from '../request-body.ts';
+
+/**
+ * What a bucket or object of this store never has yet. Clients ask for all of it when they show a bucket, and need 'none', told by
+ * the answer or error that S3 has for it, instead of 'not implemented'.
+ */
+function bucketHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
+  return unconfigured(name, action, (call) => call.objects.headBucket(call.bucket), none);
+}
+
+function objectHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
+  return unconfigured(name, action, (call) => call.objects.headObject(call.bucket, call.key), none);
+}
+
+function unconfigured(
+  name: string,
+  action: string,
+  exists: (call: S3Call) => Promise<unknown>,
+  none: S3ErrorCode | (() => string),
+): Operation {
+  return {
+    name,
+    action,
+    async handle(call) {
+      await exists(call);
+      if (typeof none === 'string') throw new S3Error(none);
+      return xmlAnswer(none());
+    },
+  };
+}
+
+const empty = (root: string, children: readonly Xml[] = []) => xmlDocument(root, children);
+
+/** The owner may do everything; access is decided by policies. */
+function privateAcl(): string {
+  const grantee = element('Grantee', [element('ID', ownerId), element('DisplayName', ownerName)], {
+    'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
+    'xsi:type': 'CanonicalUser',
+  });
+  const grant = element('Grant', [grantee, element('Permission', 'FULL_CONTROL')]);
+  return xmlDocument('AccessControlPolicy', [owner('Owner'), element('AccessControlList', [grant])]);
+}
+
+export const getBucketVersioning = bucketHasNone('GetBucketVersioning', 's3:GetBucketVersioning', () =>
+  empty('VersioningConfiguration'),
+);
+export const getBucketAcl = bucketHasNone('GetBucketAcl', 's3:GetBucketAcl', privateAcl);
+export const getBucketCors = bucketHasNone('GetBucketCors', 's3:GetBucketCORS', 'NoSuchCORSConfiguration');
+export const getBucketWebsite = bucketHasNone('GetBucketWebsite', 's3:GetBucketWebsite', 'NoSuchWebsiteConfiguration');
+export const getBucketLifecycle = bucketHasNone(
+  'GetBucketLifecycleConfiguration',
+  's3:GetLifecycleConfiguration',
+  'NoSuchLifecycleConfiguration',
+);
+export const getBucketReplication = bucketHasNone(
+  'GetBucketReplication',
+  's3:GetReplicationConfiguration',
+  'ReplicationConfigurationNotFoundError',
+);
+export const getObjectLockConfiguration = bucketHasNone(
+  'GetObjectLockConfiguration',
+  's3:GetBucketObjectLockConfiguration',
+  'ObjectLockConfigurationNotFoundError',
+);
+export const getBucketNotification = bucketHasNone(
+  'GetBucketNotificationConfiguration',
+  's3:GetBucketNotification',
+  () => empty('NotificationConfiguration'),
+);
+export const getBucketLogging = bucketHasNone('GetBucketLogging', 's3:GetBucketLogging', () =>
+  empty('BucketLoggingStatus'),
+);
+export const getBucketAccelerate = bucketHasNone(
+  'GetBucketAccelerateConfiguration',
+  's3:GetAccelerateConfiguration',
+  () => empty('AccelerateConfiguration'),
+);
+export const getBucketRequestPayment = bucketHasNone('GetBucketRequestPayment', 's3:GetBucketRequestPayment', () =>
+  empty('RequestPaymentConfiguration', [element('Payer', 'BucketOwner')]),
+);
+export const getPublicAccessBlock = bucketHasNone(
+  'GetPublicAccessBlock',
+  's3:GetBucketPublicAccessBlock',
+  'NoSuchPublicAccessBlockConfiguration',
+);
+export const getBucketOwnershipControls = bucketHasNone(
+  'GetBucketOwnershipControls',
+  's3:GetBucketOwnershipControls',
+  'OwnershipControlsNotFoundError',
+);
+
+export const getObjectAcl = objectHasNone('GetObjectAcl', 's3:GetObjectAcl', privateAcl);
+export const getObjectTagging = objectHasNone('GetObjectTagging', 's3:GetObjectTagging', () =>
+  empty('Tagging', [element('TagSet', [])]),
+);
+export const getObjectRetention = objectHasNone(
+  'GetObjectRetention',
+  's3:GetObjectRetention',
+  'NoSuchObjectLockConfiguration',
+);
+export const getObjectLegalHold = objectHasNone(
+  'GetObjectLegalHold',
+  's3:GetObjectLegalHold',
+  'NoSuchObjectLockConfiguration',
+);
+
+const maxBytes = 64 * 1024;
+
+/**
+ * Clears the configuration, which is always empty: clients do so before they set one, and when they give a bucket up.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketNotificationConfiguration.html
+ */
+export const putBucketNotification: Operation = {
+  name: 'PutBucketNotificationConfiguration',
+  action: 's3:PutBucketNotification',
+  async handle(call) {
+    const document = readXml(await readDocument(call, maxBytes), { maxBytes, root: 'NotificationConfiguration' });
+    await call.objects.headBucket(call.bucket);
+    const [first] = document.children;
+    if (first === undefined) return emptyAnswer(200);
+    throw new S3Error('NotImplemented', `Notifications of buckets (${first.name.slice(0, 64)}) are not implemented.`);
+  },
+};

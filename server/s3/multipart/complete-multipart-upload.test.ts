@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { randomBody } from '../../../test/support/objects/test-layer.ts';
+import { testCalls, type Reply } from '../../../test/support/s3-api/s3-calls.ts';
+
+const pieces = [randomBody(5 * 1024 * 1024), randomBody(1_000)];
+const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
+const crcOf = (bytes: Buffer) => {
+  const four = Buffer.alloc(4);
+  four.writeUInt32BE(crc32(bytes));
+  return four.toString('base64');
+};
+const composite = sha256(Buffer.concat(pieces.map(sha256))).toString('base64');
+const whole = crcOf(Buffer.concat(pieces));
+
+type Headers = Readonly<Record<string, string>>;
+
+const modes = {
+  none: {},
+  'SHA256 of the parts': { 'x-amz-checksum-algorithm': 'SHA256' },
+  'CRC32 of the whole': { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' },
+} as const;
+
+/** Uploads the pieces, and completes them with these headers; `listed` is what the document says of a part beside number and ETag. */
+async function complete(
+  created: Headers,
+  headers: Headers,
+  listed: (piece: Buffer, index: number) => string = () => '',
+): Promise<Reply & { readonly exists: boolean }> {
+  const { call, layer } = await testCalls();
+  const { body } = await call('POST', '/bucket/key?uploads', { headers: created });
+  const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? '';
+  const parts = await Promise.all(
+    pieces.map(async (piece, index) => {
+      const target = `/bucket/key?uploadId=${uploadId}&partNumber=${index + 1}`;
+      const { headers: answer } = await call('PUT', target, { body: piece });
+      const etag = answer['etag'] ?? '';
+      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag>${listed(piece, index)}</Part>`;
+    }),
+  );
+  const document = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+  const reply = await call('POST', `/bucket/key?uploadId=${uploadId}`, { headers, body: document });
+  const exists = await layer.headObject('bucket', 'key').then(
+    () => true,
+    () => false,
+  );
+  return { ...reply, exists };
+}
+
+const partSha = (piece: Buffer) => `<ChecksumSHA256>${sha256(piece).toString('base64')}</ChecksumSHA256>`;
+
+describe('CompleteMultipartUpload', () => {
+  it.each<[keyof typeof modes, Headers]>([
+    ['none', { 'x-amz-mp-object-size': String(size) }],
+    ['SHA256 of the parts', { 'x-amz-checksum-sha256': composite, 'x-amz-checksum-type': 'COMPOSITE' }],
+    ['SHA256 of the parts', { 'x-amz-checksum-sha256': `${composite}-2` }],
+    ['CRC32 of the whole', { 'x-amz-checksum-crc32': whole, 'x-amz-checksum-type': 'FULL_OBJECT' }],
+  ])('with checksum %s takes %o', async (mode, headers) => {
+    const listed = mode === 'SHA256 of the parts' ? partSha : undefined;
+    expect(await complete(modes[mode], headers, listed)).toMatchObject({ code: undefined, exists: true });
+  });
+
+  const wrongSha = sha256(Buffer.of()).toString('base64');
+  it.each<[keyof typeof modes, Headers, string]>([
+    ['none', { 'x-amz-mp-object-size': String(size + 1) }, 'InvalidRequest'],
+    ['none', { 'x-amz-mp-object-size': 'many' }, 'InvalidRequest'],
+    ['none', { 'x-amz-checksum-type': 'FULL_OBJECT' }, 'InvalidRequest'],
+    ['none', { 'x-amz-checksum-crc32': whole }, 'InvalidRequest'],
+    ['SHA256 of the parts', { 'x-amz-checksum-sha256': wrongSha }, 'BadDigest'],
+    ['SHA256 of the parts', { 'x-amz-checksum-sha256': `${composite}-3` }, 'BadDigest'],
+    ['SHA256 of the parts', { 'x-amz-checksum-crc32': whole }, 'InvalidRequest'],
+    ['SHA256 of the parts', { 'x-amz-checksum-type': 'FULL_OBJECT' }, 'InvalidRequest'],
+    ['SHA256 of the parts', { 'x-amz-checksum-sha256': 'none' }, 'InvalidRequest'],
+    ['CRC32 of the whole', { 'x-amz-checksum-crc32': crcOf(Buffer.of()) }, 'BadDigest'],
+    ['CRC32 of the whole', { 'x-amz-checksum-type': 'COMPOSITE' }, 'InvalidRequest'],
+    ['CRC32 of the whole', { 'x-amz-checksum-type': 'PARTIAL' }, 'InvalidRequest'],
+  ])('with checksum %s refuses %o: %s', async (mode, headers, code) => {
+    const listed = mode === 'SHA256 of the parts' ? partSha : undefined;
+    expect(await complete(modes[mode], headers, listed)).toMatchObject({ code, exists: false });
+  });
+
+  it('needs the checksum of every part for a checksum of checksums', async () => {
+    const reply = await complete(modes['SHA256 of the parts'], {}, (piece, index) =>
+      index === 0 ? partSha(piece) : '',
+    );
+    expect(reply).toMatchObject({ code: 'InvalidRequest', exists: false });
+    expect(reply.body).toContain('missing for part 2');
+  });
+
+  it.each([
+    ['another value', modes['CRC32 of the whole'], () => '<ChecksumCRC32>AAAAAA==</ChecksumCRC32>', 'InvalidPart'],
+    ['another algorithm', modes['CRC32 of the whole'], partSha, 'InvalidPart'],
+    ['one that was not computed', modes.none, partSha, 'InvalidPart'],
+    ['one that is not known', modes.none, () => '<ChecksumSHA512>AAAA</ChecksumSHA512>', 'InvalidRequest'],
+  ])('refuses a checksum of a part: %s', async (_, created, listed, code) => {
+    expect(await complete(created, {}, listed)).toMatchObject({ code, exists: false });
+  });
+
+  it('answers a part number of 0 as S3 does', async () => {
+    const { call } = await testCalls();
+    const body =
+      '<CompleteMultipartUpload><Part><PartNumber>0</PartNumber><ETag>e</ETag></Part></CompleteMultipartUpload>';
+    expect(await call('POST', `/bucket/key?uploadId=${'0'.repeat(32)}`, { body })).toMatchObject({
+      code: 'InvalidArgument',
+    });
+  });
+});
+
+describe('requests for an upload in a bucket that does not exist', () => {
+  it.each([
+    ['PUT', '&partNumber=1'],
+    ['DELETE', ''],
+    ['GET', ''],
+  ])('are answered so: %s', async (method, more) => {
+    const { call } = await testCalls();
+    expect(await call(method, `/absent/key?uploadId=${'0'.repeat(32)}${more}`)).toMatchObject({ code: 'NoSuchBucket' });
+  });
+
+  it('learn nothing where the caller may not write', async () => {
+    const { call } = await testCalls({ authorize: () => false });
+    for (const bucket of ['absent', 'bucket']) {
+      const target = `/${bucket}/key?uploadId=${'0'.repeat(32)}&partNumber=1`;
+      expect(await call('PUT', target)).toMatchObject({ code: 'AccessDenied' });
+    }
+  });
+});

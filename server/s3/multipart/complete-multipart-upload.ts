@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { maxCompleteDocument, parseCompleteMultipartUpload } from '../../../protocol/s3/complete-multipart-request.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Answer } from '../../access/answer.ts';
+import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
+import { quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
+import { writeConditions } from '../conditions.ts';
+import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
+import { checksumElement, documentMd5, givenChecksum, readDocument } from '../request-body.ts';
+import { header } from '../request.ts';
+import { uploadIdOf, checkRepeatedEncryption, uploadContext } from './upload-request.ts';
+import type { Operation, S3Call, Stated } from '../operation.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
+export const completeMultipartUpload: Operation = {
+  name: 'CompleteMultipartUpload',
+  action: 's3:PutObject',
+  context: uploadContext,
+  async handle(call) {
+    await checkRepeatedEncryption(call);
+    const customerKey = customerKeyOf(call);
+    const request = {
+      bucket: call.bucket,
+      key: call.key,
+      uploadId: uploadIdOf(call),
+      parts: parseCompleteMultipartUpload(
+        await readDocument(call, maxCompleteDocument, 'MalformedXML', documentMd5(call.request.headers)),
+      ),
+      ...wholeObject(call.request.headers),
+      conditions: writeConditions(call.request.headers),
+      customerKey,
+    };
+    return slowAnswer(complete(call, request), (error) => answerError(error, call.request));
+  },
+};
+
+async function complete(call: S3Call, request: Stated<CompleteMultipartUpload>): Promise<Answer> {
+  const info = await call.objects.completeMultipartUpload(request);
+  const { checksum } = info;
+  const scheme = call.request.secure ? 'https' : 'http';
+  return xmlAnswer(
+    xmlDocument('CompleteMultipartUploadResult', [
+      element('Location', `${scheme}://${header(call.request.headers, 'host') ?? ''}${call.request.rawPath}`),
+      element('Bucket', call.bucket),
+      element('Key', call.key),
+      element('ETag', quoted(info.etag)),
+      checksum === undefined ? undefined : element(checksumElement(checksum.algorithm), checksum.value),
+      checksum === undefined ? undefined : element('ChecksumType', checksum.type),
+    ]),
+    encryptionHeaders(info.encryption, request.customerKey),
+  );
+}
+
+/** What the client takes the whole object to be. */
+function wholeObject(
+  headers: IncomingHttpHeaders,
+): Pick<Stated<CompleteMultipartUpload>, 'checksum' | 'checksumType' | 'size'> {
+  const size = header(headers, 'x-amz-mp-object-size');
+  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) {
+    throw new S3Error(
+      'InvalidRequest',
+      'Value for x-amz-mp-object-size header is invalid: it must be a number of bytes.',
+    );
+  }
+  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
+  if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {
+    throw new S3Error(
+      'InvalidRequest',
+      'Value for x-amz-checksum-type header is invalid: use FULL_OBJECT or COMPOSITE.',
+    );
+  }
+  return {
+    checksum: givenChecksum(headers, true),
+    checksumType: type,
+    size: size === undefined ? undefined : Number(size),
+  };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_AbortMultipartUpload.html */
+export const abortMultipartUpload: Operation = {
+  name: 'AbortMultipartUpload',
+  action: 's3:AbortMultipartUpload',
+  async handle(call) {
+    await call.objects.abortMultipartUpload(call.bucket, call.key, uploadIdOf(call));
+    return emptyAnswer(204);
+  },
+};

@@ -1,0 +1,77 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
+import { checkWriteConditions } from '../../objects/operations/conditions.ts';
+import { xmlAnswer } from '../answers.ts';
+import { writeConditions } from '../conditions.ts';
+import { announcedAlgorithm } from '../request-body.ts';
+import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
+import { header } from '../request.ts';
+import { storedHeaders } from '../object-headers.ts';
+import type { Operation, S3Call } from '../operation.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
+export const createMultipartUpload: Operation = {
+  name: 'CreateMultipartUpload',
+  action: 's3:PutObject',
+  async handle(call) {
+    const encryption = requestedEncryption(call);
+    const checksum = uploadChecksum(call);
+    await checkConditions(call);
+    const upload = await call.objects.createMultipartUpload({
+      bucket: call.bucket,
+      key: call.key,
+      headers: storedHeaders(call.request.headers),
+      encryption,
+      checksum,
+    });
+    return xmlAnswer(
+      xmlDocument('InitiateMultipartUploadResult', [
+        element('Bucket', call.bucket),
+        element('Key', call.key),
+        element('UploadId', upload.uploadId),
+      ]),
+      {
+        ...encryptionHeaders(upload.encryption, givenKey(encryption)),
+        ...(checksum === undefined
+          ? {}
+          : { 'x-amz-checksum-algorithm': checksum.algorithm, 'x-amz-checksum-type': checksum.type }),
+      },
+    );
+  },
+};
+
+/**
+ * S3 tests conditions when the upload is completed. Clients that send them here as well want to know before they send the parts; what
+ * they send with the completion is tested there once more.
+ */
+async function checkConditions(call: S3Call): Promise<void> {
+  const conditions = writeConditions(call.request.headers);
+  if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) return;
+  const { bucket, key: prefix } = call;
+  const { objects } = await call.objects.listObjects({ bucket, prefix, delimiter: '', after: '', limit: 1 });
+  checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined);
+}
+
+/** CRC-64 exists over the whole alone, SHA over the parts' digests alone; the others default to the latter. */
+function uploadChecksum(call: S3Call): CreateMultipartUpload['checksum'] {
+  const { headers } = call.request;
+  const algorithm = announcedAlgorithm(headers);
+  const type = header(headers, 'x-amz-checksum-type')?.toUpperCase();
+  if (algorithm === undefined) {
+    if (type === undefined) return undefined;
+    throw new S3Error('InvalidRequest', 'x-amz-checksum-type needs x-amz-checksum-algorithm.');
+  }
+  const chosen = type ?? (algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE');
+  if (isType(chosen) && offers(algorithm, chosen)) return { algorithm, type: chosen };
+  throw new S3Error('InvalidRequest', `The ${chosen.slice(0, 40)} checksum type cannot be used with ${algorithm}.`);
+}
+
+function isType(text: string): text is Checksum['type'] {
+  return text === 'FULL_OBJECT' || text === 'COMPOSITE';
+}
+
+function offers(algorithm: Checksum['algorithm'], type: Checksum['type']): boolean {
+  if (type === 'FULL_OBJECT') return algorithm.startsWith('CRC');
+  return algorithm !== 'CRC64NVME';
+}

@@ -1,0 +1,75 @@
+import { emptyAnswer, quoted, xmlAnswer, answerError, slowAnswer } from '../answers.ts';
+import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
+import { checksumHeader, expectedDigests, uploadSize, checksumElement } from '../request-body.ts';
+import { partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
+import type { Operation, S3Call } from '../operation.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Answer } from '../../access/answer.ts';
+import { parseCopyRange } from '../byte-range.ts';
+import { copySource } from '../copy-source.ts';
+import { header } from '../request.ts';
+
+const maxPart = 5 * 1024 ** 3;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPart.html */
+export const uploadPart: Operation = {
+  name: 'UploadPart',
+  action: 's3:PutObject',
+  context: uploadContext,
+  async handle(call) {
+    const customerKey = customerKeyOf(call);
+    const part = await call.objects.putPart({
+      bucket: call.bucket,
+      key: call.key,
+      uploadId: uploadIdOf(call),
+      partNumber: partNumberOf(call),
+      size: uploadSize(call, maxPart),
+      digests: expectedDigests(call.request.headers, call.auth.trailing),
+      body: call.auth.body,
+      customerKey,
+    });
+    return emptyAnswer(200, {
+      etag: quoted(part.etag),
+      ...encryptionHeaders(part.encryption, customerKey),
+      ...(part.checksum === undefined ? {} : { [checksumHeader(part.checksum.algorithm)]: part.checksum.value }),
+    });
+  },
+};
+
+type Request = Parameters<S3Call['objects']['copyPart']>[0];
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html */
+export const uploadPartCopy: Operation = {
+  name: 'UploadPartCopy',
+  action: 's3:PutObject',
+  context: uploadContext,
+  async handle(call) {
+    const { headers } = call.request;
+    const customerKey = customerKeyOf(call);
+    const source = copySource(call);
+    await call.require('s3:GetObject', `${source.bucket}/${source.key}`);
+    const range = parseCopyRange(header(headers, 'x-amz-copy-source-range'));
+    const request = {
+      bucket: call.bucket,
+      key: call.key,
+      uploadId: uploadIdOf(call),
+      partNumber: partNumberOf(call),
+      source,
+      customerKey,
+      range,
+    };
+    return slowAnswer(copyPart(call, request), (error) => answerError(error, call.request));
+  },
+};
+
+async function copyPart(call: S3Call, request: Request): Promise<Answer> {
+  const part = await call.objects.copyPart(request);
+  return xmlAnswer(
+    xmlDocument('CopyPartResult', [
+      element('LastModified', part.lastModified),
+      element('ETag', quoted(part.etag)),
+      part.checksum === undefined ? undefined : element(checksumElement(part.checksum.algorithm), part.checksum.value),
+    ]),
+    encryptionHeaders(part.encryption, request.customerKey),
+  );
+}

@@ -1,0 +1,68 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import type { Answer } from '../../access/answer.ts';
+import type { CopyObject } from '../../objects/object-layer.ts';
+import { quoted, xmlAnswer, answerError, slowAnswer } from '../answers.ts';
+import { writeConditions } from '../conditions.ts';
+import { copySource } from '../copy-source.ts';
+import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
+import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
+import { header } from '../request.ts';
+import { storedHeaders } from '../object-headers.ts';
+import type { Operation, S3Call, Stated } from '../operation.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
+export const copyObject: Operation = {
+  name: 'CopyObject',
+  action: 's3:PutObject',
+  async handle(call) {
+    const { headers } = call.request;
+    const source = copySource(call);
+    await call.require('s3:GetObject', `${source.bucket}/${source.key}`);
+    const replace = replacesMetadata(header(headers, 'x-amz-metadata-directive'));
+    const encryption = requestedEncryption(call);
+    const stored = storedHeaders(headers);
+    const checksumAlgorithm = checksumAlgorithmOf(headers);
+    const keepsEncryption = encryption === undefined && source.customerKey === undefined;
+    const storageClass = header(headers, 'x-amz-storage-class');
+    const changesNothing = !replace && keepsEncryption && storageClass === undefined && checksumAlgorithm === undefined;
+    if (source.bucket === call.bucket && source.key === call.key && changesNothing) {
+      throw new S3Error(
+        'InvalidRequest',
+        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+      );
+    }
+    return slowAnswer(
+      copy(call, {
+        source,
+        bucket: call.bucket,
+        key: call.key,
+        conditions: writeConditions(headers),
+        headers: replace ? stored : undefined,
+        storageClass,
+        encryption,
+        checksumAlgorithm,
+      }),
+      (error) => answerError(error, call.request),
+    );
+  },
+};
+
+async function copy(call: S3Call, request: Stated<CopyObject>): Promise<Answer> {
+  const info = await call.objects.copyObject(request);
+  const document = xmlDocument('CopyObjectResult', [
+    element('LastModified', info.lastModified),
+    element('ETag', quoted(info.etag)),
+    info.checksum === undefined ? undefined : element(checksumElement(info.checksum.algorithm), info.checksum.value),
+    info.checksum === undefined ? undefined : element('ChecksumType', info.checksum.type),
+  ]);
+  return xmlAnswer(document, encryptionHeaders(info.encryption, givenKey(request.encryption)));
+}
+
+function replacesMetadata(directive: string | undefined): boolean {
+  if (directive === undefined || directive === 'COPY') return false;
+  if (directive === 'REPLACE') return true;
+  throw new S3Error('InvalidArgument', 'x-amz-metadata-directive must be COPY or REPLACE.', {
+    details: { ArgumentName: 'x-amz-metadata-directive', ArgumentValue: directive.slice(0, 100) },
+  });
+}

@@ -1,0 +1,92 @@
+import type { DeleteConditions } from '../../objects/object-layer.ts';
+import { emptyAnswer, xmlAnswer, asS3Error } from '../answers.ts';
+import { deleteConditions } from '../conditions.ts';
+import type { Operation, S3Call } from '../operation.ts';
+import { checkVersion } from '../request.ts';
+import {
+  maxDeleteDocument,
+  type ObjectToDelete,
+  parseDeleteObjects,
+} from '../../../protocol/s3/delete-objects-request.ts';
+import { checkObjectKey } from '../../../protocol/s3/names.ts';
+import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { readDocument } from '../request-body.ts';
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
+export const deleteObject: Operation = {
+  name: 'DeleteObject',
+  action: 's3:DeleteObject',
+  async handle(call) {
+    checkVersion(call.query.get('versionId'));
+    const conditions = deleteConditions(call.request.headers);
+    await requireReading(call, call.key, conditions);
+    await call.objects.deleteObject(call.bucket, call.key, conditions);
+    return emptyAnswer(204);
+  },
+};
+
+/**
+ * Whoever deletes under a condition learns from the answer what the object is: it takes the right to read it, as in S3. `*` tells only
+ * whether there is one.
+ */
+async function requireReading(
+  call: Pick<S3Call, 'bucket' | 'require'>,
+  key: string,
+  conditions: DeleteConditions | undefined,
+): Promise<void> {
+  if (conditions === undefined) return;
+  const { ifMatch, size, lastModified } = conditions;
+  const onlyExists =
+    ifMatch?.every((etag) => etag === '*') === true && size === undefined && lastModified === undefined;
+  if (!onlyExists) await call.require('s3:GetObject', `${call.bucket}/${key}`);
+}
+
+/** Deletes at a time: commits are grouped, so that more at once cost less each. */
+const concurrency = 32;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
+export const deleteObjects: Operation = {
+  name: 'DeleteObjects',
+  // Each key is authorized by itself, once the body names it.
+  action: undefined,
+  async handle(call) {
+    await call.requirePossible('s3:DeleteObject', `${call.bucket}/`, { below: true, keys: [] });
+    const { objects, quiet } = parseDeleteObjects(await readDocument(call, maxDeleteDocument));
+    await call.objects.headBucket(call.bucket);
+    const results: (Xml | undefined)[] = Array.from({ length: objects.length });
+    let next = 0;
+    await Promise.all(Array.from({ length: Math.min(concurrency, objects.length) }, worker));
+    return xmlAnswer(xmlDocument('DeleteResult', results));
+
+    async function worker(): Promise<void> {
+      for (let at = next++; at < objects.length; at = next++) {
+        const object = objects[at];
+        if (object !== undefined) results[at] = await deleteOne(call, object, quiet);
+      }
+    }
+  },
+};
+
+async function deleteOne(
+  call: S3Call,
+  { key, versionId, conditions }: ObjectToDelete,
+  quiet: boolean,
+): Promise<Xml | undefined> {
+  const version = versionId === undefined ? undefined : element('VersionId', versionId);
+  try {
+    checkObjectKey(key);
+    checkVersion(versionId);
+    await call.require('s3:DeleteObject', `${call.bucket}/${key}`);
+    await requireReading(call, key, conditions);
+    await call.objects.deleteObject(call.bucket, key, conditions);
+    return quiet ? undefined : element('Deleted', [element('Key', key), version]);
+  } catch (error) {
+    const refusal = asS3Error(error);
+    return element('Error', [
+      element('Key', key),
+      version,
+      element('Code', refusal.wireCode),
+      element('Message', refusal.message),
+    ]);
+  }
+}

@@ -1,0 +1,34 @@
+import { emptyAnswer, quoted } from '../answers.ts';
+import { writeConditions } from '../conditions.ts';
+import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
+import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
+import { storedHeaders } from '../object-headers.ts';
+import type { Operation } from '../operation.ts';
+
+/** As MinIO; AWS stops at 5 GiB for a single upload. */
+const maxObject = 5 * 1024 ** 4;
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html */
+export const putObject: Operation = {
+  name: 'PutObject',
+  action: 's3:PutObject',
+  async handle(call) {
+    const { headers } = call.request;
+    const encryption = requestedEncryption(call);
+    const info = await call.objects.putObject({
+      bucket: call.bucket,
+      key: call.key,
+      size: uploadSize(call, maxObject),
+      digests: expectedDigests(headers, call.auth.trailing),
+      headers: storedHeaders(headers),
+      encryption,
+      conditions: writeConditions(headers),
+      body: call.auth.body,
+    });
+    return emptyAnswer(200, {
+      etag: quoted(info.etag),
+      ...encryptionHeaders(info.encryption, givenKey(encryption)),
+      ...checksumHeaders(info.checksum),
+    });
+  },
+};

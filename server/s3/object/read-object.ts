@@ -1,0 +1,208 @@
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { S3Call, Operation } from '../operation.ts';
+import type { Answer } from '../../access/answer.ts';
+import type { ObjectInfo } from '../../objects/object-layer.ts';
+import { resolveRange } from '../../objects/operations/resolve-range.ts';
+import { emptyAnswer, quoted, xmlAnswer } from '../answers.ts';
+import { parseRange } from '../byte-range.ts';
+import { ifRangeHolds, readConditions } from '../conditions.ts';
+import { customerKeyOf } from '../encryption-headers.ts';
+import { header, integerParameter, checkVersion } from '../request.ts';
+import { describingHeaders } from '../object-headers.ts';
+import { maxPartNumber } from '../multipart/upload-request.ts';
+import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
+import { checksumElement } from '../request-body.ts';
+
+const overridable = [
+  'content-type',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'cache-control',
+  'expires',
+] as const;
+
+/**
+ * `response-content-type` and its kin replace headers of a GET or HEAD; undefined where there is no query at all.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ */
+function responseOverrides(call: S3Call): Readonly<Record<string, string>> | undefined {
+  if (call.query.size === 0) return undefined;
+  const overrides: Record<string, string> = {};
+  for (const name of overridable) {
+    const value = call.query.get(`response-${name}`);
+    if (value === undefined) continue;
+    if (call.auth.principal.kind === 'anonymous') {
+      throw new S3Error(
+        'InvalidRequest',
+        'Request specific response headers cannot be used for anonymous GET requests.',
+      );
+    }
+    overrides[name] = headerValue(value);
+  }
+  return overrides;
+}
+
+/** Text as UTF-8 bytes in the form that `node:http` writes; line breaks and other control characters would forge headers. */
+function headerValue(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) {
+    throw new S3Error('InvalidArgument', 'A response header must not contain control characters.');
+  }
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** What an answer to GET or HEAD of an object tells and holds: plaintext bytes from `start` inclusive to `end` exclusive. */
+interface ReadPlan {
+  readonly status: 200 | 206;
+  /** Made for this answer alone: who plans may add to them. */
+  readonly headers: Record<string, string>;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Checks a GET or HEAD of an object before anything is read; the plan follows from what is found.
+ *
+ * @throws S3Error for parameters that cannot be served
+ */
+function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
+  checkVersion(call.query.get('versionId'));
+  const { headers } = call.request;
+  const customerKey = customerKeyOf(call);
+  const asked = headers.range === undefined ? undefined : parseRange(headers.range);
+  const part = partNumber(call);
+  if (part !== undefined && asked !== undefined) {
+    throw new S3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter.');
+  }
+  const overrides = responseOverrides(call);
+  const checksumMode = header(headers, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
+
+  return (info) => {
+    const range = asked !== undefined && ifRangeHolds(headers, info) ? resolveRange(asked, info.size) : undefined;
+    // A checksum of the whole would fail a client that checks it on a part.
+    const described = describingHeaders(info, { checksum: checksumMode && range === undefined, customerKey });
+    if (part !== undefined) checkPart(part, info);
+    const { start, end } = range ?? { start: 0, end: info.size };
+    const partial = range !== undefined || (part !== undefined && info.size > 0);
+    if (overrides !== undefined) Object.assign(described, overrides);
+    if (partial) described['content-range'] = `bytes ${start}-${end - 1}/${info.size}`;
+    return { status: partial ? 206 : 200, headers: described, start, end };
+  };
+}
+
+function partNumber(call: S3Call): number | undefined {
+  if (call.query.get('partNumber') === undefined) return undefined;
+  return integerParameter(call.query, 'partNumber', { min: 1, max: maxPartNumber, absent: 1 });
+}
+
+/** An object that was put whole is its own part 1. */
+function checkPart(part: number, info: ObjectInfo): void {
+  if (part > (info.parts ?? 1)) throw new S3Error('InvalidPartNumber');
+  if ((info.parts ?? 1) > 1) {
+    throw new S3Error('NotImplemented', 'Reading one part of a multipart object (partNumber) is not implemented.');
+  }
+}
+
+/**
+ * Runs a read and gives its refusals the form that S3 has for them: an absent key is told only to those who may list the bucket,
+ * and 304 carries the headers that a cache renews.
+ */
+async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    if (error.code === 'NoSuchKey') await call.require('s3:ListBucket', call.bucket);
+    if (error.code !== 'NotModified') throw error;
+    const info = await call.objects.headObject(call.bucket, call.key, undefined, customerKeyOf(call));
+    return emptyAnswer(304, { etag: quoted(info.etag), 'last-modified': info.lastModified.toUTCString() });
+  }
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
+export const getObject: Operation = {
+  name: 'GetObject',
+  action: 's3:GetObject',
+  async handle(call) {
+    const planFor = prepareRead(call);
+    return answerRead(call, async () => {
+      const object = await call.objects.getObject(
+        call.bucket,
+        call.key,
+        readConditions(call.request.headers),
+        customerKeyOf(call),
+      );
+      const { status, headers, start, end } = planFor(object.info);
+      if (start === end) return { status, headers, body: { kind: 'empty' } };
+      if (object.bytes !== undefined)
+        return { status, headers, body: { kind: 'bytes', bytes: object.bytes({ start, end }) } };
+      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: object.lend({ start, end }) } };
+    });
+  },
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */
+export const headObject: Operation = {
+  name: 'HeadObject',
+  action: 's3:GetObject',
+  async handle(call) {
+    const planFor = prepareRead(call);
+    return answerRead(call, async () => {
+      const info = await call.objects.headObject(
+        call.bucket,
+        call.key,
+        readConditions(call.request.headers),
+        customerKeyOf(call),
+      );
+      const { status, headers, start, end } = planFor(info);
+      headers['content-length'] = String(end - start);
+      return emptyAnswer(status, headers);
+    });
+  },
+};
+
+const attributes: Readonly<Record<string, (info: ObjectInfo) => Xml | undefined>> = {
+  ETag: (info) => element('ETag', info.etag),
+  Checksum: ({ checksum }) =>
+    checksum === undefined
+      ? undefined
+      : element('Checksum', [
+          element(checksumElement(checksum.algorithm), checksum.value),
+          element('ChecksumType', checksum.type),
+        ]),
+  ObjectParts: ({ parts }) =>
+    parts === undefined ? undefined : element('ObjectParts', [element('PartsCount', parts)]),
+  StorageClass: (info) => element('StorageClass', info.storageClass ?? 'STANDARD'),
+  ObjectSize: (info) => element('ObjectSize', info.size),
+};
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html */
+export const getObjectAttributes: Operation = {
+  name: 'GetObjectAttributes',
+  action: 's3:GetObject',
+  async handle(call) {
+    checkVersion(call.query.get('versionId'));
+    const { headers } = call.request;
+    const asked = (header(headers, 'x-amz-object-attributes') ?? '').split(',').map((name) => name.trim());
+    const unknown = asked.find((name) => !Object.hasOwn(attributes, name));
+    if (unknown !== undefined) {
+      throw new S3Error('InvalidArgument', `x-amz-object-attributes takes ${Object.keys(attributes).join(', ')}.`, {
+        details: { ArgumentName: 'x-amz-object-attributes', ArgumentValue: unknown.slice(0, 100) },
+      });
+    }
+    return answerRead(call, async () => {
+      const info = await call.objects.headObject(call.bucket, call.key, readConditions(headers), customerKeyOf(call));
+      return xmlAnswer(
+        xmlDocument(
+          'GetObjectAttributesResponse',
+          Object.keys(attributes)
+            .filter((name) => asked.includes(name))
+            .map((name) => attributes[name]?.(info)),
+        ),
+        { 'last-modified': info.lastModified.toUTCString() },
+      );
+    });
+  },
+};

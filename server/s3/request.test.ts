@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { presignUrl } from '../../protocol/sigv4/presign-url.ts';
+import { createAuthenticator } from '../access/authenticate.ts';
+import type { StoredCredentials } from '../access/principal.ts';
+import { testCalls } from '../../test/support/s3-api/s3-calls.ts';
+import { createAddressStyleCheck, possibleBucketOf } from './request.ts';
+
+const root: StoredCredentials = {
+  accessKey: 'root',
+  secretKey: 'root-password',
+  principal: { kind: 'root', accessKey: 'root' },
+};
+
+const presigned = 'X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-SignedHeaders=host&X-Amz-Signature=0';
+const sha256 = encodeURIComponent(createHash('sha256').update('hello').digest('base64'));
+
+async function put(query: string, body: string, headers: Record<string, string> = {}) {
+  const test = await testCalls();
+  const { code, body: said } = await test.call('PUT', `/bucket/key?${query}`, { body, headers });
+  return { code, said, head: () => test.call('HEAD', '/bucket/key') };
+}
+
+describe('a header in the query of a presigned URL', () => {
+  it.each([
+    ['x-amz-checksum-sha256', sha256],
+    ['X-Amz-Checksum-Sha256', sha256],
+    ['x-amz-server-side-encryption', 'nonsense'],
+  ])('%s is honoured', async (name, value) => {
+    const asHeader = await put('', 'HELLO', { [name.toLowerCase()]: decodeURIComponent(value) });
+    expect(asHeader.code).toBeDefined();
+    expect((await put(`${presigned}&${name}=${value}`, 'HELLO')).code).toBe(asHeader.code);
+  });
+
+  it('is the object’s metadata', async () => {
+    const { code, head } = await put(`${presigned}&x-amz-meta-colour=gr%C3%BCn`, 'hello');
+    expect(code).toBeUndefined();
+    expect((await head()).headers['x-amz-meta-colour']).toBe(Buffer.from('grün').toString('latin1'));
+  });
+
+  it.each(['x-amz-checksum-crc32=AAAAAA==&x-amz-sdk-checksum-algorithm=CRC32', 'x-amz-sdk-checksum-algorithm=SHA256'])(
+    'says nothing of a body that was not there when the URL was made: %s',
+    async (query) => {
+      expect((await put(`${presigned}&${query}`, 'hello')).code).toBeUndefined();
+    },
+  );
+
+  it('makes a copy', async () => {
+    const { code } = await put(`${presigned}&x-amz-copy-source=%2Fbucket%2Fmissing`, '');
+    expect(code).toBe('NoSuchKey');
+  });
+
+  it.each([
+    ['that differs from the header', 'x-amz-meta-a=b', { 'x-amz-meta-a': 'c' }, 'is given twice'],
+    ['that is given in two ways', 'x-amz-meta-a=b&X-Amz-Meta-A=c', {}, 'is given twice'],
+    ['with a line end', 'x-amz-meta-a=b%0D%0Ac:d', {}, 'control characters'],
+    ['with a key', 'x-amz-server-side-encryption-customer-key=AAAA', {}, 'must be sent as a header'],
+  ])('%s is refused', async (_what, query, headers, why) => {
+    const { code, said } = await put(`${presigned}&${query}`, 'hello', headers);
+    expect(code).toBe('InvalidRequest');
+    expect(said).toContain(why);
+  });
+
+  it.each([
+    ['a trailer that cannot come', 'x-amz-trailer=x-amz-checksum-crc32', 'MalformedTrailerError'],
+    [
+      'a trailer that is no checksum',
+      'X-Amz-Content-Sha256=STREAMING-UNSIGNED-PAYLOAD-TRAILER&x-amz-decoded-content-length=5&x-amz-trailer=x-amz-meta-a',
+      'InvalidRequest',
+    ],
+  ])('that announces %s is refused as the header is', async (_what, query, code) => {
+    const authenticate = createAuthenticator({ credentials: { credentials: () => Promise.resolve(root) } });
+    const test = await testCalls({ authenticate });
+    const options = { region: 'us-east-1', service: 's3', now: new Date(), expires: 60, method: 'PUT' } as const;
+    const [, hash] = /X-Amz-Content-Sha256=([^&]*)/.exec(query) ?? [];
+    const { pathname, search } = presignUrl(
+      new URL(`http://test/bucket/key?${query.replace(/X-Amz-Content[^&]*&/, '')}`),
+      root,
+      {
+        ...options,
+        ...(hash !== undefined && { payloadHash: hash }),
+      },
+    );
+    expect((await test.call('PUT', `${pathname}${search}`, { body: 'hello' })).code).toBe(code);
+    expect((await test.call('HEAD', '/bucket/key')).status).not.toBe(200);
+  });
+
+  it('is ignored without a signature there, as S3 does', async () => {
+    expect((await put(`x-amz-checksum-sha256=${sha256}`, 'HELLO')).code).toBeUndefined();
+  });
+});
+
+describe('a host', () => {
+  const served = ['s3.example.com', 'Storage.Example.org:9000'];
+  const check = createAddressStyleCheck(served);
+
+  it.each([
+    undefined,
+    'localhost',
+    'localhost:9000',
+    '127.0.0.1:9000',
+    '[::1]:9000',
+    '[2001:db8::1]',
+    's3.example.com',
+    'S3.EXAMPLE.COM:443',
+    's3.example.com.',
+    'storage.example.org',
+    'minio',
+    'minio:9000',
+    's3.other.net',
+    'demo.team.svc.cluster.local',
+    'xs3.example.com',
+  ])('%j is for path style', (host) => {
+    expect(check(host)).toBeUndefined();
+  });
+
+  it.each([
+    ['photos.s3.example.com', 's3.example.com'],
+    ['a.b.S3.example.com:9000', 's3.example.com'],
+    ['photos.storage.example.org', 'storage.example.org'],
+    ['bucket.localhost', 'localhost'],
+    ['bucket.localhost:9000', 'localhost'],
+  ])('%s names a bucket below %s', (host, domain) => {
+    expect(check(host)).toContain(`names a bucket below "${domain}"`);
+    // The answer is kept.
+    expect(check(host)).toContain(`names a bucket below "${domain}"`);
+  });
+
+  it('below localhost is fine once it is a served name', () => {
+    expect(createAddressStyleCheck(['s3.localhost'])('s3.localhost:9000')).toBeUndefined();
+    expect(createAddressStyleCheck(['s3.localhost'])('photos.s3.localhost')).toContain('"s3.localhost"');
+  });
+
+  it('is remembered for a bounded number of names', () => {
+    for (let at = 0; at < 1_000; at += 1) expect(check(`b${at}.localhost`)).toBeDefined();
+  });
+
+  it.each([
+    ['photos.s3.example.com', 'photos'],
+    ['photos.s3.example', 'photos'],
+    ['photos.s3-eu.example', 'photos'],
+    ['minio.example.com', undefined],
+    ['demo.team.svc.cluster.local', undefined],
+    ['127.0.0.1:9000', undefined],
+    ['[::1]:9000', undefined],
+    ['minio:9000', undefined],
+    [undefined, undefined],
+  ])('%j may name the bucket %j', (host, bucket) => {
+    expect(possibleBucketOf(host, [])).toBe(bucket);
+  });
+});
+
+describe('a request of virtual-host style', () => {
+  it.each([
+    ['GET', '/key'],
+    ['PUT', '/key'],
+    ['PUT', '/folder/key'],
+    ['DELETE', '/bucket/key'],
+    ['GET', '/'],
+  ])('is refused: %s %s', async (method, target) => {
+    const { call } = await testCalls();
+    const { status, code, body, bytesRead } = await call(method, target, {
+      headers: { host: 'bucket.localhost' },
+      body: 'x',
+    });
+    expect({ status, code, bytesRead }).toEqual({ status: 501, code: 'NotImplemented', bytesRead: 0 });
+    expect(body).toContain('Use path style: localhost/bucket/key');
+  });
+
+  it('makes no bucket', async () => {
+    const { call, layer } = await testCalls();
+    await call('PUT', '/x-of-a-client', { headers: { host: 'bucket.localhost' } });
+    expect((await layer.listBuckets()).map(({ name }) => name)).toEqual(['bucket']);
+  });
+
+  it('makes no bucket where the host begins with the name of one', async () => {
+    const { call } = await testCalls();
+    const refused = await call('PUT', '/made', { headers: { host: 'bucket.s3.example.com' } });
+    expect(refused).toMatchObject({ code: 'InvalidRequest', body: expect.stringContaining('SVC_DOMAIN') });
+    expect(await call('PUT', '/made', { headers: { host: 'other.s3.example.com' } })).toMatchObject({ status: 200 });
+  });
+
+  it('tells nothing of buckets to who may make none', async () => {
+    const { call } = await testCalls({ authorize: () => false });
+    const codes = await Promise.all(
+      ['bucket', 'other'].map((name) => call('PUT', '/made', { headers: { host: `${name}.s3.example.com` } })),
+    );
+    expect(codes.map(({ code }) => code)).toEqual(['AccessDenied', 'AccessDenied']);
+  });
+
+  it('is path style where the host is a served name', async () => {
+    const { call } = await testCalls({ servedNames: ['bucket.s3.example.com'] });
+    expect(await call('PUT', '/made', { headers: { host: 'bucket.s3.example.com' } })).toMatchObject({ status: 200 });
+  });
+});

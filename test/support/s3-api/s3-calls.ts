@@ -1,0 +1,103 @@
+import type { Answer } from '../../../server/access/answer.ts';
+import type { AccessRequest } from '../../../server/access/principal.ts';
+import type { Pieces } from '../../../platform/pieces.ts';
+import { testLayer, type TestLayer } from '../objects/test-layer.ts';
+import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The code of a refusal; undefined otherwise. */
+  readonly code: string | undefined;
+  /** How much of the request's body was taken. */
+  readonly bytesRead: number;
+}
+
+export interface TestCalls extends TestLayer {
+  readonly call: (method: string, target: string, more?: CallOptions) => Promise<Reply>;
+}
+
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Over TLS, unless it says otherwise. */
+  readonly secure?: boolean;
+}
+
+/** The S3 API over an object layer in memory, with the bucket `bucket`, asked by somebody who may do what `authorize` says. */
+export async function testCalls(
+  options: Partial<Pick<S3Services, 'authenticate' | 'customerKeysWithoutTls' | 'servedNames'>> & {
+    readonly authorize?: (request: AccessRequest) => boolean;
+    readonly layer?: Parameters<typeof testLayer>[0];
+  } = {},
+): Promise<TestCalls> {
+  const test = testLayer(options.layer);
+  const handle = createS3Api({
+    objects: test.layer,
+    region: 'us-east-1',
+    clock: () => new Date(),
+    authenticate:
+      options.authenticate ??
+      ((request) =>
+        Promise.resolve({
+          principal: { kind: 'root', accessKey: 'someone' },
+          body: request.body,
+          size: Number(request.headers['content-length'] ?? 0),
+        })),
+    access: {
+      credentials: () => Promise.resolve(undefined),
+      authorize: (request) =>
+        Promise.resolve({
+          kind: options.authorize?.(request) === false ? 'deny' : 'allow',
+          reason: 'the test says so',
+        }),
+    },
+    ...(options.servedNames && { servedNames: options.servedNames }),
+    ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
+  });
+  await test.layer.createBucket('bucket', { location: '' });
+  const call = async (method: string, target: string, more: CallOptions = {}): Promise<Reply> => {
+    const [rawPath = '', rawQuery = ''] = target.split('?');
+    const body = Buffer.from(more.body ?? '');
+    let bytesRead = 0;
+    try {
+      const answer = await handle({
+        requestId: 'R',
+        method,
+        rawPath,
+        rawQuery,
+        headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
+        body: (async function* () {
+          bytesRead += body.length;
+          yield body;
+        })(),
+        secure: more.secure ?? true,
+        remoteAddress: '10.0.0.1',
+      });
+      const final = answer.body.kind === 'slow' ? await answer.body.result : answer;
+      const text = (await bytesOf(final)).toString();
+      return { status: answer.status, headers: answer.headers, body: text, code: codeIn(text), bytesRead };
+    } catch (error) {
+      const { wireCode, status, message } = error as { wireCode?: string; status?: number; message: string };
+      if (wireCode === undefined || status === undefined) throw error;
+      return { status, headers: {}, body: message, code: wireCode, bytesRead };
+    }
+  };
+  return { ...test, call };
+}
+
+function codeIn(text: string): string | undefined {
+  return /<Error>.*<Code>(.*)<\/Code>/s.exec(text)?.[1];
+}
+
+async function bytesOf({ body }: Answer): Promise<Buffer> {
+  if (body.kind === 'bytes') return body.bytes;
+  return body.kind === 'pieces' ? readPieces(body.pieces) : Buffer.alloc(0);
+}
+
+async function readPieces(pieces: Pieces): Promise<Buffer> {
+  const read: Buffer[] = [];
+  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) read.push(Buffer.from(piece));
+  return Buffer.concat(read);
+}
