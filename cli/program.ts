@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CliError } from './cli-error.ts';
-import type { Runner } from './commands/define.ts';
+import { CliError } from './config/cli-error.ts';
+import type { Runner } from './commands/command-group.ts';
 import { addCommands } from './commands/table.ts';
-import { Context, type GlobalOptions } from './context.ts';
+import { Context, type GlobalOptions } from './commands/context.ts';
 import type { Io } from './terminal/io.ts';
 import { Output } from './terminal/output.ts';
 

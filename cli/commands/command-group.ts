@@ -1,9 +1,79 @@
 import type { Command } from 'commander';
-import type { Context } from '../context.ts';
-import { type CommandDefinition, define, group, type Runner } from './define.ts';
+import type { Context } from './context.ts';
+
+/** The groups of commands for administrators. */
+export const administration = {
+  admin: 'administer servers',
+  idp: 'identity providers',
+} as const;
+
+/** Runs the work of a command; `description` completes "Unable to …". */
+export type Runner = (
+  work: (context: Context) => Promise<void>,
+  description: string,
+  args: readonly string[],
+) => Promise<void>;
+
+/** One command: what it takes, what its help says, and what it does. */
+interface CommandDefinition<Options extends object = object> {
+  /** `add <alias> [accessKey]`. */
+  readonly usage: string;
+  readonly alias?: string;
+  readonly description: string;
+  /** Flags and what they mean; a third is called once for each time the flag is given. */
+  readonly options?: readonly OptionDefinition[];
+  /** Command lines without the name of the program, each with a remark or ''. */
+  readonly examples: readonly (readonly [line: string, remark: string])[];
+  /** Completes "Unable to …". */
+  readonly doing: string;
+  /** Which argument a failure names: the second, or the first where there is one only. None holds a secret. */
+  readonly subject?: number;
+  /** `args` are those given, lists laid out one after the other. */
+  readonly run: (context: Context, args: readonly string[], options: Options) => Promise<void>;
+}
+
+export type OptionDefinition = readonly [flags: string, description: string, repeatable?: 'repeatable'];
+
+/** Adds a command. Its code is to be imported by `run`, so that a short command starts fast. */
+function define<Options extends object>(
+  parent: Command,
+  runner: Runner,
+  definition: CommandDefinition<Options>,
+): Command {
+  const { usage, alias, description, options = [], examples, doing, subject, run } = definition;
+  const command = parent.command(usage).description(description).addHelpText('after', exampleText(examples));
+  if (alias !== undefined) command.alias(alias);
+  for (const [flags, meaning, repeatable] of options) {
+    if (repeatable === undefined) command.option(flags, meaning);
+    else command.option(flags, meaning, (value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  }
+  return command.action(async (...given: unknown[]) => {
+    const args = given
+      .slice(0, -2)
+      .flat()
+      .filter((one) => typeof one === 'string');
+    const named = args[subject ?? 1] ?? args[0];
+    await runner((context) => run(context, args, command.opts<Options>()), doing, named === undefined ? [] : [named]);
+  });
+}
+
+/** A group of commands, which shows their list when none is named. */
+export function group(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description);
+}
+
+function exampleText(examples: CommandDefinition['examples']): string {
+  const lines = examples.map(([line]) => `  coffer ${line}`);
+  const width = Math.max(0, ...lines.map((line) => line.length));
+  const shown = examples.map(([, remark], at) => {
+    const line = lines[at] ?? '';
+    return remark === '' ? line : `${line.padEnd(width)}   # ${remark}`;
+  });
+  return shown.length === 0 ? '' : `\nExamples:\n${shown.join('\n')}`;
+}
 
 /** What a command does with the arguments that were given, lists laid out one after the other. */
-export type Work<Options extends object = object> = (
+type Work<Options extends object = object> = (
   context: Context,
   args: readonly string[],
   options: Options,
@@ -17,7 +87,7 @@ export type Example =
   string | readonly [args: string, remark: string] | { readonly of: string; readonly remark: string };
 
 /** A command of a group; `run` picks its work out of the code of the group. */
-export interface Declaration<Code, Options extends object> extends Omit<
+interface Declaration<Code, Options extends object> extends Omit<
   CommandDefinition<Options>,
   'usage' | 'examples' | 'run'
 > {
@@ -26,7 +96,7 @@ export interface Declaration<Code, Options extends object> extends Omit<
 }
 
 /** `enable` and `disable`, in the order of `verbs`, which says of each what it does. */
-export interface Switch<Code> {
+interface Switch<Code> {
   readonly args: string;
   readonly example: string;
   /** What is switched, as in "Unable to enable …". */
@@ -35,7 +105,7 @@ export interface Switch<Code> {
   readonly run: (code: Code, verb: Verb) => Work;
 }
 
-export type Verb = 'enable' | 'disable';
+type Verb = 'enable' | 'disable';
 
 /**
  * The commands below a word of the command line, declared by what they take, say and do. Their code is imported when one of them runs, so

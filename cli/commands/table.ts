@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { Context } from '../context.ts';
-import { administration } from './administration.ts';
-import { group, type Runner } from './define.ts';
+import type { Context } from './context.ts';
+import { administration, group, type Runner } from './command-group.ts';
 
 /**
  * Every command with its arguments and options. The code of each is imported when it runs, so that a short command starts fast; and so
@@ -29,7 +28,7 @@ function addAlias(program: Command, run: Runner): void {
     .action(async (name: string, url: string, accessKey: string | undefined, secretKey: string | undefined, options) =>
       run(
         async (context) => {
-          const { setAlias } = await import('./alias.ts');
+          const { setAlias } = await import('./data/alias.ts');
           await setAlias(context, name, url, { accessKey, secretKey }, options);
         },
         'set the alias',
@@ -41,14 +40,14 @@ function addAlias(program: Command, run: Runner): void {
     .alias('ls')
     .description('show aliases')
     .action(async (name: string | undefined) =>
-      run(async (context) => (await import('./alias.ts')).listAliases(context, name), 'list aliases', []),
+      run(async (context) => (await import('./data/alias.ts')).listAliases(context, name), 'list aliases', []),
     );
   alias
     .command('remove <alias>')
     .alias('rm')
     .description('forget an alias')
     .action(async (name: string) =>
-      run(async (context) => (await import('./alias.ts')).removeAlias(context, name), 'remove the alias', [name]),
+      run(async (context) => (await import('./data/alias.ts')).removeAlias(context, name), 'remove the alias', [name]),
     );
 }
 
@@ -60,7 +59,7 @@ function addBuckets(program: Command, run: Runner): void {
     .option('-p, --ignore-existing', 'succeed when the bucket is there already')
     .action(async (targets: string[], options) =>
       each(targets, run, 'make the bucket', async (context, target) =>
-        (await import('./make-bucket.ts')).makeBucket(context, target, options),
+        (await import('./data/buckets.ts')).makeBucket(context, target, options),
       ),
     );
   program
@@ -69,7 +68,7 @@ function addBuckets(program: Command, run: Runner): void {
     .option('--force', 'with everything in them')
     .action(async (targets: string[], options) =>
       each(targets, run, 'remove the bucket', async (context, target) =>
-        (await import('./remove-bucket.ts')).removeBucket(context, target, options),
+        (await import('./data/buckets.ts')).removeBucket(context, target, options),
       ),
     );
   const encrypt = program.command('encrypt').description('default encryption of buckets');
@@ -78,23 +77,25 @@ function addBuckets(program: Command, run: Runner): void {
     .description('sse-s3 ALIAS/BUCKET, or sse-kms KEY ALIAS/BUCKET')
     .action(async (...given: unknown[]) => {
       const args = given.filter((one) => typeof one === 'string');
-      const work = async (context: Context) => (await import('./encrypt.ts')).setEncryption(context, args);
+      const work = async (context: Context) => (await import('./data/encryption.ts')).setEncryption(context, args);
       await run(work, 'set the encryption of', args);
     });
   encrypt
     .command('info <target>')
     .description('show the default encryption of a bucket')
     .action(async (target: string) =>
-      run(async (context) => (await import('./encrypt.ts')).showEncryption(context, target), 'show the encryption of', [
-        target,
-      ]),
+      run(
+        async (context) => (await import('./data/encryption.ts')).showEncryption(context, target),
+        'show the encryption of',
+        [target],
+      ),
     );
   encrypt
     .command('clear <target>')
     .description('take the default encryption off a bucket; objects stay as they are')
     .action(async (target: string) =>
       run(
-        async (context) => (await import('./encrypt.ts')).clearEncryption(context, target),
+        async (context) => (await import('./data/encryption.ts')).clearEncryption(context, target),
         'clear the encryption of',
         [target],
       ),
@@ -109,7 +110,9 @@ function addObjects(program: Command, run: Runner): void {
     .option('-I, --incomplete', 'uploads that were not completed')
     .option('--summarize', 'count and sizes at the end')
     .action(async (targets: string[], options) =>
-      each(targets, run, 'list', async (context, target) => (await import('./list.ts')).list(context, target, options)),
+      each(targets, run, 'list', async (context, target) =>
+        (await import('./data/list.ts')).list(context, target, options),
+      ),
     );
   program
     .command('cp <sources...>')
@@ -119,13 +122,13 @@ function addObjects(program: Command, run: Runner): void {
     .option('--disable-multipart', 'upload each file by one request')
     .option('--attr <attributes>', 'headers and metadata: NAME=VALUE;NAME=VALUE')
     .action(async (args: string[], options) =>
-      run(async (context) => (await import('./copy.ts')).copy(context, args, options), 'copy to', args),
+      run(async (context) => (await import('./data/copy/copy.ts')).copy(context, args, options), 'copy to', args),
     );
   program
     .command('cat <targets...>')
     .description('write objects to standard output')
     .action(async (targets: string[]) =>
-      run(async (context) => (await import('./cat.ts')).cat(context, targets), 'read', targets),
+      run(async (context) => (await import('./data/cat.ts')).cat(context, targets), 'read', targets),
     );
   program
     .command('stat <targets...>')
@@ -133,7 +136,7 @@ function addObjects(program: Command, run: Runner): void {
     .option('-r, --recursive', 'of everything under the prefix')
     .action(async (targets: string[], options) =>
       each(targets, run, 'stat', async (context, target) =>
-        (await import('./stat.ts')).statTarget(context, target, options),
+        (await import('./data/stat.ts')).statTarget(context, target, options),
       ),
     );
   program
@@ -143,7 +146,7 @@ function addObjects(program: Command, run: Runner): void {
     .option('--force', 'without asking whether it is there')
     .option('-I, --incomplete', 'uploads that were not completed')
     .action(async (targets: string[], options) =>
-      run(async (context) => (await import('./remove.ts')).remove(context, targets, options), 'remove', targets),
+      run(async (context) => (await import('./data/remove.ts')).remove(context, targets, options), 'remove', targets),
     );
 }
 
@@ -155,7 +158,7 @@ function addServers(program: Command, run: Runner): void {
     .option('--maintenance', 'whether it could serve without this node')
     .option('--wait <seconds>', 'ask again until it can')
     .action(async (target: string, options) =>
-      run(async (context) => (await import('./ready.ts')).ready(context, target, options), 'ask', [target]),
+      run(async (context) => (await import('./data/health.ts')).ready(context, target, options), 'ask', [target]),
     );
   program
     .command('ping <alias>')
@@ -164,7 +167,7 @@ function addServers(program: Command, run: Runner): void {
     .option('-e, --error-count <count>', 'end after so many errors')
     .option('-i, --interval <seconds>', 'time between (1)')
     .action(async (target: string, options) =>
-      run(async (context) => (await import('./ping.ts')).ping(context, target, options), 'ping', [target]),
+      run(async (context) => (await import('./data/health.ts')).ping(context, target, options), 'ping', [target]),
     );
 }
 

@@ -2,6 +2,12 @@ import { readListBuckets, type BucketEntry } from '../../protocol/s3/read-answer
 import { element, xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
 import { S3ResponseError } from './s3-response-error.ts';
+import { createHash } from 'node:crypto';
+import {
+  parseBucketEncryption,
+  writeBucketEncryption,
+  type BucketEncryptionRule,
+} from '../../protocol/s3/bucket-encryption.ts';
 
 export async function listBuckets(client: S3Client): Promise<readonly BucketEntry[]> {
   return readListBuckets((await client.text({ method: 'GET' })).text);
@@ -34,4 +40,27 @@ export async function deleteBucket(client: S3Client, bucket: string): Promise<vo
 /** Whether a bucket is there (and this client may know it). */
 export async function headBucket(client: S3Client, bucket: string): Promise<void> {
   await client.text({ method: 'HEAD', bucket });
+}
+
+const query = { encryption: '' };
+
+/** Undefined when the bucket has no default encryption. */
+export async function getBucketEncryption(client: S3Client, bucket: string): Promise<BucketEncryptionRule | undefined> {
+  try {
+    return parseBucketEncryption((await client.text({ method: 'GET', bucket, query })).text);
+  } catch (error) {
+    if (error instanceof S3ResponseError && error.code === 'ServerSideEncryptionConfigurationNotFoundError')
+      return undefined;
+    throw error;
+  }
+}
+
+export async function putBucketEncryption(client: S3Client, bucket: string, rule: BucketEncryptionRule): Promise<void> {
+  const body = Buffer.from(writeBucketEncryption(rule));
+  const headers = { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' };
+  await client.text({ method: 'PUT', bucket, query, body, headers });
+}
+
+export async function deleteBucketEncryption(client: S3Client, bucket: string): Promise<void> {
+  await client.text({ method: 'DELETE', bucket, query });
 }

@@ -1,12 +1,12 @@
 import { createServer, Agent, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Alias } from '../config/alias.ts';
+import type { Alias } from '../config/aliases.ts';
 import { createBucket } from './buckets.ts';
 import { S3Client } from './client.ts';
 import { allObjects } from './list-objects.ts';
 import { completeUpload } from './multipart-upload.ts';
-import { readObject } from './read-object.ts';
+import { readObject } from './objects.ts';
 import type { Retries } from './retry.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;

@@ -9,3 +9,18 @@ export interface Io {
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
 }
+
+const longest = 16 * 1_024 * 1_024;
+
+/** All of standard input as text: for documents, which are small. */
+export async function readAll({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stdin) {
+    const bytes = Buffer.from(piece as Buffer | string);
+    length += bytes.length;
+    if (length > longest) throw new Error(`Standard input is longer than ${longest} bytes`);
+    pieces.push(bytes);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}

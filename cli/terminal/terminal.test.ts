@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../config/cli-error.ts';
 import { S3ResponseError } from '../s3/s3-response-error.ts';
-import { describeError } from './describe-error.ts';
+import { describeError } from './output.ts';
 import { counted, formatDuration, formatSize, formatTime, printable } from './format.ts';
 import { renderProgress } from './progress.ts';
 

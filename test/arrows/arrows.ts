@@ -14,7 +14,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'keysvc/commands': ['keysvc/http', 'keysvc/config', 'keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
   keysvc: ['keysvc/commands', 'platform', 'protocol'],
   operator: ['platform', 'protocol'],
-  cli: ['platform', 'protocol'],
+  // Commands use the S3 client and the terminal; both know aliases and errors alone.
+  'cli/config': ['platform', 'protocol'],
+  'cli/s3': ['cli/config', 'platform', 'protocol'],
+  'cli/terminal': ['cli/s3', 'cli/config', 'platform', 'protocol'],
+  'cli/commands': ['cli/terminal', 'cli/s3', 'cli/config', 'platform', 'protocol'],
+  cli: ['cli/commands', 'cli/terminal', 'cli/s3', 'cli/config', 'platform', 'protocol'],
   'server/store': ['platform', 'protocol'],
   'server/replicas': ['server/store', 'platform', 'protocol'],
   'server/encryption': ['server/store', 'platform', 'protocol'],

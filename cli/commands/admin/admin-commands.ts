@@ -1,17 +1,12 @@
 import type { Command } from 'commander';
-import { administration } from '../administration.ts';
-import { commandsOf } from '../command-group.ts';
-import type { Runner } from '../define.ts';
-import { addAccessKeyCommands } from './access-key-commands.ts';
-import { addClusterCommands } from './cluster-commands.ts';
+import { administration, commandsOf, type Runner } from '../command-group.ts';
+import { addAccessKeyCommands } from '../identities/access-key-commands.ts';
+import { addClusterCommands, addServiceCommands, addUsageCommands } from './service-commands.ts';
 import { addConfigCommands } from './config-commands.ts';
-import { addGroupCommands } from './group-commands.ts';
-import { addIdpCommands } from './idp-commands.ts';
+import { addGroupCommands, addUserCommands } from '../identities/user-commands.ts';
+import { addIdpCommands } from '../identities/idp-commands.ts';
 import { addKmsCommands } from './kms-commands.ts';
-import { addPolicyCommands } from './policy-commands.ts';
-import { addServiceCommands } from './service-commands.ts';
-import { addUsageCommands } from './usage-commands.ts';
-import { addUserCommands } from './user-commands.ts';
+import { addPolicyCommands } from '../identities/policy-commands.ts';
 
 /** `admin …` and `idp …`: what administrators do with servers of Coffer and MinIO. */
 export function addAdminCommands(program: Command, run: Runner): void {

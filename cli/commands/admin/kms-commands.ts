@@ -3,7 +3,7 @@ import type { CommandGroup } from '../command-group.ts';
 export function addKmsCommands(admin: CommandGroup): void {
   const kms = admin.group('kms', 'encryption keys');
   const key = kms.group('key', 'encryption keys').from(() => import('./kms-keys.ts'));
-  const usage = key.from(() => import('./key-usage.ts'));
+  const usage = key.from(() => import('./kms-keys.ts'));
   key.add('create <alias> <key>', {
     description: 'make a key, which objects can then be encrypted with',
     examples: ['mine my-key'],

@@ -1,7 +1,6 @@
-import { adminOf } from '../../admin/admin-client.ts';
-import { jsonLines } from '../../admin/json-lines.ts';
-import { CliError } from '../../cli-error.ts';
-import type { Context } from '../../context.ts';
+import { adminOf, jsonLines } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 
 export interface LogsOptions {

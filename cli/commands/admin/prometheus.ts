@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { CliError } from '../../cli-error.ts';
-import type { Alias } from '../../config/alias.ts';
-import type { Context } from '../../context.ts';
-import { parseRemote } from '../../target.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Alias } from '../../config/aliases.ts';
+import type { Context } from '../context.ts';
+import { parseRemote } from '../../config/target.ts';
 
 const kinds = ['cluster', 'node', 'bucket', 'resource'] as const;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminOf, type AdminClient } from '../../admin/admin-client.ts';
-import { CliError } from '../../cli-error.ts';
-import type { Context } from '../../context.ts';
+import { adminOf, type AdminClient } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 import { once } from '../../s3/retry.ts';
 

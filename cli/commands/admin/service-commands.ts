@@ -1,5 +1,4 @@
-import type { CommandGroup } from '../command-group.ts';
-import type { OptionDefinition } from '../define.ts';
+import type { CommandGroup, OptionDefinition } from '../command-group.ts';
 import type { ServiceAction, ServiceOptions } from './service.ts';
 
 const actions: Readonly<Record<ServiceAction, string>> = {
@@ -14,7 +13,7 @@ const dryRun: OptionDefinition = ['--dry-run', 'do nothing, but say what would b
 /** The process of the server: what it does, says and measures. */
 export function addServiceCommands(admin: CommandGroup): void {
   admin
-    .from(() => import('../admin-info.ts'))
+    .from(() => import('./server-info.ts'))
     .add('info <alias>', {
       description: 'show the state of a server',
       examples: ['mine'],
@@ -83,5 +82,61 @@ export function addServiceCommands(admin: CommandGroup): void {
     doing: 'read the metrics of',
     subject: 0,
     run: (code) => code.showMetrics,
+  });
+}
+
+export function addUsageCommands(admin: CommandGroup): void {
+  admin
+    .from(() => import('./server-info.ts'))
+    .add('usage <alias>', {
+      description: 'show how many objects and bytes each bucket holds',
+      options: [['--now', 'have the server count now; without it, what it counted last']],
+      examples: ['mine', 'mine --now'],
+      doing: 'show the usage of',
+      run: (code) => code.showUsage,
+    });
+}
+
+export function addClusterCommands(admin: CommandGroup): void {
+  const cluster = admin.group('cluster', 'what the servers of a cluster share');
+  addIdentities(cluster);
+  addBuckets(cluster);
+}
+
+function addBuckets(cluster: CommandGroup): void {
+  const bucket = cluster
+    .group('bucket', 'what is set for buckets: policies, tags, encryption')
+    .from(() => import('./archives.ts'));
+  bucket.add('export <target>', {
+    description: 'write what is set for all buckets, or for one, into an archive; objects are not in it',
+    options: [['-o, --output <file>', 'where (ALIAS-bucket-metadata.zip, ALIAS-BUCKET-metadata.zip)']],
+    examples: ['mine --output buckets.zip', ['mine/photos', 'of one bucket']],
+    doing: 'export the buckets of',
+    run: (code) => code.exportBuckets,
+  });
+  bucket.add('import <target> <file>', {
+    description: 'set what an archive of Coffer or MinIO holds, of all its buckets or of one; missing buckets are made',
+    examples: ['mine buckets.zip', ['mine/photos buckets.zip', 'of one bucket']],
+    doing: 'import the buckets',
+    run: (code) => code.importBuckets,
+  });
+}
+
+function addIdentities(cluster: CommandGroup): void {
+  const iam = cluster
+    .group('iam', 'users, groups, policies and access keys as a whole')
+    .from(() => import('./archives.ts'));
+  iam.add('export <alias>', {
+    description: 'write all identities into an archive, secret keys included',
+    options: [['-o, --output <file>', 'where (ALIAS-iam-info.zip); only you can read it']],
+    examples: ['mine --output identities.zip'],
+    doing: 'export the identities of',
+    run: (code) => code.exportIdentities,
+  });
+  iam.add('import <alias> <file>', {
+    description: 'add what an archive of Coffer or MinIO holds; what has the same name is replaced',
+    examples: ['mine identities.zip'],
+    doing: 'import the identities',
+    run: (code) => code.importIdentities,
   });
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { adminOf, type AdminClient } from '../../admin/admin-client.ts';
-import { CliError } from '../../cli-error.ts';
-import type { Context } from '../../context.ts';
+import { adminOf, type AdminClient } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { once } from '../../s3/retry.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { parseRemote } from '../../target.ts';
+import { parseRemote } from '../../config/target.ts';
 
 export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 

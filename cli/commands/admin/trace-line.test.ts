@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isShown } from './trace-filter.ts';
+import { isShown } from './trace.ts';
 import { formatNanoseconds, traceFields, traceText, type TraceLine } from './trace-line.ts';
 
 const line: TraceLine = {

@@ -1,9 +1,41 @@
-import { adminOf } from '../../admin/admin-client.ts';
-import { jsonLines } from '../../admin/json-lines.ts';
-import { CliError } from '../../cli-error.ts';
-import type { Context } from '../../context.ts';
-import { isShown, type TraceFilter } from './trace-filter.ts';
-import { traceFields, traceText, type TraceLine } from './trace-line.ts';
+import { type TraceLine, traceFields, traceText } from './trace-line.ts';
+import { adminOf, jsonLines } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
+
+/** Whether the whole text fits, without regard to case; `*` stands for any characters, `?` for one. */
+export function fitsPattern(pattern: string, text: string): boolean {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 'is').test(text);
+}
+
+/** What of a trace is shown; patterns have `*` and `?` for any characters. Each option may be given several times: any of its values. */
+export interface TraceFilter {
+  readonly statusCode?: readonly string[];
+  readonly method?: readonly string[];
+  readonly funcname?: readonly string[];
+  readonly path?: readonly string[];
+  readonly node?: readonly string[];
+}
+
+export function isShown(line: TraceLine, { statusCode, method, funcname, path, node }: TraceFilter): boolean {
+  const { request, response } = line.http ?? {};
+  return (
+    anyOf(statusCode, String(response?.statuscode ?? '')) &&
+    anyOf(method, request?.method ?? '') &&
+    anyOf(funcname, line.funcname ?? '') &&
+    anyOf(path, (request?.path ?? line.path ?? '').replace(/^\//, '')) &&
+    anyOf(node, line.nodename ?? '')
+  );
+}
+
+function anyOf(patterns: readonly string[] | undefined, text: string): boolean {
+  if (patterns === undefined) return true;
+  return patterns.some((pattern) => fitsPattern(pattern.replace(/^\//, ''), text));
+}
 
 export interface TraceOptions extends TraceFilter {
   readonly verbose?: boolean;

@@ -1,0 +1,164 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { decryptPayload, encryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
+import { percentEncode } from '../../protocol/sigv4/percent-encoding.ts';
+import { CliError } from '../config/cli-error.ts';
+import type { Context } from './context.ts';
+import type { Query, S3Client, S3Request, S3Response } from '../s3/client.ts';
+import type { Retries } from '../s3/retry.ts';
+import { S3ResponseError } from '../s3/s3-response-error.ts';
+import { parseRemote } from '../config/target.ts';
+import type { Readable } from 'node:stream';
+
+export interface AdminRequest {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Below the path of the API, percent-encoded: `add-user`. */
+  readonly call: string;
+  /** `kms`: of keys; `coffer`: calls that only Coffer has. */
+  readonly api?: 'kms' | 'coffer';
+  readonly query?: Query;
+  /** Text, or what is sent as JSON. */
+  readonly body?: unknown;
+  /** The body is encrypted under the secret key of the alias. */
+  readonly sealed?: true;
+  readonly retries?: Retries;
+}
+
+interface Refusal {
+  readonly Code?: string;
+  readonly Message?: string;
+  readonly RequestId?: string;
+}
+
+const prefixes = { admin: '/minio/admin/v3/', kms: '/minio/kms/v1/', coffer: '/minio/admin/coffer/v1/' } as const;
+
+/** The admin API of one server, as MinIO's clients speak it. Refusals are `S3ResponseError`s. */
+export class AdminClient {
+  readonly #client: S3Client;
+
+  constructor(client: S3Client) {
+    this.#client = client;
+  }
+
+  /** Without an interest in the body of the answer. */
+  async send(request: AdminRequest): Promise<IncomingHttpHeaders> {
+    return (await this.bytes(request)).headers;
+  }
+
+  async json<T>(request: AdminRequest): Promise<T> {
+    return parsed((await this.bytes(request)).bytes) as T;
+  }
+
+  /** An answer that the server works for: it begins before the server knows what becomes of it, so that a refusal has the status 200. */
+  async slow<T extends object>(request: AdminRequest): Promise<T> {
+    const answer = await this.json<T & Refusal>(request);
+    if (answer.Code === undefined || answer.RequestId === undefined) return answer;
+    throw new S3ResponseError(500, answer.Code, answer.Message ?? '', {}, 1);
+  }
+
+  /** An answer that is encrypted under the secret key of the alias. */
+  async opened(request: AdminRequest): Promise<string> {
+    return (await this.#open((await this.bytes(request)).bytes)).toString('utf8');
+  }
+
+  async openedJson<T>(request: AdminRequest): Promise<T> {
+    return parsed(Buffer.from(await this.opened(request))) as T;
+  }
+
+  async bytes(request: AdminRequest): Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }> {
+    return this.#client.bytes(await this.#signable(request));
+  }
+
+  /** An answer that goes on for as long as somebody reads it. */
+  async stream(request: AdminRequest): Promise<S3Response> {
+    return this.#client.send(await this.#signable(request));
+  }
+
+  async #signable({ method, call, api, query, body, sealed, retries }: AdminRequest): Promise<S3Request> {
+    const plain = body === undefined ? undefined : bytesOf(body);
+    return {
+      method,
+      path: `${prefixes[api ?? 'admin']}${call}`,
+      region: 'empty',
+      ...(query === undefined ? {} : { query }),
+      ...(plain === undefined ? {} : { body: sealed ? await encryptPayload(this.#secret, plain) : plain }),
+      ...(sealed ? { headers: { 'content-type': 'application/octet-stream' } } : {}),
+      ...(retries === undefined ? {} : { retries }),
+    };
+  }
+
+  async #open(bytes: Buffer): Promise<Buffer> {
+    try {
+      // Some servers answer a change with nothing.
+      return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
+    } catch (error) {
+      if (!(error instanceof PayloadError)) throw error;
+      throw new CliError('Failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
+    }
+  }
+
+  get #secret(): string {
+    return this.#client.alias.secretKey;
+  }
+}
+
+/** The server that an argument names by its alias. */
+export async function adminOf(context: Context, argument: string): Promise<AdminClient> {
+  const { alias, aliasName, bucket } = parseRemote(argument.replace(/\/+$/, ''), await context.aliases());
+  if (bucket !== '')
+    throw new CliError('BadArgument', `Invalid alias \`${argument}\`: name a server, without a bucket`);
+  if (alias.accessKey === '') {
+    throw new CliError(
+      'BadAlias',
+      `The alias \`${aliasName}\` has no keys, and nobody administers anonymously: ` +
+        `\`coffer alias set ${aliasName} ${alias.url}\` asks for those of an administrator`,
+    );
+  }
+  return new AdminClient(await context.client(alias));
+}
+
+/** A name as a part of a call's path. */
+export function pathPart(name: string): string {
+  return percentEncode(name);
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.length === 0 ? '{}' : bytes.toString('utf8'));
+  } catch (error) {
+    throw new CliError('Failed', 'The server answered with something other than JSON; is it one of Coffer or MinIO?', {
+      cause: error,
+    });
+  }
+}
+
+/** Bytes; a line is one request, or one message of a log. */
+const longestLine = 1024 * 1024;
+
+/**
+ * Values of a stream with one JSON document on each line. Empty lines, by which servers keep the connection alive, are left out, and
+ * so is a line that the end of the stream cut.
+ */
+export async function* jsonLines<T>(stream: Readable): AsyncGenerator<T, void, undefined> {
+  let rest = '';
+  stream.setEncoding('utf8');
+  for await (const piece of stream as AsyncIterable<string>) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') yield parsedLine(line) as T;
+    if (rest.length > longestLine)
+      throw new CliError('Failed', `The server sent a line of more than ${longestLine} bytes`);
+  }
+}
+
+function parsedLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new CliError('Failed', 'The server sent a line that is no JSON', { cause: error });
+  }
+}

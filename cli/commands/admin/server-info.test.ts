@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { failingTasks } from './server-info.ts';
+
+it('shows the background tasks that fail, and no other', () => {
+  const since = '2026-01-02T03:04:05.000Z';
+  const backgroundTasks = [
+    { task: 'keys', state: 'ok' },
+    { task: 'usage', state: 'failing', since, error: 'the disk is away\u001b[2J' },
+  ];
+  expect(failingTasks({ backgroundTasks })).toEqual([
+    `Background task usage fails since ${since}: the disk is away\\x1b[2J`,
+  ]);
+  expect(failingTasks({})).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import { type Alias, configFolder, knownAliases } from '../config/aliases.ts';
+import type { S3Client } from '../s3/client.ts';
+import type { Io } from '../terminal/io.ts';
+import { Output } from '../terminal/output.ts';
+
+/** The options that every command has. */
+export interface GlobalOptions {
+  readonly configDir?: string;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+  readonly insecure?: boolean;
+}
+
+/** What a command works with. */
+export class Context {
+  readonly io: Io;
+  readonly output: Output;
+  readonly folder: string;
+  readonly quiet: boolean;
+  readonly #options: GlobalOptions;
+  readonly #clients = new Map<Alias, S3Client>();
+  #aliases: Promise<Map<string, Alias>> | undefined;
+
+  constructor(io: Io, options: GlobalOptions) {
+    this.io = io;
+    this.#options = options;
+    this.output = new Output(io, { json: options.json === true });
+    this.folder = configFolder(options.configDir, io.env);
+    this.quiet = options.quiet === true;
+  }
+
+  get signal(): AbortSignal {
+    return this.io.signal;
+  }
+
+  /** Read once. */
+  async aliases(): Promise<ReadonlyMap<string, Alias>> {
+    this.#aliases ??= knownAliases(this.folder, this.io.env);
+    return this.#aliases;
+  }
+
+  /** One for each alias, since its connections are kept. */
+  async client(alias: Alias): Promise<S3Client> {
+    const known = this.#clients.get(alias);
+    if (known !== undefined) return known;
+    const client = await this.newClient(alias, this.signal);
+    this.#clients.set(alias, client);
+    return client;
+  }
+
+  /** With a signal of its own: for cleaning up after the command was interrupted. */
+  async newClient(alias: Alias, signal: AbortSignal): Promise<S3Client> {
+    // Imported here, so that help and mistakes on the command line are answered at once.
+    const [{ S3Client }, { connectionsTo }] = await Promise.all([
+      import('../s3/client.ts'),
+      import('../s3/connections.ts'),
+    ]);
+    return new S3Client({
+      alias,
+      agent: await connectionsTo(alias.url, { configFolder: this.folder, insecure: this.#options.insecure === true }),
+      signal,
+      region: this.io.env['COFFER_REGION'] || this.io.env['MC_REGION'],
+      trace: this.#options.debug === true ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`) : undefined,
+    });
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { S3Client } from '../../../s3/client.ts';
+import { readObject } from '../../../s3/objects.ts';
+import type { StreamedBody } from '../../../s3/request-body.ts';
+
+/** Bytes to be uploaded, of which any range can be opened, as often as a retry needs it. */
+export interface ByteSource {
+  readonly size: number;
+  /** `end` is exclusive. */
+  open(start: number, end: number): AsyncIterable<Buffer>;
+}
+
+export function fileSource(path: string, size: number): ByteSource {
+  return {
+    size,
+    open: (start, end) =>
+      start === end ? empty() : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 }),
+  };
+}
+
+/** Opening the process's own input anew fails where it is a socket. */
+export function isStandardInput(path: string): boolean {
+  return path === '/dev/stdin' || path === '/dev/fd/0';
+}
+
+/** A pipe, a terminal or a device, from where it is to its end. It can be read once. */
+export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer> {
+  return isStandardInput(path) ? stdin : createReadStream(path, { highWaterMark: 262_144 });
+}
+
+export function objectSource(
+  client: S3Client,
+  object: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
+): ByteSource {
+  return { size: object.size, open: (start, end) => readObject(client, { ...object, start, end }) };
+}
+
+async function* empty(): AsyncGenerator<Buffer, void, undefined> {
+  // Yields nothing.
+}
+
+/**
+ * A range as the body of a request: it counts what is read, takes the count back when it is opened again, and fails when the
+ * source has become shorter, since the server would wait for the rest.
+ */
+export function rangeBody(
+  source: ByteSource,
+  start: number,
+  end: number,
+  count: (bytes: number) => void,
+): StreamedBody {
+  const size = end - start;
+  let counted = 0;
+  async function* open(): AsyncGenerator<Uint8Array, void, undefined> {
+    count(-counted);
+    counted = 0;
+    for await (const bytes of source.open(start, end)) {
+      counted += bytes.length;
+      count(bytes.length);
+      yield bytes;
+    }
+    if (counted !== size)
+      throw new Error(`The source changed while it was read: ${counted} bytes came where ${size} were expected`);
+  }
+  return { size, open };
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { CliError } from '../../../config/cli-error.ts';
+import { stat } from 'node:fs/promises';
+import { checkObjectKey } from '../../../../protocol/s3/names.ts';
+import { displayName, type Target } from '../../../config/target.ts';
+
+/**
+ * The part of a source's name that its copy has under the target folder. As with rsync, a folder written with a slash at its end
+ * gives its contents; without one it keeps its own name.
+ */
+export function nameUnder(folder: string, rest: string): string {
+  if (folder === '' || folder.endsWith('/')) return rest;
+  return `${folder.slice(folder.lastIndexOf('/') + 1)}/${rest}`;
+}
+
+/** The last part of a key or path. */
+export function lastName(path: string): string {
+  return path.slice(path.replace(/\/+$/, '').lastIndexOf('/') + 1);
+}
+
+/** The key under a prefix that stands for a folder. */
+export function keyUnder(prefix: string, name: string): string {
+  return prefix === '' || prefix.endsWith('/') ? `${prefix}${name}` : `${prefix}/${name}`;
+}
+
+/**
+ * The path for a key under a local folder. Keys are free text: one that would leave the folder, or that has no form as a path,
+ * is refused.
+ *
+ * @throws CliError Unsafe
+ */
+export function pathUnder(folder: string, name: string, platform: NodeJS.Platform = process.platform): string {
+  const segments = name.replace(/\/$/, '').split('/');
+  const forbidden = platform === 'win32' ? /[\\:\0]/ : /\0/;
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..') || forbidden.test(name)) {
+    throw new CliError(
+      'Unsafe',
+      `The key \`${name}\` cannot become a path under \`${folder}\`: copy it alone, to a name you choose`,
+    );
+  }
+  return join(folder, ...segments);
+}
+
+/** Where copies go: into a folder under the names of their sources, or one copy to the very name given. */
+export interface CopyDestination {
+  readonly target: Target;
+  readonly folder: boolean;
+}
+
+/** A target is a folder when it ends with a slash, is one already, or must hold several copies. */
+export async function chooseDestination(target: Target, several: boolean): Promise<CopyDestination> {
+  if (target.kind === 'remote') {
+    if (target.bucket === '') throw new CliError('BadArgument', `Invalid target \`${target.text}\`: name a bucket`);
+    return { target, folder: several || target.key === '' || target.key.endsWith('/') };
+  }
+  const existing = await stat(target.path).catch(() => undefined);
+  if (several && existing !== undefined && !existing.isDirectory()) {
+    throw new CliError('BadArgument', `\`${target.path}\` is not a folder: several copies need one`);
+  }
+  return { target, folder: several || target.path.endsWith('/') || existing?.isDirectory() === true };
+}
+
+export type Place =
+  | { readonly kind: 'local'; readonly path: string; readonly display: string }
+  | { readonly kind: 'remote'; readonly bucket: string; readonly key: string; readonly display: string };
+
+/** @throws CliError Unsafe, S3Error for a key that cannot be one */
+export function placeOf({ target, folder }: CopyDestination, name: string): Place {
+  if (target.kind === 'local') {
+    const path = folder ? pathUnder(target.path, name) : target.path;
+    return { kind: 'local', path, display: path };
+  }
+  const key = folder ? keyUnder(target.key, name) : target.key;
+  checkObjectKey(key);
+  return { kind: 'remote', bucket: target.bucket, key, display: displayName(target, key) };
+}

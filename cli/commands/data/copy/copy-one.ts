@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm, stat, type FileHandle, copyFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type ByteSource, fileSource, objectSource, readStream } from './byte-source.ts';
+import { CliError } from '../../../config/cli-error.ts';
+import type { Context } from '../../context.ts';
+import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
+import { contentTypeOf, keptHeaders } from './object-headers.ts';
+import { placeOf, type CopyDestination, type Place } from './copy-destination.ts';
+import type { FoundSource } from './find-sources.ts';
+import { type Multipart, copyLimit, copyWithin, upload, uploadStream, type Destination } from './upload.ts';
+import type { Slots } from './slots.ts';
+
+/**
+ * Writes a source to a file that appears under its name only when it is whole; what a failure leaves half-written is removed. A
+ * device or pipe is written to as it is.
+ */
+export async function download(source: ByteSource, path: string, count: (bytes: number) => void): Promise<void> {
+  const existing = await stat(path).catch(() => undefined);
+  if (existing !== undefined && !existing.isFile() && !existing.isDirectory()) {
+    await writeAll(await open(path, 'w'), source, count);
+    return;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}.part`);
+  try {
+    await writeAll(await open(temporary, 'wx'), source, count);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeAll(file: FileHandle, source: ByteSource, count: (bytes: number) => void): Promise<void> {
+  try {
+    for await (const bytes of source.open(0, source.size)) {
+      for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+      count(bytes.length);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+export interface CopyOptions {
+  readonly multipart: Multipart;
+  /** Headers given by the person, which win over the source's. */
+  readonly attributes: ObjectHeaders;
+  readonly slots: Slots;
+  readonly parallel: number;
+  readonly count: (bytes: number) => void;
+}
+
+/** Copies one file or object; answers where it is now. */
+export async function copyOne(
+  context: Context,
+  source: FoundSource,
+  destination: CopyDestination,
+  options: CopyOptions,
+): Promise<Place> {
+  const place = placeOf(destination, source.name);
+  if (place.kind === 'local') await toLocal(context, source, place.path, options);
+  else await toServer(context, source, destination, place, options);
+  return place;
+}
+
+async function toLocal(context: Context, source: FoundSource, path: string, options: CopyOptions): Promise<void> {
+  if (source.kind === 'file') {
+    await mkdir(dirname(path), { recursive: true });
+    await copyFile(source.path, path);
+    options.count(source.size);
+  } else if (source.kind === 'stream') {
+    const { path: from, size } = source;
+    await download({ size, open: () => readStream(from, context.io.stdin) }, path, options.count);
+  } else if (source.key.endsWith('/') && source.size === 0) {
+    // What consoles make to show an empty folder.
+    await mkdir(path, { recursive: true });
+  } else {
+    const bytes = await bytesOf(context, source);
+    await options.slots.run(async () => download(bytes, path, options.count));
+  }
+}
+
+async function toServer(
+  context: Context,
+  source: FoundSource,
+  { target }: CopyDestination,
+  place: Place & { readonly kind: 'remote' },
+  options: CopyOptions,
+): Promise<void> {
+  if (target.kind !== 'remote') throw new CliError('BadArgument', `\`${place.display}\` is not on a server`);
+  const { alias } = target;
+  const to: Destination = {
+    ...options,
+    client: await context.client(alias),
+    bucket: place.bucket,
+    key: place.key,
+    headers: options.attributes,
+    cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
+  };
+  if (source.kind === 'object' && source.target.alias === alias) {
+    const from = { bucket: source.target.bucket, key: source.key, etag: source.etag, size: source.size };
+    // In parts it is a new upload, which takes over nothing by itself.
+    const whole = source.size <= copyLimit;
+    const headers = whole ? copyHeaders(options.attributes) : await allHeaders(context, source, options);
+    await copyWithin(from, { ...to, headers });
+    return;
+  }
+  const headers = await allHeaders(context, source, options);
+  if (source.kind === 'stream') {
+    await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
+    return;
+  }
+  await upload(await bytesOf(context, source), { ...to, headers }, options.multipart);
+}
+
+/** Without attributes the server keeps the source's own. */
+function copyHeaders(attributes: ObjectHeaders): ObjectHeaders {
+  return Object.keys(attributes).length === 0 ? {} : { ...attributes, 'x-amz-metadata-directive': 'REPLACE' };
+}
+
+async function allHeaders(context: Context, source: FoundSource, options: CopyOptions): Promise<ObjectHeaders> {
+  return { ...(await headersOf(context, source)), ...options.attributes };
+}
+
+async function headersOf(context: Context, source: FoundSource): Promise<ObjectHeaders> {
+  if (source.kind !== 'object') return { 'content-type': contentTypeOf(source.path) };
+  const { alias, bucket } = source.target;
+  return keptHeaders((await headObject(await context.client(alias), bucket, source.key)).headers);
+}
+
+async function bytesOf(context: Context, source: Exclude<FoundSource, { kind: 'stream' }>): Promise<ByteSource> {
+  if (source.kind === 'file') return fileSource(source.path, source.size);
+  const { alias, bucket } = source.target;
+  return objectSource(await context.client(alias), { bucket, key: source.key, etag: source.etag, size: source.size });
+}

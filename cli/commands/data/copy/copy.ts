@@ -1,0 +1,123 @@
+import { CliError } from '../../../config/cli-error.ts';
+import type { Context } from '../../context.ts';
+import { chooseDestination } from './copy-destination.ts';
+import { copyOne, type CopyOptions } from './copy-one.ts';
+import { findSources, type WalkedSource } from './find-sources.ts';
+import { multipartSettings } from './upload.ts';
+import { parseAttributes } from './object-headers.ts';
+import { forEachAtOnce, Slots } from './slots.ts';
+import { formatSize, printable } from '../../../terminal/format.ts';
+import { Progress } from '../../../terminal/progress.ts';
+import { parseTarget } from '../../../config/target.ts';
+
+export interface CopyCommandOptions {
+  readonly recursive?: boolean;
+  readonly disableMultipart?: boolean;
+  readonly attr?: string;
+}
+
+/** Requests with bodies at once: with parts that are streamed, 4 fill a network and hold a few MiB of memory. */
+const parallel = 4;
+
+/** Copies files and objects, as `cp` does. A source that fails is reported and the others go on. */
+export async function copy(
+  context: Context,
+  arguments_: readonly string[],
+  options: CopyCommandOptions,
+): Promise<void> {
+  const { output, io } = context;
+  const sources = arguments_.slice(0, -1);
+  const last = arguments_.at(-1);
+  if (last === undefined || sources.length === 0)
+    throw new CliError('BadArgument', 'Name at least one source and a target');
+  const recursive = options.recursive === true;
+  const target = parseTarget(last, await context.aliases());
+  const destination = await chooseDestination(target, recursive || sources.length > 1);
+  const progress = new Progress(io, output, io.stdout.isTTY === true && !context.quiet && !output.json);
+  const copyOptions: Omit<CopyOptions, 'count'> = {
+    multipart: multipartSettings(io.env, options.disableMultipart === true),
+    attributes: parseAttributes(options.attr ?? ''),
+    slots: new Slots(parallel),
+    parallel,
+  };
+  const tally = { copied: 0, found: 0, failed: 0 };
+  const one = async (source: WalkedSource): Promise<void> => {
+    if (source.kind === 'skipped') {
+      output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
+      return;
+    }
+    tally.found += 1;
+    if (source.kind === 'unreadable') {
+      tally.failed += 1;
+      output.error(source.error, 'error', `Unable to read \`${printable(source.display)}\``);
+      return;
+    }
+    progress.expect(source.name, source.size);
+    let counted = 0;
+    const count = (bytes: number): void => {
+      counted += bytes;
+      progress.add(bytes);
+      // The size of a stream shows only as it comes.
+      if (source.kind === 'stream') progress.expect(source.name, bytes);
+    };
+    try {
+      const place = await copyOne(context, source, destination, { ...copyOptions, count });
+      tally.copied += 1;
+      const human = progress.visible ? '' : `\`${printable(source.display)}\` -> \`${printable(place.display)}\``;
+      const totals = { totalCount: tally.found, totalSize: progress.total };
+      await output.line(human, {
+        source: source.display,
+        target: place.display,
+        size: source.kind === 'stream' ? counted : source.size,
+        ...totals,
+      });
+    } catch (error) {
+      // Bytes of a copy that failed are not transferred, although they were sent.
+      progress.add(-counted);
+      context.signal.throwIfAborted();
+      tally.failed += 1;
+      output.error(error, 'error', `Unable to copy \`${printable(source.display)}\``);
+    }
+  };
+  try {
+    await forEachAtOnce(
+      all(context, sources, recursive, () => {
+        tally.found += 1;
+        tally.failed += 1;
+      }),
+      parallel,
+      one,
+    );
+  } finally {
+    progress.stop();
+  }
+  if (progress.total > 0 || tally.copied > 0) report(context, progress);
+  if (tally.failed > 0) throw new CliError('Reported', `${tally.failed} of ${tally.found} copies failed`);
+}
+
+/** The sources of all arguments; one that cannot be read is reported. */
+async function* all(
+  context: Context,
+  sources: readonly string[],
+  recursive: boolean,
+  failed: () => void,
+): AsyncGenerator<WalkedSource, void, undefined> {
+  for (const source of sources) {
+    try {
+      yield* findSources(context, source, recursive);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failed();
+      context.output.error(error, 'error', `Unable to read \`${printable(source)}\``);
+    }
+  }
+}
+
+function report({ output }: Context, progress: Progress): void {
+  const { done, total, seconds } = progress;
+  const speed = seconds > 0 ? done / seconds : 0;
+  const human = progress.visible
+    ? ''
+    : `Total: ${formatSize(total)}, Transferred: ${formatSize(done)}, Speed: ${formatSize(Math.round(speed))}/s`;
+  output.message(human, { total, transferred: done, duration: Math.round(seconds * 1e9), speed });
+}

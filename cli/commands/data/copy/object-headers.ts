@@ -1,0 +1,99 @@
+import { extname } from 'node:path';
+import type { IncomingHttpHeaders } from 'node:http';
+import { CliError } from '../../../config/cli-error.ts';
+
+const types: Readonly<Record<string, string>> = {
+  '.avif': 'image/avif',
+  '.bin': 'application/octet-stream',
+  '.bmp': 'image/bmp',
+  '.bz2': 'application/x-bzip2',
+  '.css': 'text/css',
+  '.csv': 'text/csv',
+  '.epub': 'application/epub+zip',
+  '.gif': 'image/gif',
+  '.gz': 'application/gzip',
+  '.htm': 'text/html',
+  '.html': 'text/html',
+  '.ico': 'image/x-icon',
+  '.jar': 'application/java-archive',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.jsonl': 'application/jsonl',
+  '.log': 'text/plain',
+  '.md': 'text/markdown',
+  '.mjs': 'text/javascript',
+  '.mov': 'video/quicktime',
+  '.mp3': 'audio/mpeg',
+  '.mp4': 'video/mp4',
+  '.mpeg': 'video/mpeg',
+  '.ogg': 'audio/ogg',
+  '.parquet': 'application/vnd.apache.parquet',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.rtf': 'application/rtf',
+  '.sh': 'application/x-sh',
+  '.svg': 'image/svg+xml',
+  '.tar': 'application/x-tar',
+  '.tgz': 'application/gzip',
+  '.tif': 'image/tiff',
+  '.tiff': 'image/tiff',
+  '.tsv': 'text/tab-separated-values',
+  '.txt': 'text/plain',
+  '.wasm': 'application/wasm',
+  '.wav': 'audio/wav',
+  '.webm': 'video/webm',
+  '.webp': 'image/webp',
+  '.woff': 'font/woff',
+  '.woff2': 'font/woff2',
+  '.xml': 'application/xml',
+  '.yaml': 'application/yaml',
+  '.yml': 'application/yaml',
+  '.zip': 'application/zip',
+  '.zst': 'application/zstd',
+};
+
+/** By the end of the name; what is unknown is a stream of bytes. */
+export function contentTypeOf(name: string): string {
+  return types[extname(name).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/** Headers that S3 keeps with an object and gives back. */
+const kept = [
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'expires',
+];
+
+/** Those of a source object that its copy shall have, metadata included. */
+export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).filter(([name]) => kept.includes(name) || name.startsWith('x-amz-meta-'));
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+}
+
+/**
+ * Reads `--attr 'Cache-Control=no-cache;colour=blue'`: names that S3 knows become headers, the others metadata.
+ *
+ * @throws CliError BadArgument
+ */
+export function parseAttributes(text: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const attribute of text.split(';').filter((one) => one.trim() !== '')) {
+    const equals = attribute.indexOf('=');
+    const name = attribute.slice(0, Math.max(equals, 0)).trim().toLowerCase();
+    const value = attribute.slice(equals + 1).trim();
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) {
+      throw new CliError('BadArgument', `Invalid attribute \`${attribute}\`: write NAME=VALUE;NAME=VALUE`);
+    }
+    if (!/^[\x20-\x7e]*$/.test(value)) {
+      throw new CliError('BadArgument', `Invalid value of the attribute \`${name}\`: only printable ASCII can be sent`);
+    }
+    const known = kept.includes(name) || name === 'x-amz-storage-class' || name.startsWith('x-amz-meta-');
+    headers[known ? name : `x-amz-meta-${name}`] = value;
+  }
+  return headers;
+}

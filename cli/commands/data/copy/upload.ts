@@ -1,0 +1,201 @@
+import { CliError } from '../../../config/cli-error.ts';
+import { buffer } from 'node:stream/consumers';
+import type { CompletedPart } from '../../../../protocol/s3/complete-multipart-request.ts';
+import type { S3Client } from '../../../s3/client.ts';
+import {
+  abortUpload,
+  completeUpload,
+  copyPart,
+  createUpload,
+  partSizeFor,
+  uploadPart,
+  type Upload,
+} from '../../../s3/multipart-upload.ts';
+import { copyObject, putObject, type ObjectHeaders } from '../../../s3/objects.ts';
+import { rangeBody, type ByteSource } from './byte-source.ts';
+import { forEachAtOnce, type Slots } from './slots.ts';
+
+/** When and how an upload goes in parts; bytes. */
+export interface Multipart {
+  /** Larger ones go in parts. */
+  readonly above: number;
+  readonly partSize: number;
+}
+
+const mebibyte = 1_024 * 1_024;
+
+/** S3 takes no smaller parts, but for the last, and no larger ones. */
+const smallest = 5 * mebibyte;
+const largest = 5 * 1_024 * mebibyte;
+
+/**
+ * Parts of 16 MiB for what is larger than 64 MiB; from the size that `COFFER_UPLOAD_MULTIPART_SIZE` or
+ * `MC_UPLOAD_MULTIPART_SIZE` names (`8MiB`) on, where it is set; never with `--disable-multipart`.
+ */
+export function multipartSettings(env: NodeJS.ProcessEnv, disabled: boolean): Multipart {
+  const name = env['COFFER_UPLOAD_MULTIPART_SIZE'] ? 'COFFER_UPLOAD_MULTIPART_SIZE' : 'MC_UPLOAD_MULTIPART_SIZE';
+  const text = env[name];
+  const given = text === undefined || text === '' ? undefined : parseSize(name, text);
+  const partSize = given ?? 16 * mebibyte;
+  return { partSize, above: disabled ? Infinity : (given ?? 64 * mebibyte) };
+}
+
+function parseSize(name: string, text: string): number {
+  const match = /^(\d{1,12})(?:(K|M|G)i?B?)?$/i.exec(text.trim());
+  const factor = { K: 1_024, M: mebibyte, G: 1_024 * mebibyte }[match?.[2]?.toUpperCase() ?? ''] ?? 1;
+  const size = Number(match?.[1] ?? Number.NaN) * factor;
+  if (size >= smallest && size <= largest) return size;
+  throw new CliError(
+    'BadArgument',
+    `Invalid value of ${name}, \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`,
+  );
+}
+
+/** A body so small is read into memory and hashed first, which spares both sides the framing. */
+const memoryLimit = 1_024 * 1_024;
+
+/** S3 copies no more than 5 GiB by one request. */
+export const copyLimit = 5 * 1_024 ** 3;
+const copiedPart = 512 * 1_024 * 1_024;
+
+export interface Destination {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly key: string;
+  readonly headers: ObjectHeaders;
+  /** Requests that carry bodies, at once over all uploads. */
+  readonly slots: Slots;
+  readonly parallel: number;
+  readonly count: (bytes: number) => void;
+  /** A client that still works when the command was interrupted. */
+  readonly cleaner: () => Promise<S3Client>;
+}
+
+/** Uploads a source, in parts where `multipart` says so. Nothing is left of an upload that fails. */
+export async function upload(source: ByteSource, to: Destination, multipart: Multipart): Promise<void> {
+  const { client, bucket, key, headers, slots, count } = to;
+  const { size } = source;
+  if (size > multipart.above) {
+    const partSize = partSizeFor(size, multipart.partSize);
+    await inParts(to, size, partSize, async (started, partNumber, start, end) =>
+      slots.run(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
+    );
+    return;
+  }
+  await slots.run(async () => {
+    const body = rangeBody(source, 0, size, count);
+    const sent = size <= memoryLimit ? await buffer(body.open()) : body;
+    await putObject(client, bucket, key, sent, headers);
+  });
+}
+
+/** Parts of a stream at once. Each is held in memory, so that it can be sent again. */
+const streamedParts = 2;
+
+/**
+ * Uploads what comes, whose size nobody knows before its end: whole where it fits into one part, in parts otherwise. Nothing is left of
+ * an upload that fails.
+ */
+export async function uploadStream(
+  stream: AsyncIterable<Uint8Array>,
+  to: Destination,
+  multipart: Multipart,
+): Promise<void> {
+  const { client, bucket, key, headers, slots, count } = to;
+  const pieces = chunksOf(stream, multipart.partSize);
+  const first = await pieces.next();
+  const start = first.done === true ? Buffer.alloc(0) : first.value;
+  const second = await pieces.next();
+  if (second.done === true) {
+    await slots.run(async () => putObject(client, bucket, key, start, headers));
+    count(start.length);
+    return;
+  }
+  const started = await createUpload(client, bucket, key, headers);
+  const parts: CompletedPart[] = [];
+  let size = 0;
+  async function* numbered(): AsyncGenerator<readonly [number, Buffer], void, undefined> {
+    yield [1, start];
+    let number = 2;
+    for (let piece = second; piece.done !== true; piece = await pieces.next()) yield [number++, piece.value];
+  }
+  try {
+    await forEachAtOnce(numbered(), streamedParts, async ([number, bytes]) => {
+      parts[number - 1] = await slots.run(async () => uploadPart(client, started, number, bytes));
+      size += bytes.length;
+      count(bytes.length);
+    });
+    await completeUpload(client, started, parts, size);
+  } catch (error) {
+    await abortUpload(await to.cleaner(), started).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Buffers of one part each; the last one is shorter. Parts double after each 2,500, so that 10,000 of them hold 600 GiB where the first
+ * have 16 MiB, and short streams need little memory.
+ */
+async function* chunksOf(stream: AsyncIterable<Uint8Array>, partSize: number): AsyncGenerator<Buffer, void, undefined> {
+  let pending: Uint8Array[] = [];
+  let held = 0;
+  let made = 0;
+  for await (const bytes of stream) {
+    let rest = bytes;
+    for (;;) {
+      const room = partSize * 2 ** Math.floor(made / 2_500) - held;
+      if (rest.length < room) break;
+      pending.push(rest.subarray(0, room));
+      rest = rest.subarray(room);
+      yield Buffer.concat(pending);
+      made += 1;
+      pending = [];
+      held = 0;
+    }
+    if (rest.length > 0) pending.push(rest);
+    held += rest.length;
+  }
+  if (held > 0) yield Buffer.concat(pending);
+}
+
+/** Copies within one server; the bytes do not come here. */
+export async function copyWithin(
+  source: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
+  to: Destination,
+): Promise<void> {
+  const { client, bucket, key, headers, slots, count } = to;
+  if (source.size <= copyLimit) {
+    await slots.run(async () => copyObject(client, source, { bucket, key }, headers));
+    count(source.size);
+    return;
+  }
+  await inParts(to, source.size, copiedPart, async (started, partNumber, start, end) =>
+    slots.run(async () => {
+      const part = await copyPart(client, started, partNumber, source, { start, end });
+      count(end - start);
+      return part;
+    }),
+  );
+}
+
+type MakePart = (upload: Upload, partNumber: number, start: number, end: number) => Promise<CompletedPart>;
+
+async function inParts(to: Destination, size: number, partSize: number, make: MakePart): Promise<void> {
+  const started = await createUpload(to.client, to.bucket, to.key, to.headers);
+  const parts: CompletedPart[] = [];
+  try {
+    await forEachAtOnce(partNumbers(size, partSize), to.parallel, async (partNumber) => {
+      const start = (partNumber - 1) * partSize;
+      parts[partNumber - 1] = await make(started, partNumber, start, Math.min(start + partSize, size));
+    });
+    await completeUpload(to.client, started, parts, size);
+  } catch (error) {
+    // The failure is what is reported; a server that is gone keeps the parts until its own clean-up.
+    await abortUpload(await to.cleaner(), started).catch(() => undefined);
+    throw error;
+  }
+}
+
+function* partNumbers(size: number, partSize: number): Generator<number, void, undefined> {
+  for (let number = 1; (number - 1) * partSize < size; number += 1) yield number;
+}

@@ -1,0 +1,72 @@
+import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../s3/buckets.ts';
+import { parseBucket } from '../../config/target.ts';
+
+/** `sse-s3 TARGET`, `sse-kms KEY TARGET`. */
+export async function setEncryption(context: Context, arguments_: readonly string[]): Promise<void> {
+  const [scheme = '', ...rest] = arguments_;
+  const { rule, argument } = parseRule(scheme, rest);
+  const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
+  await putBucketEncryption(await context.client(alias), bucket, rule);
+  context.output.message(`Auto encryption configuration has been set successfully for ${argument}`, {
+    op: 'set',
+    url: argument,
+    encryption: describe(rule),
+  });
+}
+
+export async function showEncryption(context: Context, argument: string): Promise<void> {
+  const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
+  const rule = await getBucketEncryption(await context.client(alias), bucket);
+  const fields = { op: 'info', url: argument };
+  const blocks = rule?.blocked?.includes('SSE-C') === true;
+  const also = blocks ? '; keys of clients (SSE-C) are blocked' : '';
+  const blocked = blocks ? { blocked: ['SSE-C'] } : {};
+  if (rule === undefined || rule.scheme === 'none') {
+    context.output.message(`Auto encryption is not enabled for ${argument}${also}`, { ...fields, ...blocked });
+    return;
+  }
+  const encryption = describe(rule);
+  const key = encryption.keyId === undefined ? '' : ` with KeyID: ${encryption.keyId}`;
+  const human = `Auto encryption '${encryption.algorithm}' is enabled${key}${also}`;
+  context.output.message(human, { ...fields, encryption, ...blocked });
+}
+
+export async function clearEncryption(context: Context, argument: string): Promise<void> {
+  const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
+  await deleteBucketEncryption(await context.client(alias), bucket);
+  context.output.message(`Auto encryption configuration has been cleared successfully for ${argument}`, {
+    op: 'clear',
+    url: argument,
+  });
+}
+
+/** A rule that sets a default. */
+type DefaultRule = Exclude<BucketEncryptionRule, { readonly scheme: 'none' }>;
+
+function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule; argument: string } {
+  const [first, second] = rest;
+  switch (scheme.toLowerCase()) {
+    case 'sse-s3':
+      if (first !== undefined && second === undefined) return { rule: { scheme: 'SSE-S3' }, argument: first };
+      throw new CliError('BadArgument', 'Write `encrypt set sse-s3 ALIAS/BUCKET`');
+    case 'sse-kms':
+      if (first !== undefined && second !== undefined && rest.length === 2) {
+        return { rule: { scheme: 'SSE-KMS', keyName: first }, argument: second };
+      }
+      throw new CliError('BadArgument', 'Write `encrypt set sse-kms KEY ALIAS/BUCKET`');
+    default:
+      throw new CliError('BadArgument', `Unknown encryption \`${scheme}\`: it is sse-s3 or sse-kms`);
+  }
+}
+
+function describe(rule: DefaultRule): { readonly algorithm: string; readonly keyId?: string } {
+  if (rule.scheme === 'SSE-S3') return { algorithm: 'sse-s3' };
+  return { algorithm: 'sse-kms', ...(rule.keyName === undefined ? {} : { keyId: rule.keyName }) };
+}
+
+function trimmed(argument: string): string {
+  return argument.replace(/\/+$/, '');
+}

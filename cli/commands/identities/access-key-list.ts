@@ -1,0 +1,145 @@
+import { adminOf } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
+import { printable, textTable } from '../../terminal/format.ts';
+import { shownExpiration } from './access-keys.ts';
+
+interface ListedKey {
+  readonly accessKey: string;
+  readonly parentUser?: string;
+  readonly accountStatus?: string;
+  readonly name?: string;
+  readonly expiration?: string | null;
+}
+
+interface KeysOfUser {
+  readonly serviceAccounts?: readonly ListedKey[] | null;
+  readonly stsKeys?: readonly ListedKey[] | null;
+}
+
+export interface ListKeysOptions {
+  readonly usersOnly?: boolean;
+  readonly tempOnly?: boolean;
+  readonly svcaccOnly?: boolean;
+  readonly self?: boolean;
+  readonly all?: boolean;
+}
+
+/** Access keys of either kind, by user: of those named, of everybody, or of the caller. */
+export async function listAccessKeys(
+  context: Context,
+  args: readonly string[],
+  options: ListKeysOptions,
+): Promise<void> {
+  const [alias = '', ...users] = args;
+  const admin = await adminOf(context, alias);
+  const query = { ...questionOf(users, options), users };
+  const found = await admin.openedJson<Record<string, KeysOfUser>>({
+    method: 'GET',
+    call: 'list-access-keys-bulk',
+    query,
+  });
+  print(context, alias, Object.entries(found), options);
+}
+
+/** The same of people of the directory, by DN. */
+export async function listDirectoryKeys(
+  context: Context,
+  [alias = '', ...people]: readonly string[],
+  options: ListKeysOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const found = await admin.openedJson<Record<string, KeysOfUser>>({
+    method: 'GET',
+    call: 'idp/ldap/list-access-keys-bulk',
+    query: { ...questionOf(people, options), userDNs: people },
+  });
+  print(context, alias, Object.entries(found), options);
+}
+
+interface ConfigurationKeys {
+  readonly configName?: string;
+  readonly users?: readonly (KeysOfUser & { readonly ID?: string; readonly readableName?: string })[] | null;
+}
+
+/** The same of people of OpenID providers, by the name that people know them by. */
+export async function listOpenIdKeys(
+  context: Context,
+  [alias = '', ...people]: readonly string[],
+  options: ListKeysOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const found = await admin.openedJson<readonly ConfigurationKeys[] | null>({
+    method: 'GET',
+    call: 'idp/openid/list-access-keys-bulk',
+    query: { ...questionOf(people, options), users: people, allConfigs: 'true' },
+  });
+  const entries = (found ?? []).flatMap(({ configName = '', users }) =>
+    (users ?? []).map((user) => [`${user.readableName || user.ID} (${configName})`, user] as const),
+  );
+  print(context, alias, entries, options);
+}
+
+function questionOf(users: readonly string[], options: ListKeysOptions) {
+  const kinds = [
+    ...(options.usersOnly ? ['users-only'] : []),
+    ...(options.tempOnly ? ['sts-only'] : []),
+    ...(options.svcaccOnly ? ['svcacc-only'] : []),
+  ];
+  if (kinds.length > 1) throw new CliError('BadArgument', 'Give one of --users-only, --temp-only and --svcacc-only');
+  if (options.self && (options.all || users.length > 0)) {
+    throw new CliError('BadArgument', 'Name users, or give one of --self and --all');
+  }
+  // As stock clients: without a word about whom, everybody.
+  const all = options.all === true || (users.length === 0 && options.self !== true);
+  return { listType: kinds[0] ?? 'all', ...(all ? { all: 'true' } : {}) };
+}
+
+function print(
+  context: Context,
+  alias: string,
+  found: readonly (readonly [string, KeysOfUser])[],
+  { usersOnly = false }: ListKeysOptions,
+): void {
+  const entries = found.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  context.output.list(
+    tableOf(entries, usersOnly) || `There are none. Make one: coffer admin accesskey create ${alias}`,
+    entries.map(([user, { serviceAccounts, stsKeys }]) => ({
+      user,
+      stsKeys: stsKeys ?? null,
+      svcaccs: serviceAccounts ?? null,
+    })),
+  );
+}
+
+function tableOf(entries: readonly (readonly [string, KeysOfUser])[], usersOnly: boolean): string {
+  if (usersOnly) return entries.map(([user]) => printable(user)).join('\n');
+  const rows = entries.flatMap(([user, { serviceAccounts, stsKeys }]) => [
+    ...(serviceAccounts ?? []).map((key) => rowOf(user, key, 'access key')),
+    ...(stsKeys ?? []).map((key) => rowOf(user, key, 'temporary')),
+  ]);
+  return rows.length === 0 ? '' : textTable(['USER', 'ACCESS KEY', 'KIND', 'STATUS', 'EXPIRES', 'NAME'], rows);
+}
+
+function rowOf(user: string, { accessKey, accountStatus = 'on', name, expiration }: ListedKey, kind: string): string[] {
+  return [user, accessKey, kind, accountStatus, shownExpiration(expiration), name ?? '-'];
+}
+
+/** Access keys of one user in the older form: `user svcacct list`. */
+export async function listServiceAccounts(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const { accounts } = await admin.openedJson<{ readonly accounts?: readonly ListedKey[] | null }>({
+    method: 'GET',
+    call: 'list-service-accounts',
+    query: { user },
+  });
+  const rows = (accounts ?? []).map((account) => rowOf(user ?? account.parentUser ?? '', account, 'access key'));
+  const human =
+    rows.length === 0
+      ? `There are none. Make one: coffer admin user svcacct add ${alias} ${user ?? 'USER'}`
+      : textTable(['USER', 'ACCESS KEY', 'KIND', 'STATUS', 'EXPIRES', 'NAME'], rows);
+  context.output.list(
+    human,
+    (accounts ?? []).map(({ accessKey, expiration }) => ({ accessKey, ...(expiration ? { expiration } : {}) })),
+  );
+}

@@ -1,0 +1,254 @@
+import { parseDuration, ValueError } from '../../../platform/settings/parse-value.ts';
+import { CliError } from '../../config/cli-error.ts';
+import { adminOf, type AdminClient } from '../admin-client.ts';
+import type { Context } from '../context.ts';
+import { once } from '../../s3/retry.ts';
+import { secrets } from '../../terminal/prompt.ts';
+import { textFields } from '../../terminal/format.ts';
+import { readPolicyFile } from './policies.ts';
+
+export interface ExpiryOptions {
+  /** `2030-01-31`, or with a time. */
+  readonly expiry?: string;
+  /** `24h`, `90d`. */
+  readonly expiryDuration?: string;
+}
+
+/** The end of a key as the admin API has it; undefined where none is asked for. Times without a zone are UTC. */
+export function expiration({ expiry, expiryDuration }: ExpiryOptions, now: Date): string | undefined {
+  if (expiry !== undefined && expiryDuration !== undefined) {
+    throw new CliError('BadArgument', 'Give either --expiry, a time, or --expiry-duration, not both');
+  }
+  const end = expiry === undefined ? after(expiryDuration, now) : timeOf(expiry);
+  return end?.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function after(duration: string | undefined, now: Date): Date | undefined {
+  if (duration === undefined) return undefined;
+  try {
+    return new Date(now.getTime() + parseDuration(duration));
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    throw new CliError('BadArgument', `Invalid --expiry-duration \`${duration}\`: ${error.message}`);
+  }
+}
+
+function timeOf(text: string): Date {
+  const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?))?(Z|[+-]\d\d:\d\d)?$/.exec(text);
+  const [, day = '', time = '00:00', zone = 'Z'] = form ?? [];
+  const date = new Date(`${day}T${time}${zone}`);
+  if (form !== null && !Number.isNaN(date.getTime())) return date;
+  throw new CliError('BadArgument', `Invalid --expiry \`${text}\`: write 2030-01-31, or 2030-01-31T08:00:00Z`);
+}
+
+export interface KeyOptions extends ExpiryOptions {
+  readonly accessKey?: string;
+  /** `-` asks for it. */
+  readonly secretKey?: string;
+  /** A file, `-` for standard input. */
+  readonly policy?: string;
+  readonly name?: string;
+  readonly description?: string;
+}
+
+interface NewCredentials {
+  readonly credentials?: {
+    readonly accessKey?: string;
+    readonly secretKey?: string;
+    readonly expiration?: string;
+  };
+}
+
+/** For whom: the caller where nobody is named. `call` is the one of the server for people of that kind. */
+export async function createAccessKey(
+  context: Context,
+  [alias = '', user]: readonly string[],
+  options: KeyOptions,
+  call: NewKey['call'] = 'add-service-account',
+): Promise<void> {
+  await makeAccessKey(context, await adminOf(context, alias), { call, user, options });
+}
+
+export interface NewKey {
+  readonly call: 'add-service-account' | 'idp/ldap/add-service-account';
+  readonly user?: string | undefined;
+  readonly options: KeyOptions;
+  /** The secret key, where it was asked for already. */
+  readonly asked?: string | undefined;
+}
+
+export async function makeAccessKey(context: Context, admin: AdminClient, key: NewKey): Promise<void> {
+  const { call, user, options, asked } = key;
+  const { accessKey, name, description } = options;
+  const secretKey = asked ?? (await givenSecret(context, options));
+  const end = expiration(options, new Date());
+  const policy = options.policy === undefined ? undefined : await readPolicy(context, options.policy);
+  const { credentials = {} } = await admin.openedJson<NewCredentials>({
+    method: 'PUT',
+    call,
+    body: { targetUser: user, accessKey, secretKey, policy, name, description, expiration: end },
+    sealed: true,
+    // Sent twice, it could make two.
+    retries: once,
+  });
+  context.output.message(
+    textFields({
+      'Access Key': credentials.accessKey,
+      'Secret Key': credentials.secretKey,
+      Expiration: shownExpiration(credentials.expiration),
+      Name: name,
+      Description: description,
+    }),
+    {
+      accessKey: credentials.accessKey,
+      secretKey: credentials.secretKey,
+      ...(user === undefined ? {} : { parentUser: user }),
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      accountStatus: 'enabled',
+      expiration: credentials.expiration,
+    },
+  );
+  if (secretKey === undefined) context.output.hint('\nKeep the secret key now: it is not shown again.');
+}
+
+interface KeyInfo {
+  readonly parentUser?: string;
+  readonly accountStatus?: string;
+  readonly impliedPolicy?: boolean;
+  /** JSON as text. */
+  readonly policy?: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly comment?: string;
+  readonly expiration?: string | null;
+  readonly userType?: string;
+  readonly userProvider?: string;
+}
+
+/** `policy`: its policy alone. */
+export async function showAccessKey(
+  context: Context,
+  [alias = '', ...keys]: readonly string[],
+  options: { readonly policy?: boolean },
+  call: 'info-access-key' | 'info-service-account' | 'temporary-account-info' = 'info-access-key',
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  // Without a name: the key of the alias itself.
+  for (const accessKey of keys.length === 0 ? [undefined] : keys) {
+    const info = await admin.openedJson<KeyInfo & { readonly AccessKey?: string }>({
+      method: 'GET',
+      call,
+      query: { accessKey },
+    });
+    const policy = policyOf(info);
+    const shown = accessKey ?? info.AccessKey ?? '';
+    const human = options.policy === true ? JSON.stringify(policy ?? {}, null, 2) : keyFields(shown, info, policy);
+    context.output.message(human, {
+      accessKey: shown,
+      ...info,
+      AccessKey: undefined,
+      ...(policy === undefined ? {} : { policy }),
+    });
+  }
+}
+
+function keyFields(accessKey: string, info: KeyInfo, policy: unknown): string {
+  const fields = textFields({
+    AccessKey: accessKey,
+    ParentUser: info.parentUser,
+    Status: info.accountStatus,
+    Type: info.userType,
+    Provider: info.userProvider,
+    Name: info.name,
+    Description: info.description ?? info.comment,
+    Policy:
+      info.impliedPolicy === false ? 'its own, besides what the owner may' : 'none of its own: what the owner may',
+    Expiration: shownExpiration(info.expiration),
+  });
+  const own = info.impliedPolicy === false && policy !== undefined;
+  return own ? `${fields}\n${JSON.stringify(policy, null, 2)}` : fields;
+}
+
+function policyOf({ policy }: KeyInfo): unknown {
+  if (policy === undefined || policy === '') return undefined;
+  try {
+    return JSON.parse(policy);
+  } catch {
+    return policy;
+  }
+}
+
+export async function editAccessKey(
+  context: Context,
+  [alias = '', accessKey = '']: readonly string[],
+  options: KeyOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const secretKey = await givenSecret(context, options);
+  const change = {
+    newPolicy: options.policy === undefined ? undefined : await readPolicy(context, options.policy),
+    newSecretKey: secretKey,
+    newName: options.name,
+    newDescription: options.description,
+    newExpiration: expiration(options, new Date()),
+  };
+  if (Object.values(change).every((value) => value === undefined)) {
+    throw new CliError(
+      'BadArgument',
+      `Say what shall change of \`${accessKey}\`: --name, --description, --policy, --secret-key -, --expiry or --expiry-duration`,
+    );
+  }
+  await update(admin, accessKey, change);
+  context.output.message(`Edited access key \`${accessKey}\` successfully.`, { accessKey });
+}
+
+export async function setKeyStatus(
+  context: Context,
+  [alias = '', accessKey = '']: readonly string[],
+  status: 'on' | 'off',
+): Promise<void> {
+  await update(await adminOf(context, alias), accessKey, { newStatus: status });
+  const done = status === 'on' ? 'Enabled' : 'Disabled';
+  context.output.message(`${done} access key \`${accessKey}\` successfully.`, {
+    accessKey,
+    accountStatus: status === 'on' ? 'enabled' : 'disabled',
+  });
+}
+
+async function update(admin: AdminClient, accessKey: string, change: object): Promise<void> {
+  await admin.send({
+    method: 'POST',
+    call: 'update-service-account',
+    query: { accessKey },
+    body: change,
+    sealed: true,
+  });
+}
+
+export async function removeAccessKey(
+  context: Context,
+  [alias = '', accessKey = '']: readonly string[],
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  await admin.send({ method: 'DELETE', call: 'delete-service-account', query: { accessKey } });
+  context.output.message(`Removed access key \`${accessKey}\` successfully.`, { accessKey });
+}
+
+/** Undefined where the server is to make one. */
+async function givenSecret(context: Context, { secretKey, accessKey }: KeyOptions): Promise<string | undefined> {
+  if (secretKey === undefined) return undefined;
+  const what = accessKey === undefined ? 'secret key' : `secret key of ${accessKey}`;
+  const [secret] = await secrets(context, [{ what, given: secretKey }]);
+  return secret;
+}
+
+async function readPolicy(context: Context, file: string): Promise<unknown> {
+  return JSON.parse(await readPolicyFile(context, file));
+}
+
+/** Servers write the beginning of time where there is no end. */
+export function shownExpiration(expiration: string | null | undefined): string {
+  const time = Date.parse(expiration ?? '');
+  return Number.isNaN(time) || time <= 0 ? 'never' : new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,175 @@
+import { type CommandGroup, administration } from '../command-group.ts';
+import { addKeyCommands, listOptions } from './access-key-commands.ts';
+import type { ClaimOptions } from './policy-attachments.ts';
+import type { IdpType, SaveIdpOptions } from './idp-configs.ts';
+import { addLdapCommands } from './ldap-commands.ts';
+
+/** What only OpenID providers have: a sign-in to walk, and claims. */
+function addOpenIdCommands(openid: CommandGroup): void {
+  addTest(openid);
+  addClaimPolicies(openid);
+  addOpenIdKeys(openid);
+}
+
+function addTest(openid: CommandGroup): void {
+  openid
+    .from(() => import('./sign-in-test.ts'))
+    .add('test <alias> [name]', {
+      description:
+        'walk the whole way of a sign-in, and say where it breaks: discovery, keys, client, token, claim, policies',
+      options: [
+        ['--token-file <file>', 'a token of the provider; `-` reads standard input'],
+        ['--user <name>', 'get a token by name and password, which is asked for'],
+        ['--device', 'get a token by a code that you enter in a browser'],
+      ],
+      examples: [
+        ['mine PRIMARY_IAM', 'as far as it goes without a person'],
+        'mine PRIMARY_IAM --device',
+        ['mine PRIMARY_IAM --user ann', 'asks for her password'],
+        'mine PRIMARY_IAM --token-file token.jwt',
+      ],
+      doing: 'test the provider',
+      run: (code) => code.testOpenId,
+    });
+  openid
+    .from(() => import('./revocation.ts'))
+    .add('check <alias> [person]', {
+      description: 'ask providers now whether people still exist; who is gone loses access at once',
+      examples: [['mine', 'everybody who has credentials'], 'mine ann'],
+      doing: 'check the people of',
+      run: (code) => code.checkPeople,
+    });
+}
+
+function addClaimPolicies(openid: CommandGroup): void {
+  const policy = openid
+    .group('policy', 'policies of everybody whose token has a claim')
+    .from(() => import('./policy-attachments.ts'));
+  for (const change of ['attach', 'detach'] as const) {
+    policy.add(`${change} <alias> <policies...>`, {
+      description: change === 'attach' ? 'give policies to a claim' : 'take policies from a claim',
+      options: [
+        ['--provider <name>', 'the configuration; the one without a name where it is left out'],
+        ['--claim <name>', 'the claim, or a path with / into claims'],
+        ['--value <value>', 'its value; * and ? stand for any characters'],
+      ],
+      examples: ["mine readonly --provider CLUSTER --claim sub --value 'system:serviceaccount:apps:*'"],
+      doing: `${change} the policy`,
+      run:
+        ({ changeClaimPolicies }) =>
+        (context, args, options: ClaimOptions) =>
+          changeClaimPolicies(context, args, options, change),
+    });
+  }
+  policy.add('list <alias>', {
+    alias: 'ls',
+    description: 'show which claims have which policies',
+    examples: ['mine'],
+    doing: 'list the policies of claims at',
+    run: (code) => code.listClaimPolicies,
+  });
+}
+
+function addOpenIdKeys(openid: CommandGroup): void {
+  const keys = openid.group('accesskey', 'access keys of people of OpenID providers');
+  keys
+    .from(() => import('./access-key-list.ts'))
+    .add('list <alias> [people...]', {
+      alias: 'ls',
+      description: 'show access keys and temporary credentials of people; without any those of everybody',
+      options: listOptions,
+      examples: ['mine ann'],
+      doing: 'list the access keys of',
+      run: (code) => code.listOpenIdKeys,
+    });
+  addKeyCommands(keys, 'openid');
+}
+
+/** Below 'admin', as the specification has them, and at the top, as stock clients do. */
+export function addIdpCommands(parent: CommandGroup): void {
+  const idp = parent.group('idp', administration.idp);
+  const openid = idp.group('openid', 'OpenID providers, and rights of their people');
+  addConfigurations(openid, 'openid');
+  addOpenIdCommands(openid);
+  const ldap = idp.group('ldap', 'the directory, and rights of its people');
+  addConfigurations(ldap, 'ldap');
+  addLdapCommands(ldap);
+}
+
+const settingsOf: Readonly<Record<IdpType, string>> = {
+  openid:
+    'config_url=https://idp.example.com/realms/main/.well-known/openid-configuration client_id=coffer client_secret=-',
+  ldap: 'server_addr=ldap.example.org:636 lookup_bind_dn=cn=reader,dc=example,dc=org lookup_bind_password=-',
+};
+
+function addConfigurations(group: CommandGroup, type: IdpType): void {
+  const configurations = group.from(() => import('./idp-configs.ts'));
+  // There is one directory, which has no name.
+  const [name, example] = type === 'openid' ? [' [name]', ' PRIMARY_IAM'] : ['', ''];
+  const what = type === 'openid' ? 'provider' : 'directory';
+  for (const [mode, description] of [
+    ['add', `configure a ${what}; the value - is asked for without echo`],
+    ['update', `change settings of a ${what}; those left out stay, empty ones go`],
+  ] as const) {
+    const values = mode === 'add' ? settingsOf[type] : type === 'openid' ? 'vendor=keycloak' : 'server_starttls=on';
+    configurations.add(
+      type === 'openid' ? `${mode} <alias> <nameOrSetting> [settings...]` : `${mode} <alias> <settings...>`,
+      {
+        description,
+        ...(type === 'openid' && {
+          options: [['--force', 'save what the provider refuses, or while it cannot be asked']] as const,
+        }),
+        examples: [
+          `mine${example} ${values}`,
+          { of: `admin config get mine identity_${type}`, remark: 'shows what is set' },
+          { of: `admin config set mine identity_${type}`, remark: 'shows what can be set' },
+        ],
+        doing: `${mode} the ${what} at`,
+        subject: 0,
+        run:
+          ({ saveIdp }) =>
+          (context, args, options: SaveIdpOptions) =>
+            saveIdp(context, args, type, { mode, ...options }),
+      },
+    );
+  }
+  configurations.add('list <alias>', {
+    alias: 'ls',
+    description: 'show what is configured',
+    examples: ['mine'],
+    doing: `list the ${type} configurations of`,
+    run:
+      ({ listIdps }) =>
+      (context, args) =>
+        listIdps(context, args, type),
+  });
+  configurations.add(`info <alias>${name}`, {
+    description: 'show the settings of a configuration, without secrets',
+    examples: [`mine${example}`],
+    doing: 'show the configuration',
+    run:
+      ({ showIdp }) =>
+      (context, args) =>
+        showIdp(context, args, type),
+  });
+  configurations.add(`remove <alias>${name}`, {
+    alias: 'rm',
+    description: 'remove a configuration',
+    examples: [`mine${example}`],
+    doing: 'remove the configuration',
+    run:
+      ({ removeIdp }) =>
+      (context, args) =>
+        removeIdp(context, args, type),
+  });
+  configurations.addSwitch({
+    args: `<alias>${name}`,
+    example: `mine${example}`,
+    what: 'the configuration',
+    verbs: { enable: 'switch a configuration on', disable: 'switch a configuration off' },
+    run:
+      ({ switchIdp }, verb) =>
+      (context, args) =>
+        switchIdp(context, args, type, verb === 'enable' ? 'on' : 'off'),
+  });
+}

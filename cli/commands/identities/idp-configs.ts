@@ -1,0 +1,138 @@
+import { adminOf, pathPart, type AdminRequest } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
+import { textFields, textTable } from '../../terminal/format.ts';
+import { keyValueText, printSaved } from '../admin/config.ts';
+
+export type IdpType = 'openid' | 'ldap';
+
+/** What servers call the configuration without a name. */
+const nameless = '_';
+
+interface ConfigSummary {
+  readonly type?: string;
+  readonly name?: string;
+  readonly enabled?: boolean;
+  readonly roleARN?: string;
+}
+
+interface ConfigDetails {
+  readonly type?: string;
+  readonly name?: string;
+  readonly info?: readonly ConfigEntry[] | null;
+}
+
+interface ConfigEntry {
+  readonly key: string;
+  readonly value: string;
+  /** From the environment, where it cannot be changed. */
+  readonly isEnv?: boolean;
+}
+
+export interface SaveIdpOptions {
+  /** Saves an OpenID provider that was not proven to work. */
+  readonly force?: true;
+}
+
+/** `ALIAS [NAME] key=value …`. */
+export async function saveIdp(
+  context: Context,
+  [alias = '', ...words]: readonly string[],
+  type: IdpType,
+  { mode, force }: SaveIdpOptions & { readonly mode: 'add' | 'update' },
+): Promise<void> {
+  const { name, settings } = nameAndSettings(words, type);
+  if (settings.length === 0) {
+    throw new CliError('BadArgument', `No settings are given; write for instance ${exampleSettings(type)}`);
+  }
+  const admin = await adminOf(context, alias);
+  const headers = await admin.send({
+    method: mode === 'add' ? 'PUT' : 'POST',
+    ...target(type, name),
+    ...(force === true && { query: { force: 'true' } }),
+    body: await keyValueText(context, settings),
+    sealed: true,
+  });
+  printSaved(context, alias, headers, { type, name });
+  if (type === 'openid') context.output.hint(`Try it: coffer idp openid test ${alias} ${name}`);
+}
+
+export async function listIdps(context: Context, [alias = '']: readonly string[], type: IdpType): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const list =
+    (await admin.openedJson<readonly ConfigSummary[] | null>({ method: 'GET', call: `idp-config/${type}` })) ?? [];
+  const human =
+    list.length === 0
+      ? `None is configured. Add one: coffer idp ${type} add ${alias}${type === 'openid' ? ' NAME' : ''} ${exampleSettings(type)}`
+      : textTable(
+          ['NAME', 'STATUS', 'ROLE ARN'],
+          list.map(({ name = '', enabled, roleARN = '' }) => [
+            shownName(name),
+            enabled === true ? 'enabled' : 'disabled',
+            roleARN || '-',
+          ]),
+        );
+  context.output.list(
+    human,
+    list.map((configuration) => ({ ...configuration })),
+  );
+}
+
+export async function showIdp(
+  context: Context,
+  [alias = '', name = nameless]: readonly string[],
+  type: IdpType,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const result = await admin.openedJson<ConfigDetails>({ method: 'GET', ...target(type, name) });
+  const entries = result.info ?? [];
+  const values = Object.fromEntries(
+    entries.map(({ key, value, isEnv }) => [key, isEnv === true ? `${value} (from the environment)` : value]),
+  );
+  context.output.message(textFields({ name: shownName(name), ...values }), { ...result });
+}
+
+export async function removeIdp(
+  context: Context,
+  [alias = '', name = nameless]: readonly string[],
+  type: IdpType,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const headers = await admin.send({ method: 'DELETE', ...target(type, name) });
+  printSaved(context, alias, headers, { type, name });
+}
+
+export async function switchIdp(
+  context: Context,
+  [alias = '', name = nameless]: readonly string[],
+  type: IdpType,
+  enable: 'on' | 'off',
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const body = `enable=${enable}`;
+  const headers = await admin.send({ method: 'POST', ...target(type, name), body, sealed: true });
+  printSaved(context, alias, headers, { type, name });
+}
+
+function target(type: IdpType, name: string): Pick<AdminRequest, 'call'> {
+  return { call: `idp-config/${type}/${pathPart(name)}` };
+}
+
+/** The first word is the name, unless it is a setting already. */
+function nameAndSettings(words: readonly string[], type: IdpType) {
+  const [first = '', ...rest] = words;
+  if (first === '' || first.includes('=')) return { name: nameless, settings: words };
+  if (type === 'ldap')
+    throw new CliError('BadArgument', `There is one directory, without a name: leave \`${first}\` out`);
+  return { name: first, settings: rest };
+}
+
+function shownName(name: string): string {
+  return name === nameless || name === '' ? '(default)' : name;
+}
+
+function exampleSettings(type: IdpType): string {
+  return type === 'openid'
+    ? 'config_url=https://idp.example.com/.well-known/openid-configuration client_id=coffer client_secret=-'
+    : 'server_addr=ldap.example.org:636 lookup_bind_dn=cn=reader,dc=example,dc=org lookup_bind_password=-';
+}

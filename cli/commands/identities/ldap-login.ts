@@ -1,0 +1,65 @@
+import { readXml } from '../../../protocol/s3/xml-reader.ts';
+import { CliError } from '../../config/cli-error.ts';
+import { checkUrl, type Alias, findAlias } from '../../config/aliases.ts';
+import type { Context } from '../context.ts';
+import { once } from '../../s3/retry.ts';
+import { ask } from '../../terminal/prompt.ts';
+import { AdminClient } from '../admin-client.ts';
+import { type KeyOptions, makeAccessKey } from './access-keys.ts';
+
+/** The shortest that servers give: the credentials of the login make the key, and nothing else. Seconds. */
+const loginDuration = '900';
+
+/** Makes an access key for somebody of the directory, by their name and password, which are asked for: no alias is needed. */
+export async function createKeyWithLogin(
+  context: Context,
+  [server = '']: readonly string[],
+  options: KeyOptions,
+): Promise<void> {
+  const url = server.includes('://') ? checkUrl(server) : findAlias(await context.aliases(), server).url;
+  // All at once: from a pipe each is a line of the same text.
+  const questions = [
+    { text: 'Enter LDAP Username: ', secret: false },
+    { text: 'Enter LDAP Password: ', secret: true },
+    ...(options.secretKey === '-' ? [{ text: 'Enter the secret key of the access key: ', secret: true }] : []),
+  ];
+  const [name = '', password = '', secretKey] = await ask(context.io, questions);
+  if (name === '' || password === '') {
+    throw new CliError('BadArgument', 'A login needs a name and a password: type them when asked, or send two lines');
+  }
+  if (secretKey === '') throw new CliError('BadArgument', 'The secret key is missing: it is a line after the password');
+  const alias = await login(context, url, name, password);
+  const admin = new AdminClient(await context.client(alias));
+  await makeAccessKey(context, admin, { call: 'idp/ldap/add-service-account', options, asked: secretKey });
+}
+
+/** Temporary credentials of the person. The password is in the body alone, which no trace shows. */
+async function login(context: Context, url: string, name: string, password: string): Promise<Alias> {
+  const anonymous: Alias = { url, accessKey: '', secretKey: '', api: 'S3v4', path: 'auto' };
+  const form = new URLSearchParams({
+    Action: 'AssumeRoleWithLDAPIdentity',
+    Version: '2011-06-15',
+    LDAPUsername: name,
+    LDAPPassword: password,
+    DurationSeconds: loginDuration,
+  });
+  const client = await context.client(anonymous);
+  const { text } = await client.text({
+    method: 'POST',
+    path: '/',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: Buffer.from(form.toString()),
+    retries: once,
+  });
+  const { accessKey, secretKey, sessionToken } = credentialsIn(text);
+  return { ...anonymous, accessKey, secretKey, sessionToken };
+}
+
+function credentialsIn(xml: string) {
+  const root = readXml(xml, { maxBytes: 1_048_576, root: 'AssumeRoleWithLDAPIdentityResponse' });
+  const credentials = root.children
+    .find(({ name }) => name === 'AssumeRoleWithLDAPIdentityResult')
+    ?.children.find(({ name }) => name === 'Credentials');
+  const of = (field: string) => credentials?.children.find(({ name }) => name === field)?.text ?? '';
+  return { accessKey: of('AccessKeyId'), secretKey: of('SecretAccessKey'), sessionToken: of('SessionToken') };
+}

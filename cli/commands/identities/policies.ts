@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { CliError } from '../../config/cli-error.ts';
+import { adminOf } from '../admin-client.ts';
+import type { Context } from '../context.ts';
+import { printable, textFields } from '../../terminal/format.ts';
+import { readAll } from '../../terminal/io.ts';
+
+interface PolicyInfo {
+  readonly PolicyName?: string;
+  readonly Policy?: unknown;
+  readonly CreateDate?: string;
+  readonly UpdateDate?: string;
+}
+
+/** A policy from a file, `-` for standard input. */
+export async function createPolicy(
+  context: Context,
+  [alias = '', name = '', file = '']: readonly string[],
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const body = await readPolicyFile(context, file);
+  await admin.send({ method: 'PUT', call: 'add-canned-policy', query: { name }, body });
+  context.output.message(`Created policy \`${name}\` successfully.`, { policy: name });
+  context.output.hint(`Give it to somebody: coffer admin policy attach ${alias} ${name} --user NAME`);
+}
+
+export async function removePolicy(context: Context, [alias = '', name = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  await admin.send({ method: 'DELETE', call: 'remove-canned-policy', query: { name } });
+  context.output.message(`Removed policy \`${name}\` successfully.`, { policy: name });
+}
+
+export async function listPolicies(context: Context, [alias = '']: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const policies = await admin.json<Record<string, unknown>>({ method: 'GET', call: 'list-canned-policies' });
+  const names = Object.keys(policies).toSorted();
+  context.output.list(
+    names.map(printable).join('\n'),
+    names.map((policy) => ({ policy })),
+  );
+}
+
+export async function showPolicy(
+  context: Context,
+  [alias = '', name = '']: readonly string[],
+  options: { readonly policyFile?: string },
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const policyInfo = await admin.json<PolicyInfo>({
+    method: 'GET',
+    call: 'info-canned-policy',
+    query: { name, v: '2' },
+  });
+  const document = JSON.stringify(policyInfo.Policy, null, 2);
+  if (options.policyFile !== undefined) await writeFile(options.policyFile, `${document}\n`);
+  const head = textFields({ Policy: name, Created: policyInfo.CreateDate, Changed: policyInfo.UpdateDate });
+  const human = options.policyFile === undefined ? `${head}\n${document}` : `${head}\nWritten to ${options.policyFile}`;
+  context.output.message(human, { policy: name, policyInfo });
+}
+
+export async function readPolicyFile(context: Context, path: string): Promise<string> {
+  const text = path === '-' ? await readAll(context.io) : await readFile(path, 'utf8').catch(unreadable(path));
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const named = path === '-' ? 'What came on standard input' : `\`${path}\``;
+    throw new CliError('BadArgument', `${named} is no policy: it is no JSON`, { cause: error });
+  }
+  return text;
+}
+
+function unreadable(path: string) {
+  return (error: unknown): never => {
+    throw new CliError('BadArgument', `The policy file \`${path}\` cannot be read`, { cause: error });
+  };
+}
+
+export interface ExplainOptions {
+  /** `aws:SourceIp=192.0.2.7`; a key given twice has two values. */
+  readonly context?: readonly string[];
+}
+
+interface Explanation {
+  readonly decision?: unknown;
+  readonly text?: string;
+}
+
+/** Whether a user or access key may do something, and which statement of which policy says so. */
+export async function explainPolicy(
+  context: Context,
+  [alias = '', user = '', action = '', resource = '']: readonly string[],
+  options: ExplainOptions,
+): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const explanation = await admin.json<Explanation>({
+    method: 'POST',
+    api: 'coffer',
+    call: 'explain',
+    body: { user, action, resource: withoutArn(resource), context: conditionKeys(options.context ?? []) },
+  });
+  const { text = '', ...fields } = explanation;
+  context.output.message(text.split('\n').map(printable).join('\n').trimEnd(), { ...fields, text });
+}
+
+/** `arn:aws:s3:::bucket/key`, `bucket/key` and `ALIAS`-less paths name the same. */
+function withoutArn(resource: string): string {
+  return resource.replace(/^arn:aws:s3:::/, '');
+}
+
+function conditionKeys(words: readonly string[]): Record<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const word of words) {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (key === undefined || value === undefined) {
+      throw new CliError(
+        'BadArgument',
+        `Invalid --context \`${word}\`: write KEY=VALUE, such as aws:SourceIp=192.0.2.7`,
+      );
+    }
+    found.set(key, [...(found.get(key) ?? []), value]);
+  }
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,83 @@
+import { adminOf } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import type { Context } from '../context.ts';
+import { textTable } from '../../terminal/format.ts';
+
+/** Who knows the people: this server, OpenID providers, a directory. */
+export type Provider = 'builtin' | 'openid' | 'ldap';
+
+export interface RevokeOptions {
+  /** All of the user's. */
+  readonly all?: boolean;
+  /** Of the caller. */
+  readonly self?: boolean;
+  /** Only those that were made with this label. */
+  readonly tokenType?: string;
+}
+
+/** Ends temporary credentials of a user, or of the caller. */
+export async function revokeTokens(
+  context: Context,
+  [alias = '', user]: readonly string[],
+  options: RevokeOptions,
+  provider: Provider,
+): Promise<void> {
+  const { all, self, tokenType } = options;
+  if ((user === undefined) !== (self === true)) {
+    throw new CliError('BadArgument', 'Say whose temporary credentials end: name a user, or give --self');
+  }
+  if ((all === true) === (tokenType !== undefined)) {
+    throw new CliError('BadArgument', 'Say which of them end: --all, or --token-type LABEL');
+  }
+  const admin = await adminOf(context, alias);
+  await admin.send({
+    method: 'POST',
+    call: `revoke-tokens/${provider}`,
+    query: { user, ...(all ? { fullRevoke: 'true' } : { tokenRevokeType: tokenType }) },
+  });
+  const whose = user === undefined ? 'your own' : `those of \`${user}\``;
+  const which = tokenType === undefined ? 'all' : `with the label \`${tokenType}\``;
+  context.output.message(`Ended temporary credentials: ${whose}, ${which}.`, {
+    ...(user === undefined ? {} : { user }),
+    ...(tokenType === undefined ? {} : { tokenRevokeType: tokenType }),
+    ...(all ? { fullRevoke: true } : {}),
+  });
+}
+
+interface Report {
+  readonly checked?: number;
+  readonly active?: number;
+  readonly cutOff?: readonly {
+    readonly provider: string;
+    readonly name: string;
+    readonly reason: string;
+    readonly temporaryCredentials: number;
+    readonly serviceAccounts: readonly string[];
+  }[];
+  readonly unreachable?: readonly { readonly provider: string; readonly people: number; readonly reason: string }[];
+}
+
+/** Has the server ask its providers now whether people who have credentials still exist. */
+export async function checkPeople(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const report = await admin.slow<Report>({ method: 'POST', api: 'coffer', call: 'identity-check', query: { user } });
+  const { checked = 0, active = 0, cutOff = [], unreachable = [] } = report;
+  const lost = textTable(
+    ['PERSON', 'PROVIDER', 'WHY', 'TEMPORARY', 'ACCESS KEYS'],
+    cutOff.map(({ name, provider, reason, temporaryCredentials, serviceAccounts }) => [
+      name,
+      provider,
+      reason,
+      String(temporaryCredentials),
+      serviceAccounts.join(', ') || '-',
+    ]),
+  );
+  context.output.message(
+    [
+      `Asked about ${checked}: ${active} active, ${cutOff.length} lost their access.`,
+      ...(cutOff.length === 0 ? [] : [lost]),
+      ...unreachable.map(({ provider, people, reason }) => `Nothing is known of ${people} at ${provider}: ${reason}`),
+    ].join('\n'),
+    { ...report },
+  );
+}

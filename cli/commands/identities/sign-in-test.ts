@@ -1,0 +1,141 @@
+import type { Context } from '../context.ts';
+import { printable } from '../../terminal/format.ts';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminOf, pathPart, type AdminClient } from '../admin-client.ts';
+import { CliError } from '../../config/cli-error.ts';
+import { readAll } from '../../terminal/io.ts';
+import { secret } from '../../terminal/prompt.ts';
+
+/** How far a sign-in gets that was tried at the server. */
+export interface SignInStep {
+  readonly step: string;
+  readonly outcome: 'ok' | 'failed' | 'unclear' | 'skipped';
+  readonly message: string;
+}
+
+const marks: Readonly<Record<SignInStep['outcome'], string>> = { ok: '✔', failed: '✘', unclear: '?', skipped: '-' };
+
+export function printSteps({ output }: Context, provider: string, steps: readonly SignInStep[]): void {
+  const width = Math.max(12, ...steps.map(({ step }) => step.length));
+  const lines = steps.map(
+    ({ step, outcome, message }) => `${marks[outcome]} ${printable(step).padEnd(width)} ${printable(message)}`,
+  );
+  output.list(
+    lines.join('\n'),
+    steps.map((step) => ({ provider, ...step })),
+  );
+}
+
+export function hasFailed(steps: readonly SignInStep[]): boolean {
+  return steps.some(({ outcome }) => outcome === 'failed');
+}
+
+export interface SignInOptions {
+  readonly tokenFile?: string;
+  readonly user?: string;
+  readonly device?: boolean;
+}
+
+interface Answer {
+  readonly steps?: readonly SignInStep[];
+  /** Nobody has entered the code yet. */
+  readonly pending?: { readonly slower: boolean };
+  readonly device?: DeviceLogin;
+}
+
+/** Seconds. */
+interface DeviceLogin {
+  readonly userCode: string;
+  readonly verificationUri: string;
+  readonly verificationUriComplete?: string;
+  readonly deviceCode: string;
+  readonly interval: number;
+  readonly expiresIn: number;
+}
+
+/** Walks the way of a sign-in on the server, and shows each step. Exits with 1 where one failed. */
+export async function testOpenId(
+  context: Context,
+  [alias = '', name = '_']: readonly string[],
+  options: SignInOptions,
+): Promise<void> {
+  const ways = [options.tokenFile, options.user, options.device].filter((way) => way !== undefined);
+  if (ways.length > 1) throw new CliError('BadArgument', 'Give one of --token-file, --user and --device');
+  const admin = await adminOf(context, alias);
+  const proof = await proofOf(context, options);
+  const ask = (body: object) => question(admin, name, body);
+  const steps: SignInStep[] = [...((await ask(proof)).steps ?? [])];
+  printSteps(context, name, steps);
+  if (options.device === true && !hasFailed(steps)) {
+    const walked = await byDevice(context, ask);
+    printSteps(context, name, walked);
+    steps.push(...walked);
+  }
+  if (hasFailed(steps)) {
+    throw new CliError('Reported', `The provider ${name} cannot be used as it is`);
+  }
+  if (ways.length === 0) {
+    context.output.hint(`\nSo far nobody signed in. Go on with a person: --device, --user NAME or --token-file FILE`);
+  }
+}
+
+async function question(admin: AdminClient, name: string, body: object): Promise<Answer> {
+  return admin.openedJson<Answer>({
+    method: 'POST',
+    api: 'coffer',
+    call: `openid-test/${pathPart(name)}`,
+    body,
+    sealed: true,
+  });
+}
+
+async function proofOf(context: Context, { tokenFile, user }: SignInOptions): Promise<object> {
+  if (user !== undefined) return { user, password: await secret(context, `password of ${user}`, undefined) };
+  if (tokenFile === undefined) return {};
+  const token = tokenFile === '-' ? await readAll(context.io) : await readFile(tokenFile, 'utf8');
+  if (token.trim() === '') throw new CliError('BadArgument', `There is no token in \`${tokenFile}\``);
+  return { token: token.trim() };
+}
+
+/** Shows the code, and asks until the person has entered it, or it ends. */
+async function byDevice(context: Context, ask: (body: object) => Promise<Answer>): Promise<readonly SignInStep[]> {
+  const { device } = await ask({ device: true });
+  if (device === undefined) throw new CliError('Failed', 'The server began no login by a code');
+  const { userCode, verificationUri, verificationUriComplete = verificationUri, deviceCode, expiresIn } = device;
+  context.output.message(`\nOpen ${printable(verificationUriComplete)}\nand enter the code ${printable(userCode)}\n`, {
+    verificationUri,
+    verificationUriComplete,
+    userCode,
+    expiresIn,
+  });
+  const deadline = performance.now() + expiresIn * 1_000;
+  let interval = device.interval;
+  while (performance.now() < deadline) {
+    await sleep(interval * 1_000, undefined, { signal: context.signal });
+    const answer = await ask({ deviceCode });
+    if (answer.pending === undefined) return answer.steps ?? [];
+    // As RFC 8628 (3.5) wants it.
+    if (answer.pending.slower) interval += 5;
+  }
+  throw new CliError('Failed', `Nobody entered the code within ${expiresIn} seconds; begin again`);
+}
+
+/** Walks the way of a sign-in at the directory on the server, without a password, and shows each step. Exits with 1 where one failed. */
+export async function testLdap(context: Context, [alias = '', person]: readonly string[]): Promise<void> {
+  const admin = await adminOf(context, alias);
+  const { steps } = await admin.openedJson<{ readonly steps: readonly SignInStep[] }>({
+    method: 'POST',
+    api: 'coffer',
+    call: 'ldap-test',
+    body: person === undefined ? {} : { person },
+    sealed: true,
+  });
+  printSteps(context, 'ldap', steps);
+  if (hasFailed(steps)) {
+    const what = person === undefined ? 'The directory cannot be used as it is' : `${person} cannot sign in as it is`;
+    throw new CliError('Reported', what);
+  }
+  if (person === undefined)
+    context.output.hint('\nSo far nobody was looked for. Go on with a person: their name or DN');
+}

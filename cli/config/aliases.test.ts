@@ -1,0 +1,127 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  checkAliasName,
+  checkKeys,
+  checkUrl,
+  type Alias,
+  configFolder,
+  findAlias,
+  knownAliases,
+  readAliases,
+  writeAliases,
+  aliasFromEnvironment,
+} from './aliases.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-config-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const alias: Alias = { url: 'https://s3.example:9000', accessKey: 'ak', secretKey: 'sk', api: 'S3v4', path: 'auto' };
+
+describe('config.json', () => {
+  it('is only for its owner, and in version 10', async () => {
+    const inner = join(folder, 'new');
+    await writeAliases(inner, new Map([['a', alias]]));
+    expect((await stat(inner)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(inner, 'config.json'))).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(join(inner, 'config.json'), 'utf8'))).toEqual({
+      version: '10',
+      aliases: { a: alias },
+    });
+  });
+
+  it('reads what it wrote', async () => {
+    await writeAliases(folder, new Map([['a', { ...alias, sessionToken: 't', path: 'off' }]]));
+    expect(await readAliases(folder)).toEqual(new Map([['a', { ...alias, sessionToken: 't', path: 'off' }]]));
+  });
+
+  it('has the alias local while there is no file', async () => {
+    expect([...(await readAliases(folder)).keys()]).toEqual(['local']);
+  });
+
+  it.each([
+    ['{', 'not valid JSON'],
+    ['{"version":"9","aliases":{}}', 'has the version "9"'],
+    ['[]', 'has the version undefined'],
+    ['{"version":"10","aliases":{"a":{"url":7}}}', 'the field "url" of the alias `a`'],
+  ])('that holds %s is refused', async (text, message) => {
+    await writeFile(join(folder, 'config.json'), text);
+    await expect(readAliases(folder)).rejects.toThrow(message);
+  });
+});
+
+describe('the environment', () => {
+  it.each<[string, Partial<Alias>]>([
+    ['http://ak:sk@h:9000', { url: 'http://h:9000', accessKey: 'ak', secretKey: 'sk' }],
+    ['https://ak:sk:token@h', { url: 'https://h', sessionToken: 'token' }],
+    ['http://h', { accessKey: '', secretKey: '' }],
+    ['http://ak:s@k@h', { secretKey: 's@k' }],
+    ['http://ak:s%k@h', { secretKey: 's%k' }],
+    ['http://ak:s%3Ak%40@h', { secretKey: 's:k@' }],
+    ['http://ak:sk@h/', { url: 'http://h' }],
+  ])('%s defines an alias', (value, expected) => {
+    expect(aliasFromEnvironment('a', { MC_HOST_a: value })).toMatchObject(expected);
+  });
+
+  it.each(['h:9000', 'ftp://ak:sk@h', 'http://a:b:c:d@h', 'http://ak:%3A%zz@h'])(
+    '%s is refused without showing it',
+    (value) => {
+      const read = () => aliasFromEnvironment('a', { COFFER_HOST_a: value });
+      expect(read).toThrow('COFFER_HOST_a');
+      expect(read).not.toThrow(value);
+    },
+  );
+
+  it('wins over the file', async () => {
+    await writeAliases(folder, new Map([['a', alias]]));
+    const env = { COFFER_HOST_a: 'http://x:y@one', MC_HOST_a: 'http://x:y@two', MC_HOST_b: 'http://x:y@three' };
+    const urls = [...(await knownAliases(folder, env))].map(([name, { url }]) => [name, url]);
+    expect(urls).toEqual([
+      ['a', 'http://one'],
+      ['b', 'http://three'],
+    ]);
+  });
+
+  it('names the folder, unless the option does', () => {
+    expect(configFolder('/o', { COFFER_CONFIG_DIR: '/c', MC_CONFIG_DIR: '/m' })).toBe('/o');
+    expect(configFolder(undefined, { COFFER_CONFIG_DIR: '/c', MC_CONFIG_DIR: '/m' })).toBe('/c');
+    expect(configFolder(undefined, { MC_CONFIG_DIR: '/m' })).toBe('/m');
+    expect(configFolder(undefined, {})).toMatch(/\.coffer$/);
+  });
+});
+
+describe('what a person gives', () => {
+  it.each(['1a', 'a.b', '', 'a/b', '-a'])('"%s" is no name, and the rule is shown', (name) => {
+    expect(() => checkAliasName(name)).toThrow('begins with a letter');
+  });
+
+  it.each(['a', 'my-alias_1'])('"%s" is a name', (name) => {
+    checkAliasName(name);
+  });
+
+  it.each(['h:9000', 'ftp://h', 'http://h/path', 'http://u:p@h', 'http://h?x'])('%s is no URL of a server', (url) => {
+    expect(() => checkUrl(url)).toThrow('Invalid URL');
+  });
+
+  it('a URL loses its slash', () => {
+    expect(checkUrl('http://h:9000/')).toBe('http://h:9000');
+  });
+
+  it('keys are long enough, or both empty', () => {
+    checkKeys('', '');
+    expect(() => checkKeys('ab', 'long-enough')).toThrow('at least 3');
+    expect(() => checkKeys('abc', 'secret-')).toThrow('at least 8');
+    expect(() => checkKeys('abc', 'secret-')).not.toThrow('secret-');
+  });
+
+  it('an alias that is unknown is answered with those that are', () => {
+    expect(() => findAlias(new Map([['a', alias]]), 'b')).toThrow('known are `a`');
+  });
+});

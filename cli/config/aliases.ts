@@ -1,0 +1,200 @@
+import { CliError } from './cli-error.ts';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../../platform/atomic-file.ts';
+import { homedir } from 'node:os';
+
+/** A host with its credentials, as it stands in config.json. Empty keys mean anonymous. */
+export interface Alias {
+  readonly url: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly sessionToken?: string;
+  readonly api: 'S3v4';
+  /** Whether buckets are named in the path: `auto` decides by the host. */
+  readonly path: 'auto' | 'on' | 'off';
+}
+
+/** @throws CliError BadAlias that shows the rule */
+export function checkAliasName(name: string): void {
+  if (/^[a-zA-Z][a-zA-Z0-9-_]*$/.test(name)) return;
+  throw new CliError(
+    'BadAlias',
+    `Invalid alias \`${name}\`: an alias begins with a letter, and holds letters, digits, hyphens and underscores only`,
+  );
+}
+
+/** The scheme and host of an endpoint, without a slash at its end. */
+export function checkUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new CliError('BadArgument', `Invalid URL \`${text}\`: write http://HOST:PORT or https://HOST:PORT`);
+  }
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new CliError('BadArgument', `Invalid URL \`${url.protocol}//${url.host}…\`: give only scheme, host and port`);
+  }
+  return `${url.protocol}//${url.host}`;
+}
+
+export function checkKeys(accessKey: string, secretKey: string): void {
+  if (accessKey === '' && secretKey === '') return;
+  if (accessKey.length < 3) {
+    throw new CliError('BadArgument', `Invalid access key \`${accessKey}\`: it needs at least 3 characters`);
+  }
+  if (secretKey.length < 8) throw new CliError('BadArgument', 'Invalid secret key: it needs at least 8 characters');
+}
+
+const version = '10';
+
+/** What a fresh installation knows: the server of this machine, without keys. */
+const defaults: Readonly<Record<string, Alias>> = {
+  local: { url: 'http://localhost:9000', accessKey: '', secretKey: '', api: 'S3v4', path: 'auto' },
+};
+
+/** The aliases of config.json by name; the defaults when there is no such file yet. */
+export async function readAliases(folder: string): Promise<Map<string, Alias>> {
+  const path = join(folder, 'config.json');
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map(Object.entries(defaults));
+    throw new CliError('BadConfig', `Unable to read \`${path}\``, { cause: error });
+  }
+  return new Map(Object.entries(parse(text, path)).map(([name, alias]) => [name, readAlias(name, alias, path)]));
+}
+
+/** Replaces config.json, in a folder that only its owner may enter. */
+export async function writeAliases(folder: string, aliases: ReadonlyMap<string, Alias>): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+    const text = `${JSON.stringify({ version, aliases: Object.fromEntries(aliases) }, undefined, 2)}\n`;
+    await writeFileAtomically(join(folder, 'config.json'), text, { mode: 0o600 });
+  } catch (error) {
+    throw new CliError('BadConfig', `Unable to write \`${join(folder, 'config.json')}\``, { cause: error });
+  }
+}
+
+function parse(text: string, path: string): Record<string, unknown> {
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch (error) {
+    throw new CliError('BadConfig', `\`${path}\` is not valid JSON`, { cause: error });
+  }
+  const found = isRecord(config) ? config['version'] : undefined;
+  if (found !== version) {
+    throw new CliError(
+      'BadConfig',
+      `\`${path}\` has the version ${JSON.stringify(found)}; this client reads "${version}"`,
+    );
+  }
+  const aliases = isRecord(config) ? config['aliases'] : undefined;
+  return isRecord(aliases) ? aliases : {};
+}
+
+function readAlias(name: string, alias: unknown, path: string): Alias {
+  const fields = isRecord(alias) ? alias : {};
+  const text = (field: string): string => {
+    const value = fields[field] ?? '';
+    if (typeof value === 'string') return value;
+    throw new CliError('BadConfig', `\`${path}\`: the field "${field}" of the alias \`${name}\` must be a string`);
+  };
+  const sessionToken = text('sessionToken');
+  const way = text('path');
+  return {
+    url: text('url'),
+    accessKey: text('accessKey'),
+    secretKey: text('secretKey'),
+    ...(sessionToken === '' ? {} : { sessionToken }),
+    api: 'S3v4',
+    // `dns` is the older name of `off`.
+    path: way === 'on' ? 'on' : way === 'off' || way === 'dns' ? 'off' : 'auto',
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const prefixes = ['COFFER_HOST_', 'MC_HOST_'];
+
+/** The alias that the environment defines by `COFFER_HOST_<alias>` or `MC_HOST_<alias>`, if it does. */
+export function aliasFromEnvironment(name: string, env: NodeJS.ProcessEnv): Alias | undefined {
+  for (const prefix of prefixes) {
+    const value = env[`${prefix}${name}`];
+    if (value !== undefined && value !== '') return parseHostVariable(`${prefix}${name}`, value);
+  }
+  return undefined;
+}
+
+function aliasesFromEnvironment(env: NodeJS.ProcessEnv): Map<string, Alias> {
+  const aliases = new Map<string, Alias>();
+  for (const prefix of prefixes) {
+    for (const [variable, value] of Object.entries(env)) {
+      const name = variable.slice(prefix.length);
+      if (!variable.startsWith(prefix) || value === undefined || value === '' || aliases.has(name)) continue;
+      aliases.set(name, parseHostVariable(variable, value));
+    }
+  }
+  return aliases;
+}
+
+/**
+ * `http(s)://ACCESS_KEY:SECRET_KEY[:TOKEN]@HOST`. Keys are taken as they are, as other clients do, unless they hold an escape
+ * that such a value needs (`%3A`, `%40`, `%2F`, `%25`): then all of them are percent-decoded.
+ */
+function parseHostVariable(variable: string, value: string): Alias {
+  const match = /^(https?:\/\/)(?:(.*)@)?([^@/]+)\/?$/i.exec(value);
+  const [, scheme, keys = '', host] = match ?? [];
+  if (scheme === undefined || host === undefined) throw malformed(variable);
+  const encoded = /%(3A|40|2F|25)/i.test(keys);
+  const parts = keys.split(':').map((part) => (encoded ? decode(part, variable) : part));
+  const [accessKey = '', secretKey = '', sessionToken, ...more] = parts;
+  if (more.length > 0) throw malformed(variable);
+  return {
+    url: checkUrl(`${scheme}${host}`),
+    accessKey,
+    secretKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    api: 'S3v4',
+    path: 'auto',
+  };
+}
+
+function decode(part: string, variable: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw malformed(variable);
+  }
+}
+
+/** Says nothing of the value, which holds a secret. */
+function malformed(variable: string): CliError {
+  return new CliError(
+    'BadAlias',
+    `Invalid value of ${variable}: write http(s)://ACCESS_KEY:SECRET_KEY[:TOKEN]@HOST, with ":", "@" and "/" in keys percent-encoded`,
+  );
+}
+
+/** The folder of config.json: the option, else the environment, else `~/.coffer`. */
+export function configFolder(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  return option || env['COFFER_CONFIG_DIR'] || env['MC_CONFIG_DIR'] || join(homedir(), '.coffer');
+}
+
+/** Every alias known; those of the environment win over those of the file. */
+export async function knownAliases(folder: string, env: NodeJS.ProcessEnv): Promise<Map<string, Alias>> {
+  return new Map([...(await readAliases(folder)), ...aliasesFromEnvironment(env)]);
+}
+
+export function findAlias(aliases: ReadonlyMap<string, Alias>, name: string): Alias {
+  const alias = aliases.get(name);
+  if (alias !== undefined) return alias;
+  throw new CliError(
+    'NoSuchAlias',
+    `No such alias \`${name}\`: known are ${[...aliases.keys()].map((known) => `\`${known}\``).join(', ') || 'none'}; ` +
+      'add one with `coffer alias set ALIAS URL`',
+  );
+}
