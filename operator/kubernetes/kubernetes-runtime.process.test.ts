@@ -83,7 +83,7 @@ afterEach(async () => {
 });
 
 const secrets = (password = 'a', certificate = 'c'): ReadonlyMap<string, Secret> =>
-  new Map([
+  new Map<string, Secret>([
     ['root', { name: 'root', data: { rootPassword: password } }],
     ['tls', { name: 'tls', data: { 'tls.crt': certificate } }],
   ]);

@@ -89,7 +89,7 @@ export class AcceptedProviders {
 
 function parseAcceptance(text: string): Acceptance | undefined {
   try {
-    return schema.parse(JSON.parse(text)) as Acceptance;
+    return schema.parse(JSON.parse(text));
   } catch {
     return undefined;
   }

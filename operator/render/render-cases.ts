@@ -54,7 +54,7 @@ export function context(more: Readonly<Record<string, Secret['data']>> = {}): Re
   };
   return {
     secrets: new Map(Object.entries(secrets).map(([name, data]) => [name, { name, data }])),
-    configMaps: new Map([
+    configMaps: new Map<string, Readonly<Record<string, string>>>([
       ['corporate-ca', { 'ca.crt': pem }],
       ['region', { region: 'eu-west-1' }],
     ]),

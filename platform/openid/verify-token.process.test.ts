@@ -56,7 +56,7 @@ describe('verifyToken', () => {
   });
 
   it('refuses a token without any audience', async () => {
-    const token = await provider.accessToken('ann', { aud: undefined, azp: undefined } as never);
+    const token = await provider.accessToken('ann', { aud: undefined, azp: undefined });
     await expect(verifyToken(token, expected)).rejects.toMatchObject({ code: 'AudienceMismatch' });
   });
 

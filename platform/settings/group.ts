@@ -20,7 +20,7 @@ export function group(reader: SettingReader, prefix: string, suffix = '') {
       const value = read(part);
       return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
     },
-    /** An object with the field, or an empty one: for spreading under `exactOptionalPropertyTypes`. */
+    /** An object with the field, or an empty one, for spreading. */
     optional: <Field extends string>(field: Field, part: string): Partial<Record<Field, string>> => {
       const value = text(part);
       return value === undefined ? {} : ({ [field]: value } as Record<Field, string>);

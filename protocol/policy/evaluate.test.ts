@@ -143,7 +143,7 @@ describe('variables', () => {
 
 function holds(operator: string, expected: unknown, actual?: readonly string[]): boolean {
   const statement = { ...everything, Condition: { [operator]: { 's3:prefix': expected } } };
-  const context = actual === undefined ? {} : { 's3:Prefix': actual };
+  const context: PolicyRequest['context'] = actual === undefined ? {} : { 's3:Prefix': actual };
   return decide([statement], { context, variables: { 'aws:username': 'Ann' } }).effect === 'allow';
 }
 
@@ -249,7 +249,7 @@ describe('beside a naive evaluator', () => {
         fc.array(statement, { minLength: 1, maxLength: 4 }),
         request,
         (statements, { action, resource, prefix }) => {
-          const context = prefix === undefined ? {} : { 's3:prefix': [prefix] };
+          const context: PolicyRequest['context'] = prefix === undefined ? {} : { 's3:prefix': [prefix] };
           expect(decide(statements, { action, resource, context }).effect).toBe(
             naive(statements, action, resource, prefix),
           );

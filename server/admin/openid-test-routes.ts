@@ -35,7 +35,7 @@ async function test(call: AdminCall): Promise<AdminAnswer> {
   const broke = before.some(({ outcome }) => outcome === 'failed');
   if (proof === undefined || broke) return sealed({ steps: before });
   const walked = answerOf(await trial.walk(name, proof));
-  return sealed('steps' in walked ? { steps: [...before, ...walked.steps] } : walked);
+  return sealed(walked.steps === undefined ? walked : { steps: [...before, ...walked.steps] });
 }
 
 async function withoutPerson({ services }: AdminCall, name: string) {

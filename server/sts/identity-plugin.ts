@@ -33,7 +33,8 @@ export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
   return async (token) => {
     const url = new URL(settings.url);
     url.searchParams.set('token', token);
-    const headers = settings.authToken === undefined ? {} : { authorization: settings.authToken };
+    const headers: Record<string, string> =
+      settings.authToken === undefined ? {} : { authorization: settings.authToken };
     let status: number;
     let text: string;
     try {

@@ -43,7 +43,8 @@ export function stsErrorAnswer(error: StsError, requestId: string): Answer {
   ]);
   const document = element('ErrorResponse', [details, element('RequestId', requestId)], namespace);
   const { cause } = error;
-  const wait = cause instanceof TooManyGuesses ? { 'retry-after': String(cause.waitSeconds) } : {};
+  const wait: Record<string, string> =
+    cause instanceof TooManyGuesses ? { 'retry-after': String(cause.waitSeconds) } : {};
   return answer(error.status, document, wait);
 }
 

@@ -10,6 +10,7 @@ import { KubernetesRuntime } from '../../operator/kubernetes/kubernetes-runtime.
 import { exampleServer, plainOptions } from '../../operator/kubernetes/objects/example-workload.ts';
 import type { OperatorEvent } from '../../operator/reconcile/events.ts';
 import type { PodOptions, Workload } from '../../operator/workload.ts';
+import type { Secret } from '../../operator/api/object.ts';
 import { startKubernetes } from '../../operator/kubernetes/start-kubernetes.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { startApiServer, type ApiServer } from './cluster.ts';
@@ -25,7 +26,7 @@ let runtime: KubernetesRuntime;
 let owner: KubeObject;
 const events: OperatorEvent[] = [];
 
-const secrets = new Map([
+const secrets = new Map<string, Secret>([
   ['root', { name: 'root', data: { rootPassword: 'a' } }],
   ['tls', { name: 'tls', data: { 'tls.crt': 'c' } }],
 ]);

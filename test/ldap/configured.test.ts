@@ -33,11 +33,12 @@ describe('a directory that is configured while the server runs', () => {
     const stored = storedConfigurations(records, () => new Date());
     const ldap = ldapConfigurations({ stored, rights: rightsOfPerson(identities) });
     const directory = configuredDirectory({ stored: storedDirectory(stored) });
-    for (const wrong of [
+    const wrongKeys: Record<string, string>[] = [
       { lookup_bind_password: 'wrong' },
       { user_dn_search_base_dn: 'ou=nowhere,dc=example,dc=net' },
       { server_addr: '127.0.0.1:1' },
-    ]) {
+    ];
+    for (const wrong of wrongKeys) {
       await expect(ldap.save('_', given(wrong), 'add'), JSON.stringify(wrong)).rejects.toMatchObject({
         code: 'unusable',
       });

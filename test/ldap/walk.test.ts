@@ -95,7 +95,7 @@ describe('the test of a directory', () => {
     ['no encryption', { server_insecure: 'on', plain: 'yes' }, 'ann', 'Connection: unclear'],
     ['a certificate that is not looked at', { ca_file: '', tls_skip_verify: 'on' }, 'ann', 'Connection: unclear'],
   ])('points at %s', async (_, { plain, ...changes }: Record<string, string>, person, outcome) => {
-    const server = plain === undefined ? {} : { server_addr: slapd.plain };
+    const server: Record<string, string> = plain === undefined ? {} : { server_addr: slapd.plain };
     expect((await walk({ ...changes, ...server }, person)).outcomes).toContain(outcome);
   });
 

@@ -20,7 +20,7 @@ const fileMode = 0o440;
  *
  * @see https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken
  */
-const accountToken = {
+const accountToken: Readonly<Record<string, Json>> & { readonly name: string } = {
   name: 'account-token',
   projected: {
     defaultMode: fileMode,

@@ -231,7 +231,7 @@ describe('objects', () => {
     expect(inside.objects.map(({ key }) => key)).toEqual(['photos/1', 'photos/2']);
   });
 
-  it.each([{ limit: '0' }, { limit: '1001' }, { limit: 'x' }, { prefix: 'x'.repeat(1025) }])(
+  it.each<Record<string, string>>([{ limit: '0' }, { limit: '1001' }, { limit: 'x' }, { prefix: 'x'.repeat(1025) }])(
     'are not listed for %j',
     async (query) => {
       expect((await root.send('GET', at('docs', 'objects', query))).status).toBe(400);

@@ -145,7 +145,7 @@ describe('scrubRound', () => {
       await writeRecord(test, damaged, flipped(await valueOf(test, damaged), 7));
       await writeRecord(test, ofUpload, Buffer.of(99));
       const told: unknown[] = [];
-      await scrub(test, { log: { ...log, warn: (about: unknown) => told.push(about) } as never });
+      await scrub(test, { log: { ...log, warn: (about: unknown) => told.push(about) } });
       expect(await Promise.all(keys.map((key) => valueOf(test, key)))).toEqual(values);
       expect(told).toMatchObject(keys.map(() => ({ event: 'block-sums-repaired' })));
       expect(await marks(test)).toEqual([]);

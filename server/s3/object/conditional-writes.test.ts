@@ -18,7 +18,7 @@ async function exists({ layer }: TestCalls, key = 'key'): Promise<boolean> {
 }
 
 describe('DeleteObject under a condition', () => {
-  it.each([
+  it.each<Record<string, string>>([
     { 'if-match': '"0"' },
     { 'x-amz-if-match-size': '5' },
     { 'x-amz-if-match-last-modified-time': old },
@@ -67,7 +67,8 @@ describe('DeleteObject under a condition', () => {
 
   it('needs the right to read for what its answer tells of the object', async () => {
     const test = await withObject({ authorize: ({ action }) => action !== 's3:GetObject' });
-    for (const headers of [{ 'if-match': `"${test.etag}"` }, { 'x-amz-if-match-size': '4' }]) {
+    const conditions: Record<string, string>[] = [{ 'if-match': `"${test.etag}"` }, { 'x-amz-if-match-size': '4' }];
+    for (const headers of conditions) {
       expect(await test.call('DELETE', '/bucket/key', { headers })).toMatchObject({ code: 'AccessDenied' });
     }
     expect(await test.call('DELETE', '/bucket/key', { headers: { 'if-match': '*' } })).toMatchObject({ status: 204 });
@@ -136,14 +137,17 @@ describe('DeleteObjects under conditions', () => {
 describe('CopyObject under a condition on its destination', () => {
   const source = { 'x-amz-copy-source': 'bucket/source' };
 
-  it.each([{ 'if-none-match': '*' }, { 'if-match': '"0"' }])('is refused where %o does not hold', async (headers) => {
-    const test = await withObject();
-    await test.layer.putObject(put('bucket', 'source', 'other'));
-    expect(await test.call('PUT', '/bucket/key', { headers: { ...source, ...headers } })).toMatchObject({
-      code: 'PreconditionFailed',
-    });
-    expect(String(await body(test.layer, 'bucket', 'key'))).toBe('text');
-  });
+  it.each<Record<string, string>>([{ 'if-none-match': '*' }, { 'if-match': '"0"' }])(
+    'is refused where %o does not hold',
+    async (headers) => {
+      const test = await withObject();
+      await test.layer.putObject(put('bucket', 'source', 'other'));
+      expect(await test.call('PUT', '/bucket/key', { headers: { ...source, ...headers } })).toMatchObject({
+        code: 'PreconditionFailed',
+      });
+      expect(String(await body(test.layer, 'bucket', 'key'))).toBe('text');
+    },
+  );
 
   it('copies where it holds', async () => {
     const test = await withObject();

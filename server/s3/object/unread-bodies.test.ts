@@ -10,7 +10,7 @@ const everyOperation = routes.map(([method, level, flags, { name }]) => {
   const path = { service: '/', bucket: '/BUCKET', object: '/BUCKET/key' }[level];
   const names = flags.split(' ').filter((flag) => flag !== '' && flag !== 'copy');
   const query = names.map((flag) => (flag === 'list-type' ? 'list-type=2' : `${flag}=`)).join('&');
-  const headers = flags.includes('copy') ? { 'x-amz-copy-source': '/bucket/other' } : {};
+  const headers: Record<string, string> = flags.includes('copy') ? { 'x-amz-copy-source': '/bucket/other' } : {};
   return { name, method, target: query === '' ? path : `${path}?${query}`, headers };
 });
 

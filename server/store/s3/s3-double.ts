@@ -102,7 +102,8 @@ async function respond(
       response.destroy();
       return;
     case 'answer': {
-      const later = fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
+      const later: Record<string, string> =
+        fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
       const body = `<Error><Code>${fault.code}</Code><Message>as the test wants</Message></Error>`;
       send(response, { status: fault.status, headers: later, body: Buffer.from(body) });
       return;
