@@ -137,6 +137,8 @@ export const areas = [
   ['Containerfile', ['image', 'container', 'cluster']],
   ['.dockerignore', ['image', 'container', 'cluster']],
   ['bench/', ['memory']],
+  ['test/support/store/', ['kills', 'power-cut', 'postgres', 's3-blobs']],
+  ['test/support/s3/', ['s3-blobs']],
   ['test/harness/', everything],
   ['test/support/', everything],
   ['test/soak/', ['kills', 'power-cut', 'disk', 'postgres']],

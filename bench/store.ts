@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { key } from '../server/store/keys.ts';
-import { openLmdbRecordStore } from '../server/store/lmdb/lmdb-record-store.ts';
+import { openLmdbRecordStore } from '../server/store/lmdb/record-store.ts';
 
 const CONCURRENT = 64;
 const VALUE_BYTES = 4096;

@@ -18,7 +18,7 @@ import { requestCounterMemory } from './observability/metrics/request-counters.t
 import { hashingPlaces, startWhenNeeded, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
-import { describeAddress, StoreAddressError, storePlaces, type StorePlaces } from './store/parse-store-address.ts';
+import { describeAddress, StoreAddressError, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { administer } from './process/administer.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */

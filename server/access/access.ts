@@ -1,16 +1,13 @@
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Identities } from '../identities/identities.ts';
 import type { Subject } from '../identities/subject.ts';
-import { authorize, explainDecision } from './authorize.ts';
-import type { BucketPolicySource, ExplainedDecision } from './authorize.ts';
+import { authorize, explainDecision, type BucketPolicySource, type ExplainedDecision } from './authorize.ts';
 import type { CredentialSource } from './authenticate.ts';
 import type { Access, AccessRequest, StoredCredentials } from './principal.ts';
 import { createFormerRoot } from './former-root.ts';
-import { rootCredentials, sessionTokenKey } from './root-credentials.ts';
-import type { RootCredentials } from './root-credentials.ts';
-import { createTemporaryCredentials } from './temporary-credentials.ts';
-import type { TemporaryCredentialsStore } from './temporary-credentials.ts';
+import { rootCredentials, sessionTokenKey, type RootCredentials } from './root-credentials.ts';
+import { createTemporaryCredentials, type TemporaryCredentialsStore } from './temporary-credentials.ts';
 
 export interface AccessOptions {
   readonly records: SealedRecordStore;

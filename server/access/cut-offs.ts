@@ -1,5 +1,4 @@
-import { sealedKey } from '../encryption/sealed-records.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { sealedKey, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Key } from '../store/record-store.ts';
 
 /** Who was found disabled or gone, until the provider says that they are back: what was seen a few seconds before counts no more. */

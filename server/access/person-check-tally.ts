@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { sealedKey } from '../encryption/sealed-records.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { sealedKey, type SealedRecordStore } from '../encryption/sealed-records.ts';
 
 const tallySchema = z.object({
   format: z.literal(1),

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { noKeySource } from '../encryption/no-key-source.ts';
+import { noKeySource } from '../encryption/key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
 import type { Identities } from '../identities/identities.ts';
 import { openIdentities } from '../identities/open-identities.ts';
 import { federated } from '../identities/testing.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
 import { createCutOffs } from './cut-offs.ts';
 import type { LdapPerson } from './ldap/ldap-directory.ts';

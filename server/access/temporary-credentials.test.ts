@@ -1,14 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeJwt } from 'jose';
-import { noKeySource } from '../encryption/no-key-source.ts';
-import { sealedKey, sealedRecords, sealedWithin } from '../encryption/sealed-records.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { noKeySource } from '../encryption/key-source.ts';
+import { sealedKey, sealedRecords, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { FederatedSubject } from '../identities/subject.ts';
 import { federated } from '../identities/testing.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { sessionTokenKey } from './root-credentials.ts';
-import { createTemporaryCredentials } from './temporary-credentials.ts';
-import type { NewTemporaryCredentials } from './temporary-credentials.ts';
+import { createTemporaryCredentials, type NewTemporaryCredentials } from './temporary-credentials.ts';
 
 let time: number;
 let store: MemoryRecordStore;

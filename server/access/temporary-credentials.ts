@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sealedKey, sealedWithin } from '../encryption/sealed-records.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { sealedKey, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import { newAccessKey, newSecretKey } from '../identities/new-keys.ts';
 import { ownerOf, type Subject } from '../identities/subject.ts';
 import { commitOnce } from '../store/commit-once.ts';
@@ -11,8 +10,9 @@ import {
   decodeTemporaryCredentials,
   encodeTemporaryCredentials,
   temporaryCredentials,
+  type TemporaryCredentials,
+  type TemporaryCredentialsRecord,
 } from './temporary-credentials-record.ts';
-import type { TemporaryCredentials, TemporaryCredentialsRecord } from './temporary-credentials-record.ts';
 
 export interface NewTemporaryCredentials {
   readonly subject: Subject;

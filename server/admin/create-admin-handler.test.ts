@@ -6,7 +6,7 @@ import { createTemporaryCredentials } from '../access/temporary-credentials.ts';
 import { federated, fixedHolders, testIdentities } from '../identities/testing.ts';
 import type { Principal } from '../access/principal.ts';
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
-import { noKeySource } from '../encryption/no-key-source.ts';
+import { noKeySource } from '../encryption/key-source.ts';
 import { createAdminHandler } from './create-admin-handler.ts';
 import type { KeyAdministration } from './key-administration.ts';
 import type { AdminServices } from './services.ts';

@@ -8,7 +8,7 @@ import type { FindSource } from '../access/source-address.ts';
 import type { RequestEvents } from '../access/request-events.ts';
 import type { IdentityReader } from '../identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { AssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 

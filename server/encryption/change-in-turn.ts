@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitOnce } from '../store/commit-once.ts';
 import type { Key } from '../store/record-store.ts';
-import type { SealedRecordStore } from './sealed-record-store.ts';
+import type { SealedRecordStore } from './sealed-records.ts';
 
 /** What a change puts, as JSON, and takes away. */
 export interface TurnBatch {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dataKeyLimits, keyServiceKeys } from './key-service-keys.ts';
-import { contextBytes } from './encryption-context.ts';
-import { noKeySource } from './no-key-source.ts';
+import { contextBytes, noKeySource } from './key-source.ts';
 import { FakeKeyService } from './testing.ts';
 
 const context = { 'coffer:bucket': 'bucket' };

@@ -1,15 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import { missingPermissions } from '../../protocol/key-service/missing-permissions.ts';
 import type { DescribeSelfAnswer } from '../../protocol/key-service/payloads.ts';
-import { contextBytes, contextText } from './encryption-context.ts';
-import { ExpiringCache } from './expiring-cache.ts';
 import {
+  contextBytes,
+  contextText,
   type DataKey,
   type EncryptionContext,
   type KeySource,
   KeySourceError,
   type SealedDataKey,
 } from './key-source.ts';
+import { ExpiringCache } from './expiring-cache.ts';
 
 /** What is needed of `platform`'s key-service client. Contexts are bytes; failures carry a `code` of the protocol. */
 export interface KeyServiceCalls {

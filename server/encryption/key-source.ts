@@ -42,7 +42,7 @@ export interface DataKey {
   readonly sealed: SealedDataKey;
 }
 
-export type KeySourceErrorCode = 'key-not-found' | 'not-authentic' | 'not-permitted' | 'unavailable' | 'not-configured';
+type KeySourceErrorCode = 'key-not-found' | 'not-authentic' | 'not-permitted' | 'unavailable' | 'not-configured';
 
 export class KeySourceError extends Error {
   override readonly name = 'KeySourceError';
@@ -51,4 +51,41 @@ export class KeySourceError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** What JSON leaves as it is and HTML would read. */
+const signs = /[<>&]/g;
+
+/**
+ * What a context is bound by: JSON with sorted names and no spaces, in which `<`, `>` and `&` are escaped, as other servers that use the
+ * key-service protocol write it. Its UTF-8 is what keys are sealed with; two contexts never have the same text.
+ */
+export function contextText(context: EncryptionContext): string {
+  const names = Object.keys(context);
+  // Nearly all have the bucket alone, and each request asks.
+  const sorted = names.length < 2 ? names : names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const pairs = sorted.map((name) => `${JSON.stringify(name)}:${JSON.stringify(context[name])}`);
+  return `{${pairs.join(',')}}`.replaceAll(signs, (sign) => `\\u00${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+export function contextBytes(context: EncryptionContext): Buffer {
+  return Buffer.from(contextText(context));
+}
+
+/** The key source of a server without a key service: everything is refused as `not-configured`. */
+export const noKeySource: KeySource = {
+  defaultKey: '',
+  generate: refuse,
+  unseal: refuse,
+  checkKey: refuse,
+  check: refuse,
+};
+
+function refuse(): Promise<never> {
+  return Promise.reject(
+    new KeySourceError(
+      'not-configured',
+      'no key service is configured: set SVC_KMS_KEYSVC_ENDPOINT and its certificate, or SVC_KMS_SECRET_KEY',
+    ),
+  );
 }

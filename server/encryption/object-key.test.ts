@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { newObjectKey, openObjectKey, sealObjectKey } from './object-key.ts';
-import { DamagedCiphertext } from './packages.ts';
+import { newObjectKey, openObjectKey, sealObjectKey, OpenedObjectKey } from './object-key.ts';
+import { DamagedCiphertext, SALT_SIZE, streamKey } from './packages.ts';
 
 const bytes = randomBytes(32);
 const dataKey = { origin: 'service', bytes } as const;
@@ -45,5 +45,20 @@ describe('a sealed object key', () => {
       expect(() => openObjectKey(damaged, dataKey, place)).toThrow(DamagedCiphertext);
     }
     expect(() => openObjectKey(sealed.subarray(0, -1), dataKey, place)).toThrow(DamagedCiphertext);
+  });
+});
+
+describe('an object key that was opened', () => {
+  it('gives its bytes and the keys of its streams, whichever was asked for before, in new buffers', () => {
+    const bytes = randomBytes(32);
+    const key = new OpenedObjectKey(bytes);
+    const salts = [randomBytes(SALT_SIZE), randomBytes(SALT_SIZE)];
+    for (const salt of [...salts, ...salts].flatMap((each) => [each, each])) {
+      const found = key.streamKey(salt.toString('base64'));
+      expect(found).toEqual(streamKey(bytes, salt));
+      found.fill(0);
+      key.bytes.fill(0);
+    }
+    expect(key.bytes).toEqual(bytes);
   });
 });

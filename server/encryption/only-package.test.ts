@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openOnlyPackage, sealOnlyPackage } from './only-package.ts';
-import { cipherRange, PACKAGE_SIZE } from './package-layout.ts';
-import { DamagedCiphertext, decryptBuffer, decryptStream, encryptStream } from './packages.ts';
+import {
+  openOnlyPackage,
+  sealOnlyPackage,
+  DamagedCiphertext,
+  decryptBuffer,
+  decryptStream,
+  encryptStream,
+} from './packages.ts';
+import { cipherRange, PACKAGE_SIZE } from './package-format.ts';
 
 const key = randomBytes(32);
 const source = randomBytes(PACKAGE_SIZE);

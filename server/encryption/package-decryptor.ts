@@ -1,8 +1,15 @@
 import { createDecipheriv } from 'node:crypto';
-import { DamagedCiphertext } from './damaged-ciphertext.ts';
-import { freeNow } from './free-now.ts';
-import { HEADER_SIZE, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE } from './package-layout.ts';
-import { PackageNonce } from './package-nonce.ts';
+import {
+  DamagedCiphertext,
+  freeNow,
+  HEADER_SIZE,
+  PACKAGE_SIZE,
+  packageCount,
+  STREAM_FORMAT,
+  TAG_SIZE,
+  PackageNonce,
+} from './package-format.ts';
+import type { Pieces } from '../../platform/pieces.ts';
 
 export interface Decryption {
   /** Of `streamKey()`. */
@@ -149,5 +156,42 @@ export class PackageDecryptor {
 
   #sizeOfPackage(): number {
     return this.#index === this.#last ? this.#size - this.#last * PACKAGE_SIZE : PACKAGE_SIZE;
+  }
+}
+
+/**
+ * The plaintext of lent ciphertext, lent on: it lies where the ciphertext lay, so that a reader needs no more memory than one of plain
+ * bytes, and each piece of ciphertext becomes one of plaintext where pieces end with packages (`packageCuts`).
+ *
+ * Gives only what was verified; rejects with `DamagedCiphertext`.
+ */
+export class DecryptedPieces implements Pieces<'lent'> {
+  readonly tenure = 'lent';
+  readonly #ciphertext: Pieces;
+  readonly #decryptor: PackageDecryptor;
+  #ready: Buffer[] = [];
+
+  /** @param ciphertext of `cipherRange()`; its buffers are written into. */
+  constructor(ciphertext: Pieces, decryption: Decryption) {
+    this.#ciphertext = ciphertext;
+    this.#decryptor = new PackageDecryptor(decryption);
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    for (;;) {
+      const ready = this.#ready.shift();
+      if (ready !== undefined) return ready;
+      const chunk = await this.#ciphertext.next();
+      if (chunk === undefined) {
+        this.#decryptor.final();
+        return undefined;
+      }
+      this.#ready = this.#decryptor.updateInPlace(chunk);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#ready = [];
+    return this.#ciphertext.close();
   }
 }

@@ -1,7 +1,5 @@
 import { createCipheriv } from 'node:crypto';
-import { freeNow } from './free-now.ts';
-import { PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE } from './package-layout.ts';
-import { PackageNonce } from './package-nonce.ts';
+import { freeNow, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
 
 /** The plaintext is not as long as was said: nothing that was produced may be kept. */
 export class UnexpectedSize extends Error {

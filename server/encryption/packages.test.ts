@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cipherRange, cipherSize, PACKAGE_SIZE, TAG_SIZE } from './package-layout.ts';
+import { cipherRange, cipherSize, PACKAGE_SIZE, TAG_SIZE } from './package-format.ts';
 import {
   DamagedCiphertext,
   decryptBuffer,

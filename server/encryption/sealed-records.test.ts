@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { key } from '../store/keys.ts';
 import { Faults } from '../store/memory/faults.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { keyServiceKeys } from './key-service-keys.ts';
-import type { KeySource } from './key-source.ts';
-import { noKeySource } from './no-key-source.ts';
+import { type KeySource, noKeySource } from './key-source.ts';
 import { sealedKey, sealedRecords, sealedWithin } from './sealed-records.ts';
 import { FakeKeyService } from './testing.ts';
 

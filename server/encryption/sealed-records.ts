@@ -1,17 +1,69 @@
 import { randomBytes } from 'node:crypto';
+import type { CommitId, Expectation, Key, Outcome, Revision, ScanRange, RecordStore } from '../store/record-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
 import { key, type KeyPart, within } from '../store/keys.ts';
-import type { Key, Outcome, RecordStore } from '../store/record-store.ts';
-import { backendKeyRecord, openBackendKey } from './backend-key.ts';
-import type { KeySource } from './key-source.ts';
 import {
-  type SealedBatch,
-  type SealedEntry,
-  type SealedExpectation,
-  type SealedRecordStore,
+  backendKeyRecord,
+  openBackendKey,
+  isPlain,
+  openValue,
+  plainValue,
+  sealValue,
   SealedRecordsError,
-} from './sealed-record-store.ts';
-import { isPlain, openValue, plainValue, sealValue } from './sealed-value.ts';
+} from './backend-key.ts';
+import type { KeySource } from './key-source.ts';
+
+/**
+ * Records whose values are sealed under the default key from the moment encryption is on: identities, settings, sign-in sessions.
+ * Callers see plain values. Every key is made by `sealedKey()`; nothing may be asked before `start()` has resolved.
+ *
+ * Errors: `SealedRecordsError` where a value or the backend's key cannot be opened; what the `RecordStore` throws.
+ */
+export interface SealedRecordStore {
+  /**
+   * Opens the backend's data key, turns sealing on where a key service is configured, and seals what is still plain. To be repeated
+   * with backoff while it rejects with a `KeySourceError` of code `unavailable`; a `SealedRecordsError` says what a person must do.
+   *
+   * With `turnOn` false, sealing that is off stays off for now: another server, which shares the records, has no key service yet. It
+   * may be called again later. What another server or thread turns on is noticed by itself.
+   */
+  start(options?: { readonly turnOn: boolean }): Promise<void>;
+  /** Whether values are sealed; false before `start`. */
+  readonly sealing: boolean;
+  /**
+   * The data key that seals the values, from which other keys are derived; undefined while sealing is off. Looked for again then: another
+   * server or thread may have turned it on.
+   */
+  backendKey(): Buffer | Promise<Buffer | undefined>;
+
+  get(key: Key): Promise<SealedEntry | undefined>;
+  /** Whether and when a record changed, without opening it; undefined where there is none. */
+  revision(key: Key): Promise<Revision | undefined>;
+  /** In the order of the keys; `collapse` is not offered. */
+  scan(range: Omit<ScanRange, 'collapse'>): AsyncIterable<SealedEntry>;
+  /** Without an expectation, the last writer wins. A lost acknowledgement is resolved inside. */
+  put(key: Key, value: Buffer, expectation?: SealedExpectation): Promise<'committed' | 'conflict'>;
+  delete(key: Key, expectation?: SealedExpectation): Promise<'committed' | 'conflict'>;
+  /** As `RecordStore.commit`, with plain values. */
+  commit(batch: SealedBatch): Promise<Outcome>;
+  outcome(id: CommitId): Promise<'committed' | 'not-committed'>;
+}
+
+export interface SealedEntry {
+  readonly key: Key;
+  readonly value: Buffer;
+  readonly revision: Revision;
+}
+
+/** The revision that was read, or that there is none yet. */
+type SealedExpectation = { readonly kind: 'revision'; readonly revision: Revision } | { readonly kind: 'absent' };
+
+interface SealedBatch {
+  readonly id: CommitId;
+  readonly expect?: readonly Expectation[];
+  readonly put?: readonly { readonly key: Key; readonly value: Buffer }[];
+  readonly delete?: readonly Key[];
+}
 
 /** The key of a sealed record: every key that a `SealedRecordStore` takes is made here, e.g. `sealedKey('session', id)`. */
 export function sealedKey(...parts: readonly KeyPart[]): Key {
@@ -24,7 +76,7 @@ export function sealedWithin(...parts: readonly KeyPart[]): { readonly start: Bu
 }
 const everySealed = within('s');
 
-export interface SealedRecordsOptions {
+interface SealedRecordsOptions {
   readonly records: RecordStore;
   /** `noKeySource` keeps values plain, and refuses to start where they are sealed already. */
   readonly keys: KeySource;

@@ -7,16 +7,16 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { contextText } from './encryption-context.ts';
-import { ExpiringCache } from './expiring-cache.ts';
-import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
 import {
+  contextText,
   type DataKey,
   type EncryptionContext,
   type KeySource,
   KeySourceError,
   type SealedDataKey,
 } from './key-source.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
 
 /** The one key of `SVC_KMS_SECRET_KEY`. */
 export interface SecretKey {

@@ -1,5 +1,5 @@
 import { changeInTurn, type TurnBatch } from '../encryption/change-in-turn.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import { IdentityError } from './identity-error.ts';
 import { identityKeys } from './identity-keys.ts';
 import { IdentityView } from './identity-view.ts';

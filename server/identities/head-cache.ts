@@ -1,4 +1,4 @@
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import { identityKeys } from './identity-keys.ts';
 
 export interface HeadCacheOptions {

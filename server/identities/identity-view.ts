@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
 import { type AttachmentTarget, attachmentTarget } from './attachment-target.ts';

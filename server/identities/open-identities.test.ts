@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Identities } from './identities.ts';
 import { openIdentities } from './open-identities.ts';
 import { ownerOf } from './subject.ts';

@@ -1,7 +1,7 @@
 import { builtInPolicies } from '../../protocol/policy/built-in-policies.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import { serializePolicy } from '../../protocol/policy/serialize-policy.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import { type AttachmentTarget, claimFits, partsOf } from './attachment-target.ts';
 import { attachmentChanges } from './change-attachments.ts';
 import { groupChanges } from './change-groups.ts';

@@ -1,7 +1,7 @@
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
-import { noKeySource } from '../encryption/no-key-source.ts';
+import { noKeySource } from '../encryption/key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { openIdentities } from './open-identities.ts';
 import type { Group } from './identity-records.ts';
 import type { FederatedSubject, Subject } from './subject.ts';

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
-import { createOpenIdProviders } from '../access/openid-providers.ts';
-import type { OpenIdProviders } from '../access/openid-providers.ts';
-import { noKeySource } from '../encryption/no-key-source.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { createOpenIdProviders, type OpenIdProviders } from '../access/openid-providers.ts';
+import { noKeySource } from '../encryption/key-source.ts';
 import { sealedRecords } from '../encryption/sealed-records.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
-import { redacted } from './identity-provider-configurations.ts';
-import type { IdentityProviderConfigurations } from './identity-provider-configurations.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import { redacted, type IdentityProviderConfigurations } from './identity-provider-configurations.ts';
 import { openIdConfigurations, storedProviders } from './openid-configurations.ts';
-import { storedConfigurations } from './stored-configurations.ts';
-import type { StoredConfigurations } from './stored-configurations.ts';
+import { storedConfigurations, type StoredConfigurations } from './stored-configurations.ts';
 
 let double: OpenIdProviderDouble;
 let stored: StoredConfigurations;

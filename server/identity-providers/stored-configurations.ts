@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { changeInTurn } from '../encryption/change-in-turn.ts';
-import { sealedKey, sealedWithin } from '../encryption/sealed-records.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import { sealedKey, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
 import { ConfigurationError } from './configuration-error.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { failingTasks, readBackgroundTasks, TaskReport } from './background-tasks.ts';
 
 function prepared() {

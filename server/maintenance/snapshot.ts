@@ -5,8 +5,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { holdRemovals } from '../objects/garbage-collection.ts';
 import type { BlobId } from '../store/blob-store.ts';
-import { markerName } from '../store/deployment/blobs-marker.ts';
-import { openLmdbRecordStore } from '../store/lmdb/lmdb-record-store.ts';
+import { markerName } from '../store/blobs-marker.ts';
+import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
 

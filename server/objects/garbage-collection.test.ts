@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import {
   holdRemovals,
   removalsHeld,
@@ -11,7 +11,7 @@ import {
 } from './garbage-collection.ts';
 import { put, randomBody, testLayer, body, chunks } from '../../test/support/objects/test-layer.ts';
 import { within } from '../store/keys.ts';
-import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
+import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 
 const own = (now: number) => ({ clock: () => now, random: randomBytes });
 

@@ -2,7 +2,7 @@ import type { BodySender } from '../../platform/body-memory.ts';
 import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
-import type { CustomerKey } from '../encryption/customer-key.ts';
+import type { CustomerKey } from '../encryption/object-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 
 /**

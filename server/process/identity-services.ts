@@ -8,7 +8,7 @@ import { rightsOfPerson } from '../access/ldap/rights-of-person.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../access/openid-providers.ts';
 import { createPersonCheck, type PersonCheck } from '../access/person-check.ts';
 import { createCheckTally } from '../access/person-check-tally.ts';
-import type { SealedRecordStore } from '../encryption/sealed-record-store.ts';
+import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
 import { openIdConfigurations, storedProviders } from '../identity-providers/openid-configurations.ts';
 import { ldapConfigurations, storedDirectory } from '../identity-providers/ldap-configurations.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { keepChecking } from './periodic-tasks.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
 import type { Hold } from '../replicas/lease.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 
 const report = { checked: 1, active: 1, cutOff: [], unreachable: [] };
 const hold: Hold = { generation: 1, fence: [], signal: new AbortController().signal };

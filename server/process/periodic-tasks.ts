@@ -1,10 +1,9 @@
 import type { Logger } from '../../platform/logger.ts';
 import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from '../objects/garbage-collection.ts';
-import { fencedRecords } from '../replicas/fenced-records.ts';
-import { LeaseLost, type Hold, type Lease } from '../replicas/lease.ts';
+import { fencedRecords, LeaseLost, type Hold, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
-import { noKeySource } from '../encryption/no-key-source.ts';
+import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import { resealRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';

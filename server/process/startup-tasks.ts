@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/logger.ts';
-import { noKeySource } from '../encryption/no-key-source.ts';
+import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import type { Services } from './services.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { KeySourceError } from '../encryption/key-source.ts';
 import { reach, type Waiting } from './wait-for-dependencies.ts';
 import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
-import { joinDeployment } from '../store/deployment/join-deployment.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { joinDeployment } from '../store/deployment.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { createLogger } from '../../platform/logger.ts';
 

@@ -3,10 +3,9 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { key } from '../store/keys.ts';
 import { Faults } from '../store/memory/faults.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
-import { commitId, Patient } from '../store/patient.ts';
-import { fencedRecords } from './fenced-records.ts';
-import { LeaseLost } from './lease.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import { commitId, Patient } from '../../test/support/store/patient.ts';
+import { fencedRecords, LeaseLost } from './lease.ts';
 import { leaseTimes, ReplicaLease } from './replica-lease.ts';
 
 const { ttl, every, margin } = leaseTimes;

@@ -1,12 +1,40 @@
+import {
+  StoreUnavailable,
+  type Batch,
+  type Entry,
+  type Expectation,
+  type Key,
+  type RecordStore,
+  type Revision,
+} from '../store/record-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
-import type { Batch, Entry, Expectation, Key, RecordStore, Revision } from '../store/record-store.ts';
-import type { Hold, Lease } from './lease.ts';
-import { LeaseLost } from './lease.ts';
-import { decodeTerm, encodeTerm } from './lease-record.ts';
-import { liveKeys } from './live-keys.ts';
+import { type Hold, type Lease, LeaseLost } from './lease.ts';
+import { liveKeys } from './replica-registry.ts';
+
+const FORMAT = 1;
+
+/** Who holds a lease. */
+interface Term {
+  /** Grows with every term. */
+  readonly generation: number;
+  /** The replica; undefined where its holder gave it up. */
+  readonly holder?: string;
+}
+
+function encodeTerm(term: Term): Buffer {
+  return Buffer.concat([Buffer.of(FORMAT), Buffer.from(JSON.stringify(term))]);
+}
+
+/** The terms of a newer server are left alone: it has the lease. */
+function decodeTerm(value: Buffer): Term {
+  if (value[0] !== FORMAT) {
+    throw new StoreUnavailable('unreachable', `a lease has format ${value[0]}, which this server does not know`);
+  }
+  return JSON.parse(value.toString('utf8', 1)) as Term;
+}
 
 /** Milliseconds. */
-export interface LeaseTimes {
+interface LeaseTimes {
   /** Without a sign of life from the holder for so long, another takes over. */
   readonly ttl: number;
   /** Between renewals; several may fail. */
@@ -17,7 +45,7 @@ export interface LeaseTimes {
 
 export const leaseTimes: LeaseTimes = { ttl: 15_000, every: 3_000, margin: 3_000 };
 
-export interface ReplicaLeaseOptions {
+interface ReplicaLeaseOptions {
   readonly records: Pick<RecordStore, 'getAll' | 'commit' | 'outcome'>;
   /** What the lease is for. */
   readonly name: string;

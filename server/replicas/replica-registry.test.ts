@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { within } from '../store/keys.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { ReplicaRegistry, registryTimes } from './replica-registry.ts';
 
 const { every, gone, forgotten } = registryTimes;

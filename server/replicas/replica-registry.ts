@@ -1,8 +1,19 @@
 import { z } from 'zod';
+import { key, within } from '../store/keys.ts';
+import type { Key, Batch, RecordStore, Revision } from '../store/record-store.ts';
 import { commitOnce } from '../store/commit-once.ts';
-import { within } from '../store/keys.ts';
-import type { Batch, Key, RecordStore, Revision } from '../store/record-store.ts';
-import { liveKeys } from './live-keys.ts';
+
+/**
+ * What servers write about themselves while they run. It means nothing to another deployment: a copy of the records may leave it out,
+ * and one that has it does no harm, since whatever does not change any more counts as gone.
+ */
+export const liveKeys = {
+  /** Who holds a lease: changes with each holder. */
+  term: (lease: string): Key => key('live', 'lease', lease, 'term'),
+  /** That its holder is there: changes with each renewal. */
+  beat: (lease: string): Key => key('live', 'lease', lease, 'beat'),
+  replica: (id: string): Key => key('live', 'replica', id),
+} as const;
 
 const schema = z.object({
   id: z.string(),
@@ -18,7 +29,7 @@ const schema = z.object({
 /** What a server tells the others about itself. */
 export type ReplicaFacts = z.infer<typeof schema>;
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly records: Pick<RecordStore, 'scan' | 'commit' | 'outcome'>;
   /** Asked anew each time. */
   readonly own: () => ReplicaFacts;

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { key } from '../store/keys.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
-import { commitId } from '../store/patient.ts';
-import type { RecordStore } from '../store/record-store.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import { commitId } from '../../test/support/store/patient.ts';
+import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
 import { SharedRecordStore, sharedStoreLimits } from './shared-record-store.ts';
 
 const name = key('name');

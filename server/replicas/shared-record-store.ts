@@ -1,11 +1,77 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Batch, CommitId, Entry, Key, Outcome, RecordStore, ScanItem, ScanRange } from '../store/record-store.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
-import { liveKeys } from './live-keys.ts';
-import { TimeLimits } from './time-limits.ts';
+import {
+  type Batch,
+  type CommitId,
+  type Entry,
+  type Key,
+  type Outcome,
+  type RecordStore,
+  type ScanItem,
+  type ScanRange,
+  StoreUnavailable,
+} from '../store/record-store.ts';
+import { liveKeys } from './replica-registry.ts';
+
+/** Milliseconds between looks at who waits too long: a limit is kept to about this. */
+const tick = 100;
+
+interface Waiting {
+  readonly until: number;
+  readonly limitMs: number;
+  readonly giveUp: (limitMs: number) => void;
+}
+
+/** Limits to how long promises are waited for. One timer serves them all: thousands a second would each start and stop their own. */
+class TimeLimits {
+  readonly #clock: () => number;
+  readonly #waiting = new Set<Waiting>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Monotonic milliseconds. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  get underWay(): number {
+    return this.#waiting.size;
+  }
+
+  /** As the promise; rejects with the error where it takes longer. */
+  async within<T>(limitMs: number, promise: Promise<T>, error: (limitMs: number) => Error): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const waiting: Waiting = {
+      until: this.#clock() + limitMs,
+      limitMs,
+      giveUp: (limit) => late.reject(error(limit)),
+    };
+    this.#waiting.add(waiting);
+    this.#timer ??= setInterval(() => this.#look(), tick).unref();
+    try {
+      return await Promise.race([promise, late.promise]);
+    } finally {
+      this.#waiting.delete(waiting);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const now = this.#clock();
+    for (const waiting of this.#waiting) {
+      if (waiting.until > now) continue;
+      this.#waiting.delete(waiting);
+      waiting.giveUp(waiting.limitMs);
+    }
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
 
 /** Milliseconds, and how many questions may be on their way at once. */
-export interface SharedStoreLimits {
+interface SharedStoreLimits {
   /** That one question may take. */
   readonly answer: number;
   /** That a commit whose acknowledgement was lost waits for the store to be back, so that it can be settled. */
@@ -24,7 +90,7 @@ export const sharedStoreLimits: SharedStoreLimits = {
   underWay: 1_000,
 };
 
-export interface SharedRecordStoreOptions {
+interface SharedRecordStoreOptions {
   readonly open: () => Promise<RecordStore>;
   /** Told when the store is away, with the reason, and when it is back. */
   readonly onChange?: (outage: string | undefined) => void;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { CUSTOMER_KEY_SIZE, CustomerKey } from '../encryption/customer-key.ts';
+import { CUSTOMER_KEY_SIZE, CustomerKey } from '../encryption/object-key.ts';
 import { header } from './request.ts';
 import type { S3Call, PolicyContext } from './operation.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { CustomerKey } from '../encryption/customer-key.ts';
+import type { CustomerKey } from '../encryption/object-key.ts';
 import type { ObjectHeaders, ObjectInfo } from '../objects/object-layer.ts';
 import { checksumHeaders } from './request-body.ts';
 import { encryptionHeaders } from './encryption-headers.ts';

@@ -4,9 +4,9 @@ import type { IncomingRequest } from '../access/incoming-request.ts';
 import type { AccessRequest } from '../access/principal.ts';
 import { createObjectLayer } from '../objects/objects.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
-import { noKeySource } from '../encryption/no-key-source.ts';
-import { MemoryBlobStore } from '../store/memory/memory-blob-store.ts';
-import { MemoryRecordStore } from '../store/memory/memory-record-store.ts';
+import { noKeySource } from '../encryption/key-source.ts';
+import { MemoryBlobStore } from '../store/memory/blob-store.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { createS3Api } from './s3-api.ts';
 
 /** An API whose caller may do what `allowed` says, over an object layer in memory. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { ToolError, UsageError } from './tool-error.ts';
+import { ToolError, UsageError } from './report.ts';
 
 /** How to reach a running server: `--server` and its companions. */
 export interface ServerOptions {

@@ -4,16 +4,14 @@ import { createLogger } from '../../platform/logger.ts';
 import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { openDataFolder } from '../store/data-folder.ts';
-import { DataFolderError } from '../store/data-folder-error.ts';
-import type { BlobsMarker } from '../store/deployment/blobs-marker.ts';
-import { blobsMarker } from '../store/deployment/open-blobs-marker.ts';
-import { decodeDeployment, deploymentKey } from '../store/deployment/deployment-record.ts';
+import { openDataFolder, DataFolderError } from '../store/data-folder.ts';
+import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
+import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
-import { describeAddress, storePlaces, type StorePlaces } from '../store/parse-store-address.ts';
+import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
 import { isReadOnly } from '../store/read-only.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { ToolError, UsageError } from './tool-error.ts';
+import { ToolError, UsageError } from './report.ts';
 
 /** Two stores of one deployment, as an argument names them. */
 export interface OpenedStores {

@@ -2,16 +2,15 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import packageJson from '../../package.json' with { type: 'json' };
 import { SettingsError } from '../../platform/settings/load-settings.ts';
 import { SnapshotError } from '../maintenance/snapshot.ts';
-import { DataFolderError } from '../store/data-folder-error.ts';
-import { DeploymentError } from '../store/deployment/deployment-error.ts';
-import { StoreAddressError } from '../store/parse-store-address.ts';
+import { DataFolderError } from '../store/data-folder.ts';
+import { DeploymentError } from '../store/deployment.ts';
+import { StoreAddressError } from '../store/store-address.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { copyCommand, type CopyArguments } from './commands/copy.ts';
 import { readOnlyCommand } from './commands/read-only.ts';
 import { restoreCommand, snapshotCommand, type SnapshotArguments } from './commands/snapshot.ts';
 import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
-import type { Io } from './report.ts';
-import { ToolError, UsageError } from './tool-error.ts';
+import { type Io, ToolError, UsageError } from './report.ts';
 
 /** Runs one command line; answers its exit code: 0 clean, 1 findings or a failure, 2 a command line that cannot be. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

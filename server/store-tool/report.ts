@@ -1,5 +1,15 @@
 import type { Finding } from '../maintenance/verify/finding.ts';
 
+/** What this program cannot do, for the person who runs it: the message says what to do. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
+
+/** The command line is not one that the program understands: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
 /** Where a command writes, and what it is told. */
 export interface Io {
   readonly stdout: NodeJS.WritableStream;
@@ -9,7 +19,7 @@ export interface Io {
 }
 
 /** How far a command is; `total` where it is known. */
-export interface Progress {
+interface Progress {
   readonly what: string;
   readonly objects: number;
   readonly bytes: number;
@@ -70,7 +80,7 @@ export class Report {
 }
 
 /** Pure: one line of how far it is and how long it will take. */
-export function progressLine({ what, objects, bytes, total }: Progress, seconds: number): string {
+function progressLine({ what, objects, bytes, total }: Progress, seconds: number): string {
   const speed = seconds > 0 ? bytes / seconds : 0;
   const counts = `${what}: ${objects}${total ? ` / ${total.objects}` : ''} objects, ${size(bytes)}${total ? ` / ${size(total.bytes)}` : ''}`;
   const left = total && speed > 0 ? `, ${clock(Math.max(0, total.bytes - bytes) / speed)} left` : '';

@@ -95,3 +95,7 @@ export class BlobTruncated extends BlobAltered {
     super(id, `ends before byte ${at}, which was written`);
   }
 }
+
+export function isBlobId(text: string): text is BlobId {
+  return /^[0-9a-f]{32}$/.test(text);
+}

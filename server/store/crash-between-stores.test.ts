@@ -1,17 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { from, listed, read, someBlobId } from './blob-store.conformance.ts';
+import { from, listed, read, someBlobId } from '../../test/support/store/blob-store.conformance.ts';
 import type { BlobStore } from './blob-store.ts';
-import { openFilesBlobStore } from './files/files-blob-store.ts';
+import { openFilesBlobStore } from './files/blob-store.ts';
 import { key } from './keys.ts';
-import { openLmdbRecordStore } from './lmdb/lmdb-record-store.ts';
-import { MemoryBlobStore } from './memory/memory-blob-store.ts';
-import { MemoryRecordStore } from './memory/memory-record-store.ts';
-import { commitId } from './patient.ts';
-import { everything } from './record-scan.conformance.ts';
+import { openLmdbRecordStore } from './lmdb/record-store.ts';
+import { MemoryBlobStore } from './memory/blob-store.ts';
+import { MemoryRecordStore } from './memory/record-store.ts';
+import { commitId } from '../../test/support/store/patient.ts';
+import { everything } from '../../test/support/store/record-scan.conformance.ts';
 import type { RecordStore } from './record-store.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 
 interface Stores {
   readonly records: RecordStore;

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DataFolderError } from './data-folder-error.ts';
-import { openDataFolder } from './data-folder.ts';
-import { bringForward, readFormat } from './folder-format.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { DataFolderError, openDataFolder, bringForward, readFormat } from './data-folder.ts';
+import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
 let path: string;

@@ -1,5 +1,5 @@
-import { mkdir, open, rename } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { mkdir, open, rename, readdir, rm } from 'node:fs/promises';
+import { dirname, resolve, join } from 'node:path';
 
 /** Makes a folder of this user only, and those above it that are missing, all durable; one that is there is fine. */
 export async function makeDurableFolder(path: string): Promise<void> {
@@ -46,4 +46,14 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+/** Names of folders begin so in which something is made that gets its own name when it is whole. */
+export const HALF_MADE = 'new-';
+
+/** Removes what a start that was cut off left. For the one process that has the data folder, before its threads make anything. */
+export async function removeHalfMade(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names.filter((each) => each.startsWith(HALF_MADE)))
+    await rm(join(folder, name), { recursive: true });
 }

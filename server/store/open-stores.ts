@@ -1,8 +1,8 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { BlobStore } from './blob-store.ts';
-import { openFilesBlobStore } from './files/files-blob-store.ts';
+import { openFilesBlobStore } from './files/blob-store.ts';
 import { fileSystemOf } from './files/shared-file-system.ts';
-import { openLmdbRecordStore } from './lmdb/lmdb-record-store.ts';
+import { openLmdbRecordStore } from './lmdb/record-store.ts';
 import type { RecordStore } from './record-store.ts';
 import type { BlobsAddress, RecordsAddress } from './store-address.ts';
 
@@ -20,7 +20,7 @@ export async function openRecordStore(address: RecordsAddress, options: StoreOpt
   if (address.kind === 'lmdb') {
     return openLmdbRecordStore({ folder: address.folder, ballast: true, ...(onFailed && { onFailed }) });
   }
-  const { openPostgresRecordStore } = await import('./postgres/postgres-record-store.ts');
+  const { openPostgresRecordStore } = await import('./postgres/record-store.ts');
   const { kind: _, ...database } = address;
   return openPostgresRecordStore({ ...database, log, ...(connections === undefined ? {} : { connections }) });
 }
@@ -29,6 +29,6 @@ export async function openBlobStore(address: BlobsAddress, options: StoreOptions
   if (address.kind === 'files') {
     return openFilesBlobStore(address.folder, { fs: await fileSystemOf(address.folder) });
   }
-  const { openS3BlobStore } = await import('./s3/s3-blob-store.ts');
+  const { openS3BlobStore } = await import('./s3/blob-store.ts');
   return openS3BlobStore({ ...address, log: options.log });
 }

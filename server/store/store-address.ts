@@ -1,3 +1,6 @@
+import { join, resolve } from 'node:path';
+import type { StoreSettings } from '../../platform/settings/server-settings.ts';
+
 /** Where records are: `SVC_STORE_RECORDS`, parsed. */
 export type RecordsAddress =
   | { readonly kind: 'lmdb'; readonly folder: string }
@@ -20,3 +23,158 @@ export type BlobsAddress =
       readonly accessKey: string;
       readonly secretKey: string;
     };
+
+/** An address of a store that cannot be used. The message names the setting, and never a password. */
+export class StoreAddressError extends Error {
+  override readonly name = 'StoreAddressError';
+}
+
+/** Where the stores of a server are, and which folders it must have to itself. */
+export interface StorePlaces {
+  readonly records: RecordsAddress;
+  readonly blobs: BlobsAddress;
+  /** Data folders: that of the records first. None where both stores are shared. */
+  readonly dataFolders: readonly string[];
+}
+
+/**
+ * Where `SVC_STORE_*` says that records and blobs are; in the data folder what it does not say. `lmdb:FOLDER` names a data folder of
+ * its own, whose records are in `FOLDER/records`; `files:FOLDER` holds the blobs themselves. Both may name the data folder.
+ *
+ * @throws StoreAddressError
+ */
+export function storePlaces(settings: StoreSettings, dataFolder: string | undefined): StorePlaces {
+  const own = dataFolder === undefined ? undefined : resolve(dataFolder);
+  const needed = (setting: string): string => {
+    if (own !== undefined) return own;
+    throw new StoreAddressError(
+      `no data folder is named: give it as an argument (coffer-server DIR) or in SVC_VOLUMES, or say in ${setting} where else`,
+    );
+  };
+  const folders = new Set<string>();
+
+  let records: RecordsAddress;
+  const home = folderOf(settings.records ?? 'lmdb:', 'lmdb:');
+  if (home === undefined) {
+    records = databaseOf(settings);
+  } else {
+    const owned = home === '' ? needed('SVC_STORE_RECORDS') : home;
+    const dataHome = own !== undefined && owned === join(own, 'records') ? own : owned;
+    folders.add(dataHome);
+    records = { kind: 'lmdb', folder: join(dataHome, 'records') };
+  }
+
+  let blobs: BlobsAddress;
+  const folder = folderOf(settings.blobs ?? 'files:', 'files:');
+  if (folder === undefined) {
+    blobs = bucketOf(settings);
+  } else {
+    const named = folder === '' ? needed('SVC_STORE_BLOBS') : folder;
+    const within = own !== undefined && [own, join(own, 'blobs')].includes(named);
+    if (within) folders.add(own);
+    blobs = { kind: 'files', folder: within ? join(own, 'blobs') : named };
+  }
+  return { records, blobs, dataFolders: [...folders] };
+}
+
+/** What may stand in a log. */
+export function describeAddress(address: RecordsAddress | BlobsAddress): string {
+  switch (address.kind) {
+    case 'lmdb':
+    case 'files':
+      return address.folder;
+    case 'postgres':
+      return address.url;
+    case 's3':
+      return `s3://${address.bucket}/${address.prefix}${address.endpoint === undefined ? '' : ` at ${address.endpoint}`}`;
+  }
+}
+
+/** The folder that an address names, '' for the data folder; undefined where it is none. */
+function folderOf(address: string, scheme: 'lmdb:' | 'files:'): string | undefined {
+  const named = address.startsWith(scheme);
+  if (!named && !address.startsWith('/')) return undefined;
+  // Also as a URL: lmdb:///folder.
+  const path = (named ? address.slice(scheme.length) : address).replace(/^\/\/(?=\/)/, '');
+  return path === '' ? '' : resolve(path);
+}
+
+function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings): RecordsAddress {
+  const url = URL.parse(records ?? '');
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
+    throw new StoreAddressError(
+      'SVC_STORE_RECORDS is no address of a database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with /, @, : and # in the ' +
+        'password written as %2F, %40, %3A and %23 (or the password in SVC_STORE_RECORDS_PASSWORD), or lmdb:FOLDER',
+    );
+  }
+  const written = url.password === '' ? (url.searchParams.get('password') ?? undefined) : decoded(url.password);
+  if (written !== undefined && recordsPassword !== undefined) {
+    throw new StoreAddressError(
+      'SVC_STORE_RECORDS_PASSWORD is set, and SVC_STORE_RECORDS has a password too: give it in one of them',
+    );
+  }
+  if (recordsCaFile !== undefined) nameAuthorities(url, recordsCaFile);
+  url.password = '';
+  url.searchParams.delete('password');
+  const password = recordsPassword ?? written;
+  return {
+    kind: 'postgres',
+    url: url.href.replace(/^postgresql:/, 'postgres:'),
+    ...(password === undefined ? {} : { password }),
+  };
+}
+
+function nameAuthorities(url: URL, file: string): void {
+  if (url.searchParams.has('sslrootcert')) {
+    throw new StoreAddressError(
+      'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too: give it in one of them',
+    );
+  }
+  if (url.searchParams.get('sslmode') === 'disable') {
+    throw new StoreAddressError(
+      'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable, with which nobody shows a certificate: leave one of them out',
+    );
+  }
+  url.searchParams.set('sslrootcert', file);
+}
+
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    throw new StoreAddressError(
+      'the password in SVC_STORE_RECORDS has a % that begins no character: write it as %25, or give the password in SVC_STORE_RECORDS_PASSWORD',
+    );
+  }
+}
+
+function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
+  const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(blobs) ?? [];
+  if (bucket === undefined) {
+    throw new StoreAddressError(
+      `SVC_STORE_BLOBS is ${blobs}: expected s3://BUCKET/PREFIX with the name of a bucket, files:FOLDER, or the path of a folder`,
+    );
+  }
+  const { endpoint, caFile, region, accessKey, secretKey } = s3;
+  if (accessKey === undefined || secretKey === undefined) {
+    const missing = [
+      ...(accessKey === undefined ? ['SVC_STORE_BLOBS_S3_ACCESS_KEY'] : []),
+      ...(secretKey === undefined ? ['SVC_STORE_BLOBS_S3_SECRET_KEY'] : []),
+    ];
+    throw new StoreAddressError(
+      `SVC_STORE_BLOBS is ${blobs}, and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set: ` +
+        'the credentials at that other S3 are needed',
+    );
+  }
+  const prefix = path.split('/').filter((part) => part !== '');
+  return {
+    kind: 's3',
+    bucket,
+    prefix: prefix.length === 0 ? '' : `${prefix.join('/')}/`,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(caFile === undefined ? {} : { caFile }),
+    region,
+    accessKey,
+    secretKey,
+  };
+}

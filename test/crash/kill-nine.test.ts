@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
 import { report } from '../soak/report.ts';
 import { complaintsAbout } from './compare.ts';

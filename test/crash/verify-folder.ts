@@ -3,8 +3,8 @@ import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
 import { drainRemovals, sweepOrphans } from '../../server/objects/garbage-collection.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
-import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 
 export interface Verified {

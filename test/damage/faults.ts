@@ -6,7 +6,7 @@ import { decodeBody, encodeBody, decodeManifest } from '../../server/objects/rec
 import { decodeObject } from '../../server/objects/records/object-record.ts';
 import { recordKeys } from '../../server/objects/records/record-keys.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import type { SeededRandom } from '../crash/seeded-random.ts';
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLanes } from '../../.ci/lanes.js';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 
 type Step = Parameters<typeof runLanes>[0][number];
 const step = (name: string, lane: Step['lane'], command: string, rest: Partial<Step> = {}): Step => ({

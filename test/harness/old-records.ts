@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { CustomerKey } from '../../server/encryption/customer-key.ts';
+import type { CustomerKey } from '../../server/encryption/object-key.ts';
 import type { DigestKeys } from '../../server/encryption/digest-keys.ts';
 import { openDigests } from '../../server/objects/encryption/digests.ts';
 import { decodeBody, encodeBody, decodeManifest, encodeManifest } from '../../server/objects/records/body-record.ts';

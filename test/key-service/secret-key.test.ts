@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { keyFrom } from '../../keysvc/keys/key.ts';
 import { unseal } from '../../keysvc/keys/seal.ts';
-import { contextBytes } from '../../server/encryption/encryption-context.ts';
+import { contextBytes } from '../../server/encryption/key-source.ts';
 import { secretKeySource } from '../../server/encryption/secret-key-source.ts';
 
 it('what SVC_KMS_SECRET_KEY sealed opens at the key service that the key was imported into', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryRecordStore } from '../../server/store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import { Faults } from '../../server/store/memory/faults.ts';
 import { checkRounds } from './run-clients.ts';
 import { recordRegister } from './record-register.ts';

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { key } from '../../server/store/keys.ts';
-import { commitId } from '../../server/store/patient.ts';
-import { describeAddress, parsePostgresAddress } from '../../server/store/postgres/postgres-address.ts';
-import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
+import { commitId } from '../support/store/patient.ts';
+import { describeAddress, parsePostgresAddress } from '../../server/store/postgres/address.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { openSession } from '../../server/store/postgres/session.ts';
-import { Tidy } from '../../server/store/postgres/tidy.ts';
+import { Tidy } from '../../server/store/postgres/garbage-collection.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
 
 const log = pino({ enabled: false });

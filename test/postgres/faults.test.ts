@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { decodeCounter } from '../../server/store/counter.ts';
+import { decodeCounter } from '../../server/store/batch.ts';
 import { key } from '../../server/store/keys.ts';
-import { commitId } from '../../server/store/patient.ts';
-import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
+import { commitId } from '../support/store/patient.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { type RecordStore, StoreUnavailable } from '../../server/store/record-store.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
 

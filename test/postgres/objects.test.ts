@@ -7,8 +7,8 @@ import type { ObjectLayer } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { drainRemovals, sweepOrphans } from '../../server/objects/garbage-collection.ts';
 import { body, put, randomBody, testLayer } from '../support/objects/test-layer.ts';
-import { MemoryBlobStore } from '../../server/store/memory/memory-blob-store.ts';
-import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
+import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
 
 let server: TestPostgres;

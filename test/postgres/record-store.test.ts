@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
-import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
-import { describeRecordStore } from '../../server/store/record-store.conformance.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
+import { describeRecordStore } from '../support/store/record-store.conformance.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
 
 const log = pino({ enabled: false });

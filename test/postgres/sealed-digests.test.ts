@@ -3,10 +3,10 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sealOldDigests } from '../../server/maintenance/rewrap/seal-old-digests.ts';
 import { openDataFolder, type DataFolder } from '../../server/store/data-folder.ts';
-import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
-import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
+import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { writeAsBefore } from '../harness/old-records.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
 import {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
 import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { openPostgresRecordStore } from '../../server/store/postgres/postgres-record-store.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
 
 const DAY = 86_400_000;

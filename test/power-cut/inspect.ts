@@ -2,14 +2,14 @@
  * Opens the data folders it is sent, as a server does, and answers what they show. A process of its own: a damaged LMDB file may
  * end it, and that is an answer too.
  */
-import { noKeySource } from '../../server/encryption/no-key-source.ts';
+import { noKeySource } from '../../server/encryption/key-source.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
 import type { ObjectLayer } from '../../server/objects/object-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
-import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { BUCKET_THERE, contentOf } from '../crash/witness.ts';
 

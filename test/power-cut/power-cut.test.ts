@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { contentShown } from '../crash/compare.ts';
 import { clientOf } from '../crash/s3-client.ts';
 import { SeededRandom } from '../crash/seeded-random.ts';

@@ -1,6 +1,6 @@
 import { freePort } from '../harness/free-port.ts';
 import { startServer, untilReady } from '../harness/start-server.ts';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { describeRealS3 } from './real-s3-suite.ts';
 
 describeRealS3('another Coffer', async () => {

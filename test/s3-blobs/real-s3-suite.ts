@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { describeBlobStore, inPieces, listed, read, someBlobId } from '../../server/store/blob-store.conformance.ts';
+import { describeBlobStore, inPieces, listed, read, someBlobId } from '../support/store/blob-store.conformance.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
-import { openS3BlobStore } from '../../server/store/s3/s3-blob-store.ts';
+import { openS3BlobStore } from '../../server/store/s3/blob-store.ts';
 
 /** Another S3 that holds the blobs. It can go away and come back with what it had. */
 export interface OtherS3 {

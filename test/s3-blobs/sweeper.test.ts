@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { sweepOrphans } from '../../server/objects/garbage-collection.ts';
-import { from, listed, someBlobId } from '../../server/store/blob-store.conformance.ts';
+import { from, listed, someBlobId } from '../support/store/blob-store.conformance.ts';
 import type { BlobId, BlobStore } from '../../server/store/blob-store.ts';
-import { MemoryRecordStore } from '../../server/store/memory/memory-record-store.ts';
-import { openS3BlobStore } from '../../server/store/s3/s3-blob-store.ts';
-import { startS3Double, type S3Double } from '../../server/store/s3/s3-double.ts';
+import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
+import { openS3BlobStore } from '../../server/store/s3/blob-store.ts';
+import { startS3Double, type S3Double } from '../support/s3/s3-double.ts';
 
 const hour = 3_600_000;
 let s3: S3Double;

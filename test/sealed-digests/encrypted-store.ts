@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { CustomerKey } from '../../server/encryption/customer-key.ts';
+import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { type DigestKeys, digestKeys } from '../../server/encryption/digest-keys.ts';
 import { keyServiceKeys } from '../../server/encryption/key-service-keys.ts';
 import type { KeySource } from '../../server/encryption/key-source.ts';

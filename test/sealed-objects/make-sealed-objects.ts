@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { CustomerKey } from '../../server/encryption/customer-key.ts';
+import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { resealObject } from '../../server/maintenance/rewrap/rewrap-records.ts';
 import type { RequestedEncryption } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
-import { MemoryBlobStore } from '../../server/store/memory/memory-blob-store.ts';
-import { MemoryRecordStore } from '../../server/store/memory/memory-record-store.ts';
+import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
+import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import { bodyOf, customerKeyBytes, expected, type Name } from './expected.ts';
 import { fixedKeys } from './fixed-keys.ts';
 import { saveStores } from './stored.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { CustomerKey } from '../../server/encryption/customer-key.ts';
+import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { bodyOf, customerKeyBytes, expected } from './expected.ts';
 import { fixedKeys } from './fixed-keys.ts';

@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { isBlobId } from '../../server/store/blob-id.ts';
-import type { BlobId } from '../../server/store/blob-store.ts';
-import { MemoryBlobStore } from '../../server/store/memory/memory-blob-store.ts';
-import { MemoryRecordStore } from '../../server/store/memory/memory-record-store.ts';
+import { isBlobId, type BlobId } from '../../server/store/blob-store.ts';
+import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
+import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 
 const shape = z.object({
   /** Hex keys, base64 values. */

@@ -5,8 +5,8 @@ import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sd
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeOlder } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
-import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { freePort } from '../harness/free-port.ts';
 import { s3Client } from '../harness/s3-client.ts';
 import { startServer, untilReady, type RunningServer, type StartOptions } from '../harness/start-server.ts';

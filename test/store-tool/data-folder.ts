@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { filledLayer, makeOlder } from '../support/maintenance/filled-layer.ts';
 import { body, put } from '../support/objects/test-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { openFilesBlobStore } from '../../server/store/files/files-blob-store.ts';
-import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
+import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 
 /** A data folder with an object of every kind, an upload, and `more` small and large objects. */
 export async function makeDataFolder(path: string, more = 0): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LARGE } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { countBlobs, damageBlobs, makeDataFolder } from './data-folder.ts';
 import { lines, startStoreTool, storeTool } from './run-store-tool.ts';
 

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { allBlockSums } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
-import { openLmdbRecordStore } from '../../server/store/lmdb/lmdb-record-store.ts';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { storeTool } from './run-store-tool.ts';
 

@@ -8,7 +8,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../server/store/temporary-folder.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { refusal, s3Client } from '../harness/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
 import { damageBlobs } from './data-folder.ts';

@@ -4,10 +4,10 @@ import { body, put, testLayer, type TestLayer } from '../../../test/support/obje
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commit-once.ts';
-import { decodeDeployment, deploymentKey } from '../../store/deployment/deployment-record.ts';
+import { decodeDeployment, deploymentKey } from '../../store/deployment.ts';
 import { key } from '../../store/keys.ts';
-import { MemoryBlobStore } from '../../store/memory/memory-blob-store.ts';
-import { MemoryRecordStore } from '../../store/memory/memory-record-store.ts';
+import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
+import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { compareRecords } from './copied-records.ts';
 import { finishCopy, readCopyState, copyStores } from './copy-stores.ts';

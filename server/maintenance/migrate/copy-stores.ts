@@ -1,7 +1,6 @@
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commit-once.ts';
-import { copyKey } from '../../store/deployment/copy-key.ts';
-import { deploymentKey, encodeDeployment } from '../../store/deployment/deployment-record.ts';
+import { copyKey, deploymentKey, encodeDeployment } from '../../store/deployment.ts';
 import type { RecordStore, Batch, Entry } from '../../store/record-store.ts';
 import { randomBytes } from 'node:crypto';
 import { recordKeys } from '../../objects/records/record-keys.ts';

@@ -1,7 +1,6 @@
-import { contextText } from '../../encryption/encryption-context.ts';
+import { contextText, type DataKey, type KeySource } from '../../encryption/key-source.ts';
 import { ExpiringCache } from '../../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
-import type { DataKey, KeySource } from '../../encryption/key-source.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectEncryption, ObjectLayer, RequestedEncryption } from '../../objects/object-layer.ts';
 import { type Place, entries } from '../verify/object-records.ts';

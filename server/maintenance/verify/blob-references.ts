@@ -1,7 +1,6 @@
-import type { BlobId } from '../../store/blob-store.ts';
+import { type BlobId, isBlobId } from '../../store/blob-store.ts';
 import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
-import { isBlobId } from '../../store/blob-id.ts';
 import { within, after, decodeKey } from '../../store/keys.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from './object-records.ts';

@@ -4,7 +4,7 @@ import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import type { RecordStore, Entry } from '../../store/record-store.ts';
 import { type StoredStream, checkBlob, checkBlobSize, checkBytes, type Damage } from './check-stream.ts';
 import { DamagedCiphertext } from '../../encryption/packages.ts';
-import type { OpenedObjectKey } from '../../encryption/opened-object-key.ts';
+import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { recoverObjectKey } from '../../objects/encryption/object-keys.ts';
 import type { ObjectRecord, SealedKeys } from '../../objects/records/object-record.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';

@@ -1,7 +1,7 @@
 import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
-import { isBlobId } from '../../store/blob-id.ts';
+import { isBlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
 import type { VerifyContext } from './check-object.ts';

@@ -1,5 +1,5 @@
-import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-layout.ts';
-import type { OpenedObjectKey } from '../../encryption/opened-object-key.ts';
+import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
+import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream } from '../../encryption/packages.ts';
 import { type BlockSumsInProgress, type ByteCheck, checkOf } from '../../objects/checksums/block-sums.ts';
 import type { Protection } from '../../objects/records/object-record.ts';

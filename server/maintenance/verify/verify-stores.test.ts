@@ -9,7 +9,7 @@ import { chunks, put, randomBody, testLayer, type TestLayer } from '../../../tes
 import { ORPHAN_GRACE } from '../../objects/garbage-collection.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { key } from '../../store/keys.ts';
-import { MemoryBlobStore } from '../../store/memory/memory-blob-store.ts';
+import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import type { Finding } from './finding.ts';
 import {
   blobOf,

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobStore } from '../../store/blob-store.ts';
-import { openFilesBlobStore } from '../../store/files/files-blob-store.ts';
-import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { openFilesBlobStore } from '../../store/files/blob-store.ts';
+import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { hashingPlaces, seatsAt, HashingRounds } from '../hashing/hashing.ts';
 import { PIECE_BYTES, SEATS, seatsOf } from '../hashing/layout.ts';
 import { md5Lanes } from '../hashing/md5-module.ts';

@@ -1,6 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { CustomerKey } from '../../encryption/customer-key.ts';
-import type { ObjectPlace } from '../../encryption/object-key.ts';
+import type { CustomerKey, ObjectPlace } from '../../encryption/object-key.ts';
 import { DamagedCiphertext } from '../../encryption/packages.ts';
 import type { CustomerSealedKeys, SealedKeys } from '../records/object-record.ts';
 

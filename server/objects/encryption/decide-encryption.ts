@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { CustomerKey } from '../../encryption/customer-key.ts';
+import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { BucketEncryption, ObjectEncryption, RequestedEncryption } from '../object-layer.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DigestSearch } from '../../../test/harness/find-digests.ts';
-import { CustomerKey } from '../../encryption/customer-key.ts';
+import { CustomerKey } from '../../encryption/object-key.ts';
 import { noDigestKeys } from '../../encryption/digest-keys.ts';
 import { commitOnce } from '../../store/commit-once.ts';
 import type { Checksum, PutObject, RequestedEncryption } from '../object-layer.ts';

@@ -1,6 +1,11 @@
-import { type ObjectPlace, openObjectKey, newObjectKey, sealObjectKey } from '../../encryption/object-key.ts';
-import { OpenedObjectKey } from '../../encryption/opened-object-key.ts';
-import type { CustomerKey } from '../../encryption/customer-key.ts';
+import {
+  type ObjectPlace,
+  openObjectKey,
+  newObjectKey,
+  sealObjectKey,
+  OpenedObjectKey,
+  type CustomerKey,
+} from '../../encryption/object-key.ts';
 import { openCustomerSealed } from './customer-keys.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from '../context.ts';

@@ -11,7 +11,7 @@ import type { CreateMultipartUpload, ObjectEncryption } from '../object-layer.ts
 import { shownEncryption } from '../records/object-record.ts';
 import { encodeRecord } from '../records/record-format.ts';
 import { type UploadRecord, endUpload, getUpload } from '../records/upload-record.ts';
-import type { CustomerKey } from '../../encryption/customer-key.ts';
+import type { CustomerKey } from '../../encryption/object-key.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 
 /** Encryption is decided here: every part has a key derived from the object key made now. */

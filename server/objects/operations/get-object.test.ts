@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
-import { noKeySource } from '../../encryption/no-key-source.ts';
+import { noKeySource } from '../../encryption/key-source.ts';
 import { endOf, within } from '../../store/keys.ts';
 import { decodeObject } from '../records/object-record.ts';
 import { encodeRecord } from '../records/record-format.ts';

@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { CustomerKey } from '../../encryption/customer-key.ts';
+import type { CustomerKey } from '../../encryption/object-key.ts';
 import { checkReadConditions } from './conditions.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';
 import { openDigests } from '../encryption/digests.ts';

@@ -7,7 +7,7 @@ import {
   after as afterKey,
   key as recordKey,
 } from '../../store/keys.ts';
-import { scanPages } from '../../store/scan-pages.ts';
+import { scanPages } from '../../store/record-store.ts';
 import { bucketSeal } from '../encryption/digests.ts';
 import type { Environment } from '../context.ts';
 import type { ListedObject, ListObjects, ObjectListing } from '../object-layer.ts';

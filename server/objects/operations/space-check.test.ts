@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryRecordStore } from '../../store/memory/memory-record-store.ts';
+import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 
 const full = { code: 'XMinioStorageFull', status: 507 };

@@ -1,4 +1,4 @@
-import { DamagedCiphertext } from '../../encryption/damaged-ciphertext.ts';
+import { DamagedCiphertext } from '../../encryption/package-format.ts';
 import { DigestPage, type DigestSeal } from '../../encryption/digest-seal.ts';
 import type { ListedObject } from '../object-layer.ts';
 import { ETAG_FIELD, md5InRecord, openEtag, type SealedDigest } from './stored-digests.ts';

@@ -1,4 +1,4 @@
-import { DamagedCiphertext } from '../../encryption/damaged-ciphertext.ts';
+import { DamagedCiphertext } from '../../encryption/package-format.ts';
 import { type DigestSeal, SEAL_SIZE } from '../../encryption/digest-seal.ts';
 import type { Checksum } from '../object-layer.ts';
 

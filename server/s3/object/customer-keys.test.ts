@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { AccessRequest } from '../../access/principal.ts';
 import { within } from '../../store/keys.ts';
-import { CustomerKey } from '../../encryption/customer-key.ts';
+import { CustomerKey } from '../../encryption/object-key.ts';
 import { type TestCalls, testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
 const prefix = 'x-amz-server-side-encryption-customer-';

@@ -9,8 +9,7 @@ import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/read-only.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
-import { type Io, Report } from '../report.ts';
-import { ToolError } from '../tool-error.ts';
+import { type Io, Report, ToolError } from '../report.ts';
 import { conclude, reported } from './verify.ts';
 
 export interface CopyArguments {

@@ -3,8 +3,7 @@ import { restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maint
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
-import { type Io, Report } from '../report.ts';
-import { ToolError, UsageError } from '../tool-error.ts';
+import { type Io, Report, ToolError, UsageError } from '../report.ts';
 import { conclude, reported } from './verify.ts';
 
 export type SnapshotArguments = Partial<ServerOptions> & { readonly json?: boolean };

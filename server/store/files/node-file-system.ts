@@ -1,7 +1,122 @@
-import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
-import { type BlobFileSystem, codeOf, isNoSuchFile } from './blob-file-system.ts';
-import { createFile } from './node-new-file.ts';
+import { constants } from 'node:fs';
+import { type FileHandle, open, unlink, mkdir, opendir, rename, stat, statfs } from 'node:fs/promises';
+import { codeOf, isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
 import { NodeOpenFile } from './node-open-file.ts';
+
+/** What is written past the page cache begins and ends at such bytes, in memory and in the file. */
+const PAGE = 4096;
+const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = constants as Readonly<Record<string, number | undefined>>;
+
+/** A new file. Where the system can, whole pages go past the page cache: that saves a copy of each byte, and the flush most of its work. */
+async function createFile(path: string, how?: { readonly direct: boolean }): Promise<NewFile> {
+  const direct = how?.direct === true ? await createDirect(path) : undefined;
+  const plain = direct === undefined ? await open(path, 'wx', 0o600) : undefined;
+  return new NodeNewFile(path, plain, direct);
+}
+
+/** Undefined where the file system has no such writes. */
+async function createDirect(path: string): Promise<FileHandle | undefined> {
+  if (O_DIRECT === undefined) return undefined;
+  try {
+    return await open(path, (O_CREAT ?? 0) | (O_EXCL ?? 0) | (O_WRONLY ?? 0) | O_DIRECT, 0o600);
+  } catch (error) {
+    if (!refusesDirect(error)) throw error;
+  }
+  // The system may have made the file before it refused to open it.
+  await unlink(path).catch((error: unknown) => {
+    if (!isNoSuchFile(error)) throw error;
+  });
+  return undefined;
+}
+
+class NodeNewFile implements NewFile {
+  readonly #path: string;
+  /** Through the page cache: opened when first needed. */
+  #plain: Promise<FileHandle> | undefined;
+  #direct: FileHandle | undefined;
+  readonly #opened: FileHandle[] = [];
+
+  constructor(path: string, plain: FileHandle | undefined, direct: FileHandle | undefined) {
+    this.#path = path;
+    this.#plain = plain && Promise.resolve(plain);
+    this.#direct = direct;
+    for (const file of [plain, direct]) if (file !== undefined) this.#opened.push(file);
+  }
+
+  async write(chunks: readonly Buffer[]): Promise<void> {
+    const file = await this.#throughCache();
+    let left = chunks;
+    while (left.length > 0) {
+      const { bytesWritten } = await file.writev(left);
+      left = after(left, bytesWritten);
+    }
+  }
+
+  async writeAt(bytes: Buffer, position: number): Promise<void> {
+    const direct = isWholePages(bytes, position) ? this.#direct : undefined;
+    if (direct !== undefined) {
+      try {
+        const { bytesWritten } = await direct.write(bytes, 0, bytes.length, position);
+        if (bytesWritten === bytes.length) return;
+        await this.#writeRest(bytes, bytesWritten, position);
+        return;
+      } catch (error) {
+        // Disks with larger sectors want larger pages.
+        if (!refusesDirect(error)) throw error;
+        this.#direct = undefined;
+      }
+    }
+    await this.#writeRest(bytes, 0, position);
+  }
+
+  async syncData(): Promise<void> {
+    // Bytes and length belong to the file, whichever handle wrote them.
+    await this.#opened[0]?.datasync();
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.#opened) await file.close();
+  }
+
+  /** A disk almost full writes a part first and refuses only then. */
+  async #writeRest(bytes: Buffer, written: number, position: number): Promise<void> {
+    const file = await this.#throughCache();
+    for (let at = written; at < bytes.length;) {
+      at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
+    }
+  }
+
+  #throughCache(): Promise<FileHandle> {
+    this.#plain ??= open(this.#path, 'r+').then((file) => {
+      this.#opened.push(file);
+      return file;
+    });
+    return this.#plain;
+  }
+}
+
+function isWholePages(bytes: Buffer, position: number): boolean {
+  return (bytes.byteOffset | bytes.length | position) % PAGE === 0;
+}
+
+function refusesDirect(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'EINVAL' || code === 'ENOTSUP' || code === 'EOPNOTSUPP';
+}
+
+/** What a short write left over. */
+function after(chunks: readonly Buffer[], written: number): readonly Buffer[] {
+  let skip = written;
+  const left: Buffer[] = [];
+  for (const chunk of chunks) {
+    if (skip >= chunk.length) skip -= chunk.length;
+    else {
+      left.push(chunk.subarray(skip));
+      skip = 0;
+    }
+  }
+  return left;
+}
 
 /** The machine's own file system. */
 export const nodeFileSystem: BlobFileSystem = {

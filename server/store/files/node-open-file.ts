@@ -1,5 +1,5 @@
 import { closeSync, constants, fstat, open, read } from 'node:fs';
-import type { OpenFile } from './blob-file-system.ts';
+import type { OpenFile } from './file-system.ts';
 
 /** No symbolic link at the end of the path, and no waiting for the writer of a pipe. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

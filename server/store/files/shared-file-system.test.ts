@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeBlobStore, from, inPieces, read, someBlobId } from '../blob-store.conformance.ts';
+import {
+  describeBlobStore,
+  from,
+  inPieces,
+  read,
+  someBlobId,
+} from '../../../test/support/store/blob-store.conformance.ts';
 import { type BlobId, BlobMissing, type BlobStore } from '../blob-store.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
-import type { BlobFileSystem } from './blob-file-system.ts';
-import { openFilesBlobStore } from './files-blob-store.ts';
+import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
+import type { BlobFileSystem } from './file-system.ts';
+import { openFilesBlobStore } from './blob-store.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { fileSystemOf, sharedFileSystem } from './shared-file-system.ts';
 

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailable } from '../record-store.ts';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './blob-file-system.ts';
+import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 
 /** `f_type` of file systems whose files other machines change too. @see statfs(2) */

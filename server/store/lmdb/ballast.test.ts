@@ -2,12 +2,12 @@ import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key } from '../keys.ts';
-import { commitId } from '../patient.ts';
+import { commitId } from '../../../test/support/store/patient.ts';
 import { StoreUnavailable } from '../record-store.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
-import { CommitQueue } from './commit-queue.ts';
+import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
+import { CommitQueue } from './commit.ts';
 import { openEnvironment } from './environment.ts';
-import { openLmdbRecordStore } from './lmdb-record-store.ts';
+import { openLmdbRecordStore } from './record-store.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

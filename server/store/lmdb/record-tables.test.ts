@@ -1,10 +1,10 @@
 import type { RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key, within } from '../keys.ts';
-import { commitId, Patient } from '../patient.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { commitId, Patient } from '../../../test/support/store/patient.ts';
+import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { openEnvironment } from './environment.ts';
-import { openLmdbRecordStore } from './lmdb-record-store.ts';
+import { openLmdbRecordStore } from './record-store.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

@@ -1,9 +1,7 @@
 import { DatabaseError } from 'pg';
-import { closed } from '../closed.ts';
-import { StoreUnavailable } from '../record-store.ts';
-import type { PostgresConnection, Row, Statement } from './postgres-connection.ts';
-import { ConnectionLost, meaningOf, unavailable } from './postgres-errors.ts';
-import { tryAgain } from './try-again.ts';
+import { closed, StoreUnavailable } from '../record-store.ts';
+import type { PostgresConnection, Row, Statement } from './connection.ts';
+import { ConnectionLost, meaningOf, unavailable, tryAgain } from './errors.ts';
 
 export interface PoolOptions {
   /** Opened when first needed, and again after they were lost. */

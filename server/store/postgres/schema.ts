@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
-import { type Attempt, tryAgain } from './try-again.ts';
-import type { PostgresConnection } from './postgres-connection.ts';
+import { type Attempt, tryAgain } from './errors.ts';
+import type { PostgresConnection } from './connection.ts';
 import type { Dialect } from './session.ts';
 
 /** The format of the tables this server writes. */
@@ -20,7 +20,7 @@ const migrations: ReadonlyMap<number, (dialect: Dialect) => readonly string[]> =
 
 function createTables(dialect: Dialect): readonly string[] {
   return [
-    // A value of null is a deleted key, whose revision must go on growing (`tidy.ts` removes it in time). A value of 8 bytes is kept
+    // A value of null is a deleted key, whose revision must go on growing (`garbage-collection.ts` removes it in time). A value of 8 bytes is kept
     // as a number too. `previous` is the revision that the row replaced, by which a commit knows that nobody came between.
     `create table coffer_records (key bytea not null primary key, value bytea, number bigint,
       revision bigint not null, previous bigint not null)`,

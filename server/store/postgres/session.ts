@@ -1,7 +1,7 @@
 import type { Logger } from '../../../platform/logger.ts';
 import { StoreUnavailable } from '../record-store.ts';
-import { describeAddress, type PostgresAddress } from './postgres-address.ts';
-import { PostgresConnection, type Timeouts } from './postgres-connection.ts';
+import { describeAddress, type PostgresAddress } from './address.ts';
+import { PostgresConnection, type Timeouts } from './connection.ts';
 
 /** Which of those who speak PostgreSQL's language this one is. */
 export type Dialect = 'postgresql' | 'yugabytedb' | 'cockroachdb';

@@ -3,10 +3,9 @@ import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { BlobAltered, type BlobBytes, type BlobId, BlobMissing, BlobTruncated } from '../blob-store.ts';
-import { blobObjectKey } from './blob-object-key.ts';
-import { Attempts } from './patience.ts';
-import { S3CallFailed, type S3Connection } from './s3-connection.ts';
-import { s3Failure } from './s3-failure.ts';
+import { blobObjectKey } from './list-blobs.ts';
+import { Attempts, S3CallFailed, type S3Connection } from './connection.ts';
+import { s3Failure } from './errors.ts';
 
 /** What is read ahead of a slow reader. */
 const READ_AHEAD = 256 * 1024;

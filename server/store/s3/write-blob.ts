@@ -1,19 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { BlobId } from '../blob-store.ts';
-import { blobObjectKey } from './blob-object-key.ts';
-import { type BodyPart, inParts } from './in-parts.ts';
-import { MultipartUpload } from './multipart-upload.ts';
-import { S3CallFailed, type S3Connection } from './s3-connection.ts';
-import type { Slots } from './slots.ts';
-
-/** An object to be written; `Metadata.write` is this write's own, by which it recognises its object after a lost answer. */
-export interface ObjectWrite {
-  readonly Bucket: string;
-  readonly Key: string;
-  readonly Metadata: { readonly write: string };
-  readonly ContentType: string;
-}
+import { blobObjectKey } from './list-blobs.ts';
+import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite } from './multipart-upload.ts';
+import { S3CallFailed, type S3Connection } from './connection.ts';
 
 /**
  * Writes a blob as one object: in one request where it fits into a part, else as a multipart upload with parts of `partBytes`.

@@ -3,8 +3,8 @@ import { digestKeys, type DigestKeys } from '../../../server/encryption/digest-k
 import { keyServiceKeys } from '../../../server/encryption/key-service-keys.ts';
 import type { KeySource } from '../../../server/encryption/key-source.ts';
 import { FakeKeyService } from '../../../server/encryption/testing.ts';
-import { MemoryBlobStore } from '../../../server/store/memory/memory-blob-store.ts';
-import { MemoryRecordStore } from '../../../server/store/memory/memory-record-store.ts';
+import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
+import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';
 import { createObjectLayer, type ObjectLayerOptions } from '../../../server/objects/objects.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { sealedKey } from '../../../encryption/sealed-records.ts';
-import type { SealedEntry } from '../../../encryption/sealed-record-store.ts';
+import { sealedKey, type SealedEntry } from '../../../encryption/sealed-records.ts';
 import type { Access, Principal, StoredCredentials } from '../../../access/principal.ts';
 import type { ConsoleRecords } from '../../services.ts';
 import type { BoughtCredentials, Renew } from './session-credentials.ts';

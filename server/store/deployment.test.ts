@@ -1,0 +1,124 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { key } from './keys.ts';
+import { MemoryRecordStore } from './memory/record-store.ts';
+import { commitId } from '../../test/support/store/patient.ts';
+import { StoreUnavailable } from './record-store.ts';
+import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
+import { DeploymentError, deploymentKey, joinDeployment } from './deployment.ts';
+import { folderMarker } from './blobs-marker.ts';
+
+let base: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: string;
+const markerFile = () => join(folder, 'coffer-deployment.json');
+
+beforeEach(async () => {
+  base = await temporaryFolder();
+  folder = join(base.path, 'blobs');
+  await Promise.all([mkdir(folder), mkdir(join(base.path, 'others')), mkdir(join(base.path, 'moved'))]);
+});
+afterEach(() => base.remove());
+
+function joined(records: MemoryRecordStore, more: { sameFolder?: boolean; newId?: string; blobs?: string } = {}) {
+  return joinDeployment({
+    records,
+    marker: folderMarker(more.blobs ?? folder),
+    places: { records: 'postgres://db/coffer', blobs: more.blobs ?? folder },
+    sameFolder: more.sameFolder ?? false,
+    ...(more.newId === undefined ? {} : { newId: more.newId }),
+  });
+}
+
+const withBucket = async () => {
+  const records = new MemoryRecordStore();
+  await records.commit({ id: commitId(), put: [{ key: key('b', 'bucket'), value: Buffer.from('x') }] });
+  return records;
+};
+
+describe('two new stores', () => {
+  it('become one deployment, which stays', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records);
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await joined(records)).toBe(id);
+    expect(await readdir(folder)).toEqual(['coffer-deployment.json']);
+  });
+
+  it('take the ID that their folder has already', async () => {
+    const newId = '6f0d9a9e-8f3f-4d49-8f0e-0f6f3cf1a111';
+    expect(await joined(new MemoryRecordStore(), { newId })).toBe(newId);
+  });
+
+  it('become one deployment also when several servers start at once', async () => {
+    const records = new MemoryRecordStore();
+    const ids = await Promise.all(Array.from({ length: 8 }, () => joined(records)));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('become one deployment after a start that ended between the record and the marker', async () => {
+    const records = new MemoryRecordStore();
+    const cut = { read: () => folderMarker(folder).read(), write: () => Promise.reject(new Error('power cut')) };
+    const places = { records: '', blobs: '' };
+    await expect(joinDeployment({ records, marker: cut, places, sameFolder: false })).rejects.toThrow('power cut');
+    const id = await joined(records);
+    expect(await joined(records)).toBe(id);
+  });
+});
+
+describe('stores that do not belong together', () => {
+  it('are refused where both have a deployment', async () => {
+    const [first, second] = [new MemoryRecordStore(), new MemoryRecordStore()];
+    await joined(first);
+    await joined(second, { blobs: join(base.path, 'others') });
+    await expect(joined(second)).rejects.toThrow(/belong to the deployment .* and the blobs at .* to /);
+    await expect(joined(second)).rejects.toThrow(DeploymentError);
+  });
+
+  it('are refused where the records are new', async () => {
+    await joined(new MemoryRecordStore());
+    await expect(joined(new MemoryRecordStore())).rejects.toThrow(/and the records at .* are new/);
+  });
+
+  it('make one of two deployments that race for a folder wait in vain', async () => {
+    const results = await Promise.allSettled([joined(new MemoryRecordStore()), joined(new MemoryRecordStore())]);
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('a folder that is not mounted', () => {
+  it('is waited for, and nothing is put in its place', async () => {
+    const records = new MemoryRecordStore();
+    await joined(records);
+    await rm(markerFile());
+    await expect(joined(records)).rejects.toThrow(StoreUnavailable);
+    await expect(joined(records)).rejects.toThrow('Is the folder mounted?');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('may have been moved by hand, and be marked by hand', async () => {
+    const records = new MemoryRecordStore();
+    const deploymentId = await joined(records);
+    const blobs = join(base.path, 'moved');
+    await writeFile(join(blobs, 'coffer-deployment.json'), JSON.stringify({ deploymentId }));
+    expect(await joined(records, { blobs })).toBe(deploymentId);
+  });
+});
+
+describe('records of a version before', () => {
+  it('have their blobs in their data folder', async () => {
+    await joined(await withBucket(), { sameFolder: true });
+    expect(await readdir(folder)).toEqual(['coffer-deployment.json']);
+  });
+
+  it('are refused with blobs elsewhere', async () => {
+    await expect(joined(await withBucket())).rejects.toThrow('whose blobs are in their data folder');
+  });
+});
+
+it('refuses what a newer server wrote', async () => {
+  const records = new MemoryRecordStore();
+  const value = Buffer.from(JSON.stringify({ format: 2, deploymentId: 'in another form' }));
+  await records.commit({ id: commitId(), put: [{ key: deploymentKey, value }] });
+  await expect(joined(records)).rejects.toThrow(/have format 2, this server knows formats up to 1/);
+});

@@ -1,0 +1,133 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { key, within } from './keys.ts';
+import { commitOnce } from './commit-once.ts';
+import { blamesBlobs, BlobsUnavailable } from './blob-store.ts';
+import type { Expectation, RecordStore } from './record-store.ts';
+import { type BlobsMarker, markerName } from './blobs-marker.ts';
+
+/** The stores are not those of one deployment, or a newer server's: this server must not touch them. The message says what to do. */
+export class DeploymentError extends Error {
+  override readonly name = 'DeploymentError';
+}
+
+/** Which deployment the records are of. It moves with them from one engine to another. */
+export const deploymentKey = key('system', 'deployment');
+
+/** The format of records that this server writes. One that reads older ones brings them forward before it raises the number. */
+const RECORDS_FORMAT = 1;
+
+const schema = z.object({
+  format: z.int().min(1),
+  deploymentId: z.uuid(),
+  /** Whether the blobs carry the deployment's marker since: from then on blobs without it are others. */
+  marked: z.boolean(),
+});
+
+type DeploymentRecord = Omit<z.infer<typeof schema>, 'format'>;
+
+export function encodeDeployment(record: DeploymentRecord): Buffer {
+  return Buffer.from(JSON.stringify({ format: RECORDS_FORMAT, ...record }));
+}
+
+/** Throws `DeploymentError` for what a newer server wrote. */
+export function decodeDeployment(value: Buffer, place: string): DeploymentRecord {
+  const read: unknown = JSON.parse(value.toString('utf8'));
+  const { format } = z.object({ format: z.int().min(1) }).parse(read);
+  if (format > RECORDS_FORMAT) {
+    throw new DeploymentError(
+      `the records at ${place} have format ${format}, this server knows formats up to ${RECORDS_FORMAT}: start the newer server that wrote them`,
+    );
+  }
+  return schema.parse(read);
+}
+
+/** There as long as a copy into these records is not finished: no server may start on half of the data. */
+export const copyKey = key('system', 'copy');
+
+interface JoinOptions {
+  readonly records: RecordStore;
+  readonly marker: BlobsMarker;
+  /** For messages. */
+  readonly places: { readonly records: string; readonly blobs: string };
+  /** The ID that new records get; a random one by default. */
+  readonly newId?: string;
+  /** Whether records that do not say so may be taken to have their blobs here: those of a data folder, from versions that had nothing else. */
+  readonly sameFolder: boolean;
+}
+
+/**
+ * The ID of the deployment that both stores belong to. New ones get it here, by the record first and then the marker; of several
+ * servers that start at once, the first one's counts.
+ *
+ * Throws `DeploymentError` where the stores belong to different deployments; `StoreUnavailable` where the records cannot be reached;
+ * `BlobsUnavailable` where the blobs cannot, or their marker is not there, as in a shared folder that is not mounted.
+ */
+export async function joinDeployment(options: JoinOptions): Promise<string> {
+  const { records, marker, places } = options;
+  if ((await records.get(copyKey)) !== undefined) {
+    throw new DeploymentError(
+      `a copy to the records at ${places.records} is not finished: run "coffer-store copy" again, which goes on where it stopped`,
+    );
+  }
+  for (;;) {
+    const entry = await records.get(deploymentKey);
+    const found = await marker.read().catch(blamesBlobs);
+    if (entry === undefined) {
+      await refuseForeign(options, found);
+      const record = { deploymentId: options.newId ?? randomUUID(), marked: false };
+      await change(records, { kind: 'absent', key: deploymentKey }, record);
+      continue;
+    }
+    const { deploymentId, marked } = decodeDeployment(entry.value, places.records);
+    if (found !== undefined && found !== deploymentId) throw different(places, deploymentId, found);
+    if (found !== undefined) {
+      const { revision } = entry;
+      if (!marked)
+        await change(records, { kind: 'revision', key: deploymentKey, revision }, { deploymentId, marked: true });
+      return deploymentId;
+    }
+    if (marked) throw unmarked(places, deploymentId);
+    await marker.write(deploymentId).catch(blamesBlobs);
+  }
+}
+
+/** A conflict means that another server was first: who asks looks again. */
+async function change(records: RecordStore, expectation: Expectation, record: DeploymentRecord): Promise<void> {
+  await commitOnce(
+    records,
+    { expect: [expectation], put: [{ key: deploymentKey, value: encodeDeployment(record) }] },
+    randomBytes,
+  );
+}
+
+async function refuseForeign({ records, places, sameFolder }: JoinOptions, marker: string | undefined): Promise<void> {
+  if (marker !== undefined && !sameFolder) {
+    throw new DeploymentError(
+      `the blobs at ${places.blobs} belong to the deployment ${marker}, and the records at ${places.records} are new: ` +
+        'name the records of that deployment, or other blobs',
+    );
+  }
+  if (sameFolder) return;
+  for await (const _bucket of records.scan({ ...within('b'), limit: 1 })) {
+    throw new DeploymentError(
+      `the records at ${places.records} hold buckets whose blobs are in their data folder, and not at ${places.blobs}: ` +
+        'start the server once as before, stop it, and move the blobs by coffer-store',
+    );
+  }
+}
+
+function different(places: JoinOptions['places'], deploymentId: string, found: string): DeploymentError {
+  return new DeploymentError(
+    `the records at ${places.records} belong to the deployment ${deploymentId}, and the blobs at ${places.blobs} to ${found}: ` +
+      'name the two stores of one deployment',
+  );
+}
+
+function unmarked(places: JoinOptions['places'], deploymentId: string): BlobsUnavailable {
+  return new BlobsUnavailable(
+    'unreachable',
+    `the blobs of this deployment are not at ${places.blobs}: ${markerName} is missing there. Is the folder mounted? Where the blobs were ` +
+      `moved by hand, put ${markerName} beside them with {"deploymentId": "${deploymentId}"}`,
+  );
+}

@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Pieces } from '../../../platform/pieces.ts';
+import { isBlobId, type BlobBytes, type BlobId, type BlobStore, type Cuts, type Piece } from '../blob-store.ts';
+import { StoreUnavailable } from '../record-store.ts';
+import { type BlobRange, LentBlob, readBlob } from './read-blob.ts';
+import { type BlobFileSystem, codeOf, isNoSuchFile, type NewFile } from './file-system.ts';
+import { gatherInto, writeEach } from './write-blob.ts';
+import { nodeFileSystem } from './node-file-system.ts';
+
+const HALF_WRITTEN = '.part';
+
+/**
+ * Blobs as files below an existing folder, in 256 folders by the last byte of their id. A blob is written under a name of its own,
+ * flushed, renamed, and the folder's names are flushed; only then is it answered.
+ */
+export function openFilesBlobStore(
+  folder: string,
+  options: { readonly fs?: BlobFileSystem; readonly now?: () => number } = {},
+): BlobStore {
+  return new FilesBlobStore(folder, options.fs ?? nodeFileSystem, options.now ?? Date.now);
+}
+
+class FilesBlobStore implements BlobStore {
+  readonly #root: string;
+  readonly #fs: BlobFileSystem;
+  readonly #now: () => number;
+  /** Folders whose own name this store has made durable. */
+  readonly #folders = new Map<string, Promise<void>>();
+
+  constructor(root: string, fs: BlobFileSystem, now: () => number) {
+    this.#root = root;
+    this.#fs = fs;
+    this.#now = now;
+  }
+
+  write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
+    return this.#write(id, { direct: false }, (file) => gatherInto(file, body));
+  }
+
+  writePieces(id: BlobId, pieces: AsyncIterable<Piece>): Promise<{ readonly size: number }> {
+    return this.#write(id, { direct: true }, (file) => writeEach(file, pieces));
+  }
+
+  async #write(
+    id: BlobId,
+    how: { readonly direct: boolean },
+    fill: (file: NewFile) => Promise<number>,
+  ): Promise<{ readonly size: number }> {
+    const folder = this.#folderOf(id);
+    const path = join(folder, id);
+    // What is to be taken back when the next step fails: nothing before this call made the file.
+    let made: string | undefined;
+    try {
+      await this.#ensure(folder);
+      await this.#refuseSecond(path, id);
+      const file = await this.#fs.create(path + HALF_WRITTEN, how);
+      made = path + HALF_WRITTEN;
+      const size = await fillAndClose(file, fill);
+      await this.#fs.rename(made, path);
+      made = path;
+      // Without this the blob is whole on the disk under a name that a power cut takes back.
+      await this.#fs.syncFolder(folder);
+      return { size };
+    } catch (error) {
+      if (made !== undefined) await this.#forget(made);
+      throw unavailable(error);
+    }
+  }
+
+  read(id: BlobId, range: BlobBytes): Readable {
+    return readBlob(this.#rangeOf(id, range));
+  }
+
+  lend(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): Pieces {
+    return new LentBlob(this.#rangeOf(id, range));
+  }
+
+  async remove(id: BlobId): Promise<void> {
+    const path = join(this.#folderOf(id), id);
+    for (const name of [path, path + HALF_WRITTEN]) {
+      try {
+        await this.#fs.unlink(name);
+      } catch (error) {
+        if (!isNoSuchFile(error)) throw error;
+      }
+    }
+  }
+
+  async *list(): AsyncIterable<{ readonly id: BlobId; readonly size: number; readonly ageMs: number }> {
+    for (let byte = 0; byte < 256; byte += 1) {
+      const folder = join(this.#root, byte.toString(16).padStart(2, '0'));
+      for await (const name of this.#fs.names(folder)) {
+        const id = name.endsWith(HALF_WRITTEN) ? name.slice(0, -HALF_WRITTEN.length) : name;
+        if (!isBlobId(id)) continue;
+        const found = await this.#statOf(join(folder, name));
+        if (found !== undefined) yield { id, size: found.size, ageMs: this.#now() - found.modifiedMs };
+      }
+    }
+  }
+
+  space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
+    return this.#fs.space(this.#root);
+  }
+
+  #rangeOf(id: BlobId, range: BlobBytes & { readonly cuts?: Cuts }): BlobRange {
+    return { ...range, fs: this.#fs, path: join(this.#folderOf(id), id), id };
+  }
+
+  #folderOf(id: BlobId): string {
+    // An id becomes a path: nothing else may.
+    if (!isBlobId(id)) throw new TypeError(`${JSON.stringify(id)} is no blob id`);
+    return join(this.#root, id.slice(-2));
+  }
+
+  /** Also where the folder is there already: another thread may have made it and not flushed its name yet. */
+  #ensure(folder: string): Promise<void> {
+    const known = this.#folders.get(folder);
+    if (known !== undefined) return known;
+    const making = (async () => {
+      await this.#fs.makeFolder(folder);
+      await this.#fs.syncFolder(this.#root);
+    })();
+    this.#folders.set(folder, making);
+    // A failure is its caller's; the next one tries again.
+    making.catch(() => this.#folders.delete(folder));
+    return making;
+  }
+
+  async #refuseSecond(path: string, id: BlobId): Promise<void> {
+    if ((await this.#statOf(path)) !== undefined)
+      throw new Error(`blob ${id} is there already: ids are never used twice`);
+  }
+
+  async #statOf(path: string): Promise<{ readonly size: number; readonly modifiedMs: number } | undefined> {
+    try {
+      return await this.#fs.stat(path);
+    } catch (error) {
+      if (isNoSuchFile(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** What stays behind when even this fails is found by the sweeper, as after a crash. */
+  async #forget(path: string): Promise<void> {
+    await this.#fs.unlink(path).catch(() => undefined);
+  }
+}
+
+async function fillAndClose(file: NewFile, fill: (file: NewFile) => Promise<number>): Promise<number> {
+  try {
+    const size = await fill(file);
+    await file.syncData();
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+function unavailable(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StoreUnavailable('full', 'no space is left for blobs', { cause: error });
+  }
+  return error;
+}

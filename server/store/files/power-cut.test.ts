@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { inPieces, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
+import { type BlobId, BlobMissing, type Piece } from '../blob-store.ts';
+import { openFilesBlobStore } from './blob-store.ts';
+import { PowerCut, SimulatedDisk, type UnsyncedNames } from '../../../test/support/store/simulated-disk.ts';
+
+const SIZE = 1_200_000;
+
+interface Written {
+  readonly id: BlobId;
+  readonly bytes: Buffer;
+  answered: boolean;
+}
+
+interface Disk {
+  readonly cutBefore?: number;
+  readonly pretends?: (step: string) => boolean;
+  /** By `writePieces`. */
+  readonly pieces?: boolean;
+}
+
+async function* lent(bytes: Buffer, size: number): AsyncIterable<Piece> {
+  for await (const piece of inPieces(bytes, size)) {
+    // Filled again by the next upload: who writes them later writes other bytes.
+    const memory = Buffer.from(piece);
+    yield { bytes: memory, release: () => memory.fill(0) };
+  }
+}
+
+/** Two blobs into one folder and one into another, at once, then one more: until all are answered or the power is cut. */
+async function workload(options: Disk): Promise<{ disk: SimulatedDisk; written: Written[] }> {
+  const disk = new SimulatedDisk('/blobs', options);
+  const store = openFilesBlobStore('/blobs', { fs: disk });
+  const written = ['aa', 'aa', 'bb', 'aa'].map((folder) => ({
+    id: (someBlobId().slice(0, 30) + folder) as BlobId,
+    bytes: randomBytes(SIZE),
+    answered: false,
+  }));
+  const write = async (blob: Written) => {
+    try {
+      await (options.pieces === true
+        ? store.writePieces?.(blob.id, lent(blob.bytes, 300_000))
+        : store.write(blob.id, inPieces(blob.bytes, 300_000)));
+      blob.answered = true;
+    } catch (error) {
+      if (!(error instanceof PowerCut)) throw error;
+    }
+  };
+  await Promise.all(written.slice(0, 3).map(write));
+  await Promise.all(written.slice(3).map(write));
+  return { disk, written };
+}
+
+/** What a start after the power cut finds wrong: an answered blob that is not whole, or any blob that shows and is not whole. */
+async function damage(
+  { disk, written }: { disk: SimulatedDisk; written: Written[] },
+  unsynced: UnsyncedNames,
+): Promise<string[]> {
+  const store = openFilesBlobStore('/blobs', { fs: disk.afterPowerCut(unsynced) });
+  const found: string[] = [];
+  for (const blob of written) {
+    try {
+      const bytes = await read(store, blob.id, 0, SIZE);
+      if (!bytes.equals(blob.bytes)) found.push('a blob has other bytes');
+    } catch (error) {
+      if (!(error instanceof BlobMissing)) found.push('a blob shows that is not whole');
+      else if (blob.answered) found.push('an answered blob is gone');
+    }
+  }
+  return found;
+}
+
+/** The workload with the power cut before each of its steps, and after the last. */
+async function damageAtEveryStep(options: Disk): Promise<string[]> {
+  const { length } = (await workload(options)).disk.steps;
+  const found: string[] = [];
+  for (let cutBefore = 0; cutBefore <= length; cutBefore += 1) {
+    const run = await workload({ ...options, cutBefore });
+    found.push(...(await damage(run, 'lost')), ...(await damage(run, 'kept')));
+  }
+  return found;
+}
+
+describe('a power cut before any step of the files engine', () => {
+  it('leaves every answered blob whole, and no other one showing in part', async () => {
+    expect(await damageAtEveryStep({})).toEqual([]);
+  });
+
+  it('leaves them whole that were written by pieces', async () => {
+    expect(await damageAtEveryStep({ pieces: true })).toEqual([]);
+  });
+
+  it('would be noticed to lose bytes without the flush of the file', async () => {
+    expect(await damageAtEveryStep({ pretends: (step) => step.startsWith('syncData') })).toContain(
+      'a blob shows that is not whole',
+    );
+  });
+
+  it('would be noticed to lose names without the flush of the folder', async () => {
+    expect(await damageAtEveryStep({ pretends: (step) => /^syncFolder (aa|bb)$/.test(step) })).toContain(
+      'an answered blob is gone',
+    );
+  });
+
+  it('would be noticed to lose folders without the flush of the folder above', async () => {
+    expect(await damageAtEveryStep({ pretends: (step) => step === 'syncFolder .' })).toContain(
+      'an answered blob is gone',
+    );
+  });
+});
+
+describe('the files engine', () => {
+  it('flushes the file before its name, the name before the answer, and the folder’s name before all', async () => {
+    const disk = new SimulatedDisk('/blobs');
+    const id = someBlobId();
+    const folder = id.slice(-2);
+    await openFilesBlobStore('/blobs', { fs: disk }).write(id, inPieces(Buffer.alloc(10), 10));
+    expect(disk.steps).toEqual([
+      `makeFolder ${folder}`,
+      'syncFolder .',
+      `create ${folder}/${id}.part`,
+      `write ${folder}/${id}.part`,
+      `syncData ${folder}/${id}.part`,
+      `rename ${folder}/${id}.part ${folder}/${id}`,
+      `syncFolder ${folder}`,
+    ]);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { BufferPool } from '../../../platform/buffer-pool.ts';
+import { BlobMissing, BlobTruncated } from '../blob-store.ts';
+import { someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
+import { LentBlob } from './read-blob.ts';
+import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
+
+const id = someBlobId();
+const path = '/blobs/file';
+
+/** A file on a disk that counts how often it was opened and closed. */
+async function file(contents: string) {
+  const disk = new SimulatedDisk('/blobs');
+  const written = await disk.create(path);
+  await written.write([Buffer.from(contents)]);
+  const counts = { opened: 0, closed: 0 };
+  const fs = Object.assign(Object.create(disk) as SimulatedDisk, {
+    async open(asked: string) {
+      const opened = await disk.open(asked);
+      counts.opened += 1;
+      return {
+        read: (into: Buffer, position: number) => opened.read(into, position),
+        size: () => opened.size(),
+        close: () => {
+          counts.closed += 1;
+          return opened.close();
+        },
+      };
+    },
+  });
+  return { fs, counts };
+}
+
+const pool = () => new BufferPool({ large: 8, mostLarge: 1, small: 4, keptSmall: 1 });
+
+async function lent(contents: string, start = 0, end = contents.length) {
+  const { fs, counts } = await file(contents);
+  const buffers = pool();
+  return { pieces: new LentBlob({ fs, path, id, start, end }, buffers), buffers, counts };
+}
+
+describe('a blob that is lent', () => {
+  it('comes in pieces as large as the buffers', async () => {
+    const { pieces } = await lent('abcdefghijklm', 1);
+    expect([String(await pieces.next()), String(await pieces.next()), await pieces.next()]).toEqual([
+      'bcdefghi',
+      'jklm',
+      undefined,
+    ]);
+  });
+
+  it('comes in pieces that end at cuts, where the buffers have room for them', async () => {
+    const { fs } = await file('abcdefghijklmnop');
+    const cut = async (from: number, every: number, start = 0) => {
+      const pieces = new LentBlob({ fs, path, id, start, end: 16, cuts: { from, every } }, pool());
+      const given: string[] = [];
+      for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) given.push(String(piece));
+      await pieces.close();
+      return given;
+    };
+    expect(await cut(1, 3)).toEqual(['abcdefg', 'hijklm', 'nop']);
+    expect(await cut(1, 3, 2)).toEqual(['cdefghij', 'klmnop']);
+    expect(await cut(1, 9)).toEqual(['a', 'bcdefghi', 'jklmnop']);
+  });
+
+  it('uses one buffer again and again', async () => {
+    const { pieces } = await lent('abcdefghijklmnop');
+    const first = await pieces.next();
+    const second = await pieces.next();
+    expect(second?.buffer).toBe(first?.buffer);
+  });
+
+  it('holds no more than one buffer', async () => {
+    const { pieces, buffers } = await lent('abcdefghijklmnop');
+    await pieces.next();
+    await pieces.next();
+    expect(buffers.lent).toBe(1);
+  });
+
+  it('has two readers in two buffers', async () => {
+    const buffers = pool();
+    const { fs } = await file('abcdefghijklmnop');
+    const range = { fs, path, id, start: 0, end: 16 };
+    const [one, other] = [new LentBlob(range, buffers), new LentBlob({ ...range, start: 8 }, buffers)];
+    expect([String(await one.next()), String(await other.next())]).toEqual(['abcdefgh', 'ijkl']);
+  });
+
+  it('opens nothing before it is read', async () => {
+    const { pieces, counts } = await lent('abc');
+    await pieces.close();
+    expect(counts).toEqual({ opened: 0, closed: 0 });
+  });
+
+  it.each([0, 1, 2, 3])('gives buffer and file back when it is closed after %i pieces of 2', async (count) => {
+    const { pieces, buffers, counts } = await lent('abcdefghijkl');
+    for (let n = 0; n < count; n += 1) await pieces.next();
+    await pieces.close();
+    await pieces.close();
+    expect([buffers.lent, counts.closed]).toEqual([0, counts.opened]);
+  });
+
+  it('gives nothing once it is closed', async () => {
+    const { pieces, counts } = await lent('abc');
+    await pieces.close();
+    expect([await pieces.next(), counts.opened]).toEqual([undefined, 0]);
+  });
+
+  it('gives nothing of a file that ends early, and has given its buffer back', async () => {
+    const { pieces, buffers, counts } = await lent('abc', 0, 20);
+    await expect(pieces.next()).rejects.toThrow(BlobTruncated);
+    await pieces.close();
+    expect([buffers.lent, counts]).toEqual([0, { opened: 1, closed: 1 }]);
+  });
+
+  it('fails where there is no file', async () => {
+    const pieces = new LentBlob({ fs: new SimulatedDisk('/blobs'), path, id, start: 0, end: 1 }, pool());
+    await expect(pieces.next()).rejects.toThrow(BlobMissing);
+  });
+});

@@ -1,0 +1,250 @@
+import type { RootDatabase } from 'lmdb';
+import { type CommitId, type Batch, type Key, type Outcome, StoreUnavailable } from '../record-store.ts';
+import { decodeCounter, encodeCounter } from '../batch.ts';
+import { type Ballast, noBallast } from './ballast.ts';
+import { causeOf } from './errors.ts';
+import { type RecordTables, type Stored, storedOf } from './record-tables.ts';
+
+/** So many settled commits at least are remembered, and at most twice as many; nobody has to ask for one that was answered. */
+const REMEMBERED = 8_192;
+
+/** Which commits of this handle are on their way, which took effect and which never may. */
+class RecentCommits {
+  readonly #onTheirWay = new Map<CommitId, Promise<unknown>>();
+  /**
+   * True for committed, false for refused for ever; the older half is dropped as a whole. Taking the oldest out of one map, commit by
+   * commit, walks over the holes that the ones before it left.
+   */
+  #settled = new Map<CommitId, boolean>();
+  #older = new Map<CommitId, boolean>();
+
+  /** Throws for an id used before, and for one whose `outcome` was already answered `not-committed`. */
+  begin(id: CommitId, arrival: Promise<unknown>): void {
+    if (this.#onTheirWay.has(id) || this.#outcomeOf(id) !== undefined) {
+      throw new Error(`commit ${id} was made or ruled out before: ids are used once`);
+    }
+    this.#onTheirWay.set(id, arrival);
+  }
+
+  /** A commit that did not take effect may be tried again under its id, until somebody asks for its outcome. */
+  end(id: CommitId, committed: boolean): void {
+    this.#onTheirWay.delete(id);
+    if (committed) this.#remember(id, true);
+  }
+
+  /** Resolves when the commit, if it is on its way, has been answered. */
+  async arrival(id: CommitId): Promise<void> {
+    await Promise.allSettled([this.#onTheirWay.get(id)]);
+  }
+
+  /** Resolves when every commit now on its way has been answered. */
+  async arrivals(): Promise<void> {
+    await Promise.allSettled(this.#onTheirWay.values());
+  }
+
+  /** From now on this is the commit's outcome. */
+  settle(id: CommitId): 'committed' | 'not-committed' {
+    const known = this.#outcomeOf(id);
+    if (known === true) return 'committed';
+    if (known === undefined) this.#remember(id, false);
+    return 'not-committed';
+  }
+
+  #outcomeOf(id: CommitId): boolean | undefined {
+    return this.#settled.get(id) ?? this.#older.get(id);
+  }
+
+  #remember(id: CommitId, committed: boolean): void {
+    this.#settled.set(id, committed);
+    if (this.#settled.size < REMEMBERED) return;
+    this.#older = this.#settled;
+    this.#settled = new Map();
+  }
+}
+
+/** Bytes of values that share one transaction: more would make its pages spill and the others wait. */
+const GROUP_BYTES = 16 * 1024 * 1024;
+
+/** Revisions come from one sequence, so that a key's revision grows across its deletion without a tombstone. */
+const SEQUENCE = Buffer.from('sequence');
+
+interface Waiting {
+  readonly batch: Batch;
+  readonly puts: readonly { readonly key: Key; readonly stored: Stored }[];
+  readonly bytes: number;
+  readonly settle: PromiseWithResolvers<Outcome>;
+}
+
+/**
+ * Group commit: the batches that arrive while one transaction is being flushed are the next transaction. Flushing costs the same
+ * for one batch and for a hundred.
+ */
+export class CommitQueue {
+  readonly #root: RootDatabase<Buffer, Buffer>;
+  readonly #tables: RecordTables;
+  readonly #unavailable: (error: unknown) => StoreUnavailable;
+  readonly #ballast: Pick<Ballast, 'release' | 'isTight'>;
+  readonly #recent = new RecentCommits();
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+
+  constructor(
+    root: RootDatabase<Buffer, Buffer>,
+    tables: RecordTables,
+    unavailable: (error: unknown) => StoreUnavailable,
+    ballast: Pick<Ballast, 'release' | 'isTight'> = noBallast,
+  ) {
+    this.#root = root;
+    this.#tables = tables;
+    this.#unavailable = unavailable;
+    this.#ballast = ballast;
+  }
+
+  commit(batch: Batch): Promise<Outcome> {
+    const settle = Promise.withResolvers<Outcome>();
+    this.#recent.begin(batch.id, settle.promise);
+    let bytes = 0;
+    const puts = (batch.put ?? []).map(({ key, value }, index) => {
+      bytes += value.length;
+      return { key, stored: storedOf(value, index) };
+    });
+    this.#waiting.push({ batch, puts, bytes, settle });
+    this.#schedule();
+    return settle.promise;
+  }
+
+  async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
+    // A commit on its way is answered when it has arrived: saying no now could turn out wrong.
+    await this.#recent.arrival(id);
+    return this.#recent.settle(id);
+  }
+
+  /** Resolves when every commit taken so far is answered. */
+  drained(): Promise<void> {
+    return this.#recent.arrivals();
+  }
+
+  #refuse(waiting: Waiting, cause: StoreUnavailable): void {
+    this.#recent.end(waiting.batch.id, false);
+    waiting.settle.reject(cause);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // Answers the batches, whatever happens, and so never rejects itself.
+    void this.#transact();
+  }
+
+  async #transact(): Promise<void> {
+    let group: readonly Waiting[] = [];
+    let decided: readonly Decided[] = [];
+    if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
+    try {
+      // A child, because only a child is undone when a write in the middle fails.
+      await this.#root.childTransaction(() => {
+        group = this.#nextGroup();
+        decided = this.#apply(group);
+      });
+    } catch (error) {
+      const cause = this.#unavailable(await causeOf(error));
+      // A transaction that never began has taken none of its batches yet.
+      const failed = group.length > 0 ? group : this.#nextGroup();
+      const again = cause.reason === 'full' && this.#ballast.release() ? failed.filter(frees) : [];
+      for (const waiting of failed) if (!again.includes(waiting)) this.#refuse(waiting, cause);
+      if (again.length === 0) return;
+      this.#waiting.unshift(...again);
+      this.#schedule();
+      return;
+    }
+    // Conflicts are answered only now too: they may rest on batches that share the transaction.
+    for (const { waiting, outcome, error } of decided) {
+      this.#recent.end(waiting.batch.id, outcome?.kind === 'committed');
+      if (outcome === undefined) waiting.settle.reject(error);
+      else waiting.settle.resolve(outcome);
+    }
+  }
+
+  /** Refuses the rest; whether anything is left to write. */
+  #keepWhatFrees(): boolean {
+    const cause = new StoreUnavailable('full', 'no space is left for records: only deletes are taken');
+    const filling = this.#waiting.filter((waiting) => !frees(waiting));
+    this.#waiting = this.#waiting.filter(frees);
+    for (const waiting of filling) this.#refuse(waiting, cause);
+    this.#scheduled = this.#waiting.length > 0;
+    return this.#scheduled;
+  }
+
+  #nextGroup(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#waiting.length && (count === 0 || bytes < GROUP_BYTES)) {
+      bytes += this.#waiting[count]?.bytes ?? 0;
+      count += 1;
+    }
+    const group = this.#waiting.splice(0, count);
+    this.#scheduled = false;
+    if (this.#waiting.length > 0) setImmediate(() => this.#schedule());
+    return group;
+  }
+
+  #apply(group: readonly Waiting[]): Decided[] {
+    const before = this.#root.getBinary(SEQUENCE)?.readBigUInt64BE() ?? 0n;
+    let revision = Number(before);
+    const decided = group.map((waiting): Decided => {
+      const conflict = this.#conflictOf(waiting.batch);
+      if (conflict !== undefined) return { waiting, outcome: { kind: 'conflict', key: conflict } };
+      let added: Added[];
+      try {
+        added = this.#addedOf(waiting.batch);
+      } catch (error) {
+        // Nothing of this batch is written yet, so the others of the group go on.
+        return { waiting, outcome: undefined, error };
+      }
+      revision += 1;
+      for (const { key, stored } of waiting.puts) this.#tables.put(key, stored, revision);
+      for (const key of waiting.batch.delete ?? []) this.#tables.remove(key);
+      for (const { key, stored } of added) this.#tables.put(key, stored, revision);
+      return { waiting, outcome: { kind: 'committed', revision } };
+    });
+    if (revision > Number(before)) {
+      const sequence = Buffer.alloc(8);
+      sequence.writeBigUInt64BE(BigInt(revision));
+      void this.#root.put(SEQUENCE, sequence);
+    }
+    return decided;
+  }
+
+  #conflictOf(batch: Batch): Key | undefined {
+    for (const expectation of batch.expect ?? []) {
+      const revision = this.#tables.revision(expectation.key);
+      const expected = expectation.kind === 'absent' ? undefined : expectation.revision;
+      if (revision !== expected) return expectation.key;
+    }
+    return undefined;
+  }
+
+  #addedOf(batch: Batch): Added[] {
+    return (batch.add ?? []).map(({ key, delta }) => {
+      const value = decodeCounter(this.#tables.get(key)?.value);
+      // Small: it has no pieces to be told from others'.
+      return { key, stored: storedOf(encodeCounter(value + delta), 0) };
+    });
+  }
+}
+
+/** Whether a batch leaves more room than there was, once it is committed. */
+function frees({ batch }: Waiting): boolean {
+  return (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
+}
+
+interface Added {
+  readonly key: Key;
+  readonly stored: Stored;
+}
+
+interface Decided {
+  readonly waiting: Waiting;
+  readonly outcome: Outcome | undefined;
+  readonly error?: unknown;
+}

@@ -1,0 +1,156 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import type { RootDatabase } from 'lmdb';
+import { checkBatch, checkKey } from '../batch.ts';
+import {
+  closed,
+  type Batch,
+  type CommitId,
+  type Entry,
+  type Key,
+  type Outcome,
+  type RecordStore,
+  type ScanItem,
+  type ScanRange,
+} from '../record-store.ts';
+import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from './environment.ts';
+import { Ballast } from './ballast.ts';
+import { CommitQueue } from './commit.ts';
+import type { RecordTables } from './record-tables.ts';
+import { ScanHandle, readPage } from './scan.ts';
+import { isThereRoomIn, RecordFileFailed, unavailable } from './errors.ts';
+
+interface LmdbOptions {
+  /** An existing folder; the environment's files are made in it. */
+  readonly folder: string;
+  /** Bytes of address space, not of disk: the file grows as it is written. */
+  readonly mapSize?: number;
+  /** Whether room is kept on the disk for deletes: 8 MiB. */
+  readonly ballast?: boolean;
+  /** Told when the file can no longer be relied on; without it the thread ends, and the process with it. */
+  readonly onFailed?: (error: Error) => void;
+}
+
+/**
+ * Records on this machine's disk. Every thread of the process opens its own; they share one environment.
+ */
+export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
+  makeEnvironment(options.folder);
+  const environment = openEnvironment(options.folder, options.mapSize);
+  // LMDB flushes its file, never the folder that the file's name is in.
+  syncFolder(options.folder);
+  const ballast = options.ballast === true ? new Ballast(options.folder, environment.tables) : undefined;
+  return new LmdbRecordStore(environment, options.folder, options.onFailed ?? endThread, ballast);
+}
+
+class LmdbRecordStore implements RecordStore {
+  readonly #root: RootDatabase<Buffer, Buffer>;
+  readonly #tables: RecordTables;
+  readonly #scans: ScanHandle;
+  readonly #queue: CommitQueue;
+  readonly #ballast: Ballast | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    { root, tables }: Environment,
+    folder: string,
+    onFailed: (error: Error) => void,
+    ballast: Ballast | undefined,
+  ) {
+    this.#root = root;
+    this.#tables = tables;
+    this.#scans = new ScanHandle(root, tables);
+    this.#ballast = ballast;
+    const failureOf = (error: unknown) => {
+      const failure = unavailable(error, () => isThereRoomIn(folder));
+      if (failure.reason !== 'full') onFailed(new RecordFileFailed(failure));
+      return failure;
+    };
+    this.#queue = new CommitQueue(root, tables, failureOf, ballast);
+  }
+
+  // Async so that a refusal is a rejection; the read itself is a few microseconds on the map.
+  // eslint-disable-next-line typescript/require-await
+  async get(key: Key): Promise<Entry | undefined> {
+    checkKey(key);
+    this.#freshSnapshot();
+    return this.#tables.get(key);
+  }
+
+  // Async as `get` is; nothing else runs in this thread between the first read and the last, so that they share a snapshot.
+  // eslint-disable-next-line typescript/require-await
+  async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
+    for (const key of keys) checkKey(key);
+    this.#freshSnapshot();
+    return keys.map((key) => this.#tables.get(key));
+  }
+
+  async *scan(range: ScanRange): AsyncIterable<ScanItem> {
+    // Not `yield*`, which makes two promises more of each item.
+    for await (const items of this.scanPages(range)) for (const item of items) yield item;
+  }
+
+  async *scanPages(range: ScanRange): AsyncIterable<readonly ScanItem[]> {
+    let start = range.start;
+    let end = range.end;
+    for (let left = range.limit ?? Infinity; left > 0;) {
+      this.#freshSnapshot();
+      const page = readPage(this.#scans, { ...range, start, end }, left);
+      left -= page.items.length;
+      yield page.items;
+      if (page.next === undefined) return;
+      if (range.reverse === true) end = page.next;
+      else start = page.next;
+    }
+  }
+
+  async commit(batch: Batch): Promise<Outcome> {
+    checkBatch(batch);
+    if (this.#closing !== undefined) throw closed('record');
+    return this.#queue.commit(batch);
+  }
+
+  /** Knows the recent commits of this handle: LMDB always answers, so nobody has to ask another one. */
+  async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
+    if (this.#closing !== undefined) throw closed('record');
+    return this.#queue.outcome(id);
+  }
+
+  /** Pages of the file that are free are free space: they are written before the file grows. */
+  // Async as `get` is.
+  // eslint-disable-next-line typescript/require-await
+  async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
+    this.#freshSnapshot();
+    return this.#ballast?.space();
+  }
+
+  async backup(folder: string): Promise<void> {
+    if (this.#closing !== undefined) throw closed('record');
+    await backupLmdb(this.#root, folder);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#queue.drained().then(() => this.#root.close());
+    return this.#closing;
+  }
+
+  #freshSnapshot(): void {
+    if (this.#closing !== undefined) throw closed('record');
+    this.#tables.freshSnapshot();
+  }
+}
+
+/** Before anybody is answered: an error that nobody can catch ends the thread at once. */
+function endThread(error: Error): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}
+
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
+import { BlobAltered, type BlobBytes, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
+import { closed, StoreUnavailable } from '../record-store.ts';
+import { Faults } from './faults.ts';
+
+interface Blob {
+  readonly bytes: Buffer;
+  readonly whole: boolean;
+  readonly written: number;
+}
+
+/** The blob store for tests: in memory, failing as its `Faults` say. */
+export class MemoryBlobStore implements BlobStore {
+  readonly faults: Faults;
+  readonly #blobs: Map<BlobId, Blob>;
+  readonly #now: () => number;
+  #closed = false;
+
+  constructor(
+    options: { readonly faults?: Faults; readonly now?: () => number; readonly disk?: Map<BlobId, unknown> } = {},
+  ) {
+    this.faults = options.faults ?? new Faults();
+    this.#now = options.now ?? Date.now;
+    this.#blobs = (options.disk as Map<BlobId, Blob> | undefined) ?? new Map<BlobId, Blob>();
+  }
+
+  /** The power is cut: whole blobs stay, half-written ones are found as such. The returned store is what the next start finds. */
+  crash(): MemoryBlobStore {
+    this.#closed = true;
+    return new MemoryBlobStore({ faults: this.faults, now: this.#now, disk: this.#blobs });
+  }
+
+  async write(id: BlobId, body: AsyncIterable<Buffer>): Promise<{ readonly size: number }> {
+    await this.#begin();
+    if (this.#blobs.has(id)) throw new Error(`blob ${id} is there already: ids are never used twice`);
+    const written = this.#now();
+    const failAfter = this.faults.strike(['blobWrite']) === undefined ? undefined : this.faults.upTo(3);
+    const chunks: Buffer[] = [];
+    this.#blobs.set(id, { bytes: Buffer.alloc(0), whole: false, written });
+    try {
+      for await (const chunk of body) {
+        this.#refuseWhenClosed();
+        if (chunks.length === failAfter) throw full();
+        // A copy: streams use their buffers again.
+        chunks.push(Buffer.from(chunk));
+        await this.faults.delay();
+      }
+      this.#refuseWhenClosed();
+      if (failAfter !== undefined) throw full();
+    } catch (error) {
+      if (!this.#closed) this.#blobs.delete(id);
+      throw error;
+    }
+    const bytes = Buffer.concat(chunks);
+    this.#blobs.set(id, { bytes, whole: true, written });
+    return { size: bytes.length };
+  }
+
+  read(id: BlobId, range: BlobBytes): Readable {
+    return Readable.from(this.#chunks(id, range), { objectMode: false });
+  }
+
+  /** Wipes each piece when the next is asked for, so that tests notice who kept it. */
+  lend(id: BlobId, range: BlobBytes): Pieces {
+    const pieces = ownPieces(this.#chunks(id, range));
+    let lent: Buffer | undefined;
+    const wipe = () => {
+      lent?.fill(0xdd);
+      lent = undefined;
+    };
+    return {
+      tenure: 'lent',
+      async next() {
+        wipe();
+        lent = await pieces.next();
+        return lent;
+      },
+      close() {
+        wipe();
+        return pieces.close();
+      },
+    };
+  }
+
+  async remove(id: BlobId): Promise<void> {
+    await this.#begin();
+    this.#blobs.delete(id);
+  }
+
+  async *list(): AsyncIterable<{ readonly id: BlobId; readonly size: number; readonly ageMs: number }> {
+    await this.#begin();
+    for (const [id, blob] of this.#blobs) yield { id, size: blob.bytes.length, ageMs: this.#now() - blob.written };
+  }
+
+  async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
+    await this.#begin();
+    return undefined;
+  }
+
+  async *#chunks(id: BlobId, range: BlobBytes): AsyncIterable<Buffer> {
+    await this.#begin();
+    const blob = this.#blobs.get(id);
+    if (blob?.whole !== true) throw new BlobMissing(id);
+    if (range.end > blob.bytes.length) throw new BlobTruncated(id, range.end);
+    if (range.size !== undefined && range.size !== blob.bytes.length) {
+      throw new BlobAltered(id, `has ${blob.bytes.length} bytes instead of ${range.size}`);
+    }
+    const bytes = Buffer.from(blob.bytes.subarray(range.start, range.end));
+    const end = this.faults.strike(['blobRead']) === undefined ? undefined : this.faults.upTo(bytes.length);
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      await this.faults.delay();
+      if (end !== undefined && at >= end)
+        throw new StoreUnavailable('unreachable', `reading blob ${id} broke off (injected)`);
+      yield bytes.subarray(at, at + 65_536);
+    }
+    if (end !== undefined) throw new StoreUnavailable('unreachable', `reading blob ${id} broke off (injected)`);
+  }
+
+  async #begin(): Promise<void> {
+    this.#refuseWhenClosed();
+    await this.faults.delay();
+    this.#refuseWhenClosed();
+    if (this.faults.strike(['unavailable']) !== undefined) {
+      throw new StoreUnavailable('unreachable', 'the blob store cannot be reached (injected)');
+    }
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw closed('blob');
+  }
+}
+
+function full(): StoreUnavailable {
+  return new StoreUnavailable('full', 'no space is left for blobs (injected)');
+}

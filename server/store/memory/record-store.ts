@@ -1,0 +1,214 @@
+import { checkBatch, decodeCounter, encodeCounter } from '../batch.ts';
+import {
+  closed,
+  groupOf,
+  type Batch,
+  type CommitId,
+  type Entry,
+  type Key,
+  type Outcome,
+  type RecordStore,
+  type ScanItem,
+  type ScanRange,
+  StoreUnavailable,
+} from '../record-store.ts';
+import { endOf } from '../keys.ts';
+import { type Fault, Faults, turn } from './faults.ts';
+
+/** Records in memory under ordered keys. Bytes travel as latin1 strings, whose order is the order of the bytes. */
+class SortedRecords<T> {
+  readonly #keys: string[] = [];
+  readonly #values = new Map<string, T>();
+
+  get(key: string): T | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: T): void {
+    if (!this.#values.has(key)) this.#keys.splice(this.#position(key), 0, key);
+    this.#values.set(key, value);
+  }
+
+  delete(key: string): void {
+    if (this.#values.delete(key)) this.#keys.splice(this.#position(key), 1);
+  }
+
+  /** The first key at or after this one. */
+  atOrAfter(key: string): string | undefined {
+    return this.#keys[this.#position(key)];
+  }
+
+  /** The last key before this one. */
+  before(key: string): string | undefined {
+    return this.#keys[this.#position(key) - 1];
+  }
+
+  /** How many keys sort before this one. */
+  #position(key: string): number {
+    let low = 0;
+    let high = this.#keys.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#keys[middle] ?? '') < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+interface Stored {
+  readonly value: Buffer;
+  readonly revision: number;
+}
+
+/** What survives `crash()`: the disk. */
+class Disk {
+  readonly records = new SortedRecords<Stored>();
+  readonly outcomes = new Map<CommitId, 'committed' | 'not-committed'>();
+  sequence = 0;
+}
+
+/** The record store for tests: exact, in memory, failing as its `Faults` say. */
+export class MemoryRecordStore implements RecordStore {
+  readonly faults: Faults;
+  readonly #disk: Disk;
+  #closed = false;
+
+  constructor(options: { readonly faults?: Faults; readonly disk?: unknown } = {}) {
+    this.faults = options.faults ?? new Faults();
+    this.#disk = options.disk instanceof Disk ? options.disk : new Disk();
+  }
+
+  /** The power is cut: this store answers nothing any more; the returned one is what the next start finds. */
+  crash(): MemoryRecordStore {
+    this.#closed = true;
+    return new MemoryRecordStore({ faults: this.faults, disk: this.#disk });
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    await this.#begin();
+    const stored = this.#disk.records.get(latin1(key));
+    return stored === undefined ? undefined : entry(latin1(key), stored);
+  }
+
+  async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
+    await this.#begin();
+    return keys.map((key) => {
+      const stored = this.#disk.records.get(latin1(key));
+      return stored === undefined ? undefined : entry(latin1(key), stored);
+    });
+  }
+
+  async *scan(range: ScanRange): AsyncIterable<ScanItem> {
+    if (range.reverse === true && range.collapse !== undefined)
+      throw new RangeError('a collapsing scan only goes forwards');
+    const { records } = this.#disk;
+    const start = latin1(range.start);
+    const end = latin1(range.end);
+    let left = range.limit ?? Infinity;
+    let at = range.reverse === true ? end : start;
+    for (; left > 0; left -= 1) {
+      await this.#begin();
+      const found = range.reverse === true ? records.before(at) : records.atOrAfter(at);
+      if (found === undefined || (range.reverse === true ? found < start : found >= end)) return;
+      const group = range.collapse && groupOf(Buffer.from(found, 'latin1'), range.collapse);
+      at = group === undefined ? (range.reverse === true ? found : `${found}\0`) : latin1(endOf(group));
+      if (group !== undefined) {
+        yield { kind: 'group', prefix: group };
+        continue;
+      }
+      const stored = records.get(found);
+      if (stored !== undefined) yield { kind: 'entry', ...entry(found, stored) };
+    }
+  }
+
+  async commit(batch: Batch): Promise<Outcome> {
+    checkBatch(batch);
+    // Taken now: what the caller does to its buffers while the commit is on its way must not change what is committed.
+    const own = copyOf(batch);
+    await this.#begin();
+    const answered = this.#disk.outcomes.get(own.id);
+    if (answered === 'committed') throw new Error(`commit ${own.id} was already made: ids are used once`);
+    const fault = this.faults.strike(['conflict', 'lostAfter', 'lostBefore', 'late'] satisfies Fault[]);
+    const expected = own.expect?.[0];
+    if (fault === 'conflict' && expected !== undefined) return { kind: 'conflict', key: expected.key };
+    if (fault === 'lostBefore') return { kind: 'unknown' };
+    if (fault === 'late') {
+      void this.#takeEffectLater(own);
+      return { kind: 'unknown' };
+    }
+    const outcome = this.#takeEffect(own);
+    await this.faults.delay();
+    if (this.#closed) throw closed('record');
+    return fault === 'lostAfter' ? { kind: 'unknown' } : outcome;
+  }
+
+  async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
+    await this.#begin();
+    const known = this.#disk.outcomes.get(id);
+    if (known !== undefined) return known;
+    this.#disk.outcomes.set(id, 'not-committed');
+    return 'not-committed';
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    return Promise.resolve();
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#closed) throw closed('record');
+    await this.faults.delay();
+    if (this.#closed) throw closed('record');
+    if (this.faults.strike(['unavailable']) !== undefined) {
+      throw new StoreUnavailable('unreachable', 'the record store cannot be reached (injected)');
+    }
+  }
+
+  async #takeEffectLater(batch: Batch): Promise<void> {
+    for (let turns = 1 + this.faults.upTo(20); turns > 0; turns -= 1) await turn();
+    if (!this.#closed) this.#takeEffect(batch);
+  }
+
+  /** In one turn, so all or nothing. */
+  #takeEffect(batch: Batch): Outcome {
+    const disk = this.#disk;
+    const { records } = disk;
+    // `outcome` was asked and said no: that is final.
+    if (disk.outcomes.get(batch.id) === 'not-committed') return { kind: 'unknown' };
+    for (const expectation of batch.expect ?? []) {
+      const revision = records.get(latin1(expectation.key))?.revision;
+      const expected = expectation.kind === 'absent' ? undefined : expectation.revision;
+      if (revision !== expected) return { kind: 'conflict', key: expectation.key };
+    }
+    const added = (batch.add ?? []).map(({ key, delta }) => ({
+      key: latin1(key),
+      value: encodeCounter(decodeCounter(records.get(latin1(key))?.value) + delta),
+    }));
+    disk.sequence += 1;
+    const revision = disk.sequence;
+    for (const { key, value } of batch.put ?? []) records.set(latin1(key), { value, revision });
+    for (const key of batch.delete ?? []) records.delete(latin1(key));
+    for (const { key, value } of added) records.set(key, { value, revision });
+    disk.outcomes.set(batch.id, 'committed');
+    return { kind: 'committed', revision };
+  }
+}
+
+function latin1(key: Key): string {
+  return key.toString('latin1');
+}
+
+function entry(key: string, stored: Stored): Entry {
+  return { key: Buffer.from(key, 'latin1'), value: Buffer.from(stored.value), revision: stored.revision };
+}
+
+function copyOf(batch: Batch): Batch {
+  return {
+    id: batch.id,
+    expect: (batch.expect ?? []).map((expectation) => ({ ...expectation, key: Buffer.from(expectation.key) })),
+    put: (batch.put ?? []).map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) })),
+    delete: (batch.delete ?? []).map((key) => Buffer.from(key)),
+    add: (batch.add ?? []).map(({ key, delta }) => ({ key: Buffer.from(key), delta })),
+  };
+}

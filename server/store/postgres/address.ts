@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+
+/** Where a PostgreSQL is and how to speak to it, as its URL says. */
+export interface PostgresAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly applicationName: string;
+  readonly tls: TlsMode;
+  /** Whoever runs the server says that it is durable though it says `fsync=off` (Neon's does). */
+  readonly trustFsyncOff: boolean;
+}
+
+type TlsMode =
+  | { readonly kind: 'off' }
+  | {
+      readonly kind: 'require' | 'verify-ca' | 'verify-full';
+      readonly rootCert?: string;
+      readonly cert?: string;
+      readonly key?: string;
+    };
+
+/** A URL that is none of ours. Its message never shows the URL: it may hold a password by mistake. */
+export class InvalidPostgresAddress extends Error {
+  override readonly name = 'InvalidPostgresAddress';
+}
+
+const OPTIONS = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'application_name', 'trust_fsync_off'];
+
+/** @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS the options are libpq's */
+export function parsePostgresAddress(text: string): PostgresAddress {
+  const url = URL.parse(text);
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    throw new InvalidPostgresAddress('the address of PostgreSQL is not of the form postgres://USER@HOST:PORT/DATABASE');
+  }
+  if (url.password !== '') {
+    throw new InvalidPostgresAddress('the address of PostgreSQL holds a password: give it by a setting of its own');
+  }
+  for (const name of url.searchParams.keys()) {
+    if (!OPTIONS.includes(name)) {
+      throw new InvalidPostgresAddress(
+        `the address of PostgreSQL has an option ${JSON.stringify(name)}, known are ${OPTIONS.join(', ')}`,
+      );
+    }
+  }
+  const user = decodeURIComponent(url.username);
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (user === '' || database === '') {
+    throw new InvalidPostgresAddress('the address of PostgreSQL names no user or no database');
+  }
+  return {
+    // A folder, for a Unix socket, has slashes: it comes as an option.
+    host: url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/u, '$1'),
+    port: url.port === '' ? 5432 : Number(url.port),
+    user,
+    database,
+    applicationName: url.searchParams.get('application_name') ?? 'coffer',
+    tls: tlsMode(url.searchParams),
+    trustFsyncOff: url.searchParams.get('trust_fsync_off') === 'true',
+  };
+}
+
+function tlsMode(options: URLSearchParams): TlsMode {
+  const mode = options.get('sslmode') ?? (options.has('sslrootcert') ? 'verify-full' : 'disable');
+  if (mode === 'disable') return { kind: 'off' };
+  if (mode !== 'require' && mode !== 'verify-ca' && mode !== 'verify-full') {
+    throw new InvalidPostgresAddress(
+      `the address of PostgreSQL has sslmode=${mode}, known are disable, require, verify-ca and verify-full ` +
+        '(allow and prefer would go on in the clear where somebody on the way wants it)',
+    );
+  }
+  const rootCert = options.get('sslrootcert');
+  if (mode === 'verify-ca' && rootCert === null) {
+    throw new InvalidPostgresAddress('sslmode=verify-ca needs sslrootcert: any public authority would do otherwise');
+  }
+  const [cert, key] = [options.get('sslcert'), options.get('sslkey')];
+  return { kind: mode, ...(rootCert && { rootCert }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+/** For each connection anew, so that renewed certificates are used without a restart. */
+export function tlsOptions(mode: TlsMode): ConnectionOptions | false {
+  if (mode.kind === 'off') return false;
+  return {
+    ...(mode.rootCert !== undefined && { ca: readFileSync(mode.rootCert) }),
+    ...(mode.cert !== undefined && { cert: readFileSync(mode.cert) }),
+    ...(mode.key !== undefined && { key: readFileSync(mode.key) }),
+    // As libpq: `require` with a root certificate verifies the chain.
+    rejectUnauthorized: mode.kind !== 'require' || mode.rootCert !== undefined,
+    ...(mode.kind !== 'verify-full' && { checkServerIdentity: () => undefined }),
+  };
+}
+
+/** What stands in a log or an error. */
+export function describeAddress(address: PostgresAddress): string {
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return `PostgreSQL at ${host}:${address.port}/${address.database}`;
+}

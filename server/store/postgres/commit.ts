@@ -1,0 +1,252 @@
+import type { Batch, Key } from '../record-store.ts';
+import { encodeCounter } from '../batch.ts';
+import { bigint, bigintArray, byteaArray, rawBigintArray, readBigint } from './binary-arrays.ts';
+import type { Row, Statement } from './connection.ts';
+
+/**
+ * A commit is one statement, so that it is one round trip and a transaction of its own: nothing is left open when a server or its
+ * client dies. It changes the table of records by one INSERT alone: CockroachDB refuses a statement that changes a table twice, and
+ * one INSERT in the order of the keys takes all its locks in one order.
+ *
+ * How its expectations hold until it takes effect, at READ COMMITTED (`docs/decisions/0010-postgresql.md` has the reasons):
+ * - the row of a key that is expected and not changed is locked FOR SHARE; what is compared is the row that was locked;
+ * - the row of a key that is changed is looked at first and changed only if it still has the revision that was seen: the update
+ *   divides by zero otherwise, which undoes the statement, and it is made again;
+ * - a key that is expected absent and not changed is deleted: a deletion leaves a row, which can be locked.
+ *
+ * A deleted key's row stays for some minutes with no value, so that its revision goes on growing, whatever the clock does.
+ */
+
+/** Microseconds since 1970: revisions of one key grow also where its row is long gone. Exact in a double until the year 2255. */
+export const CLOCK = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
+
+/** Parts that most commits do without; what is left out costs nothing to prepare for each execution. */
+interface Shape {
+  readonly guards: boolean;
+  readonly deletions: boolean;
+  readonly additions: boolean;
+  /** Queues for the rows it changes, where looking first failed: one of many who change a key gets its turn for certain. */
+  readonly queueing: boolean;
+}
+
+/**
+ * `number` is a value of 8 bytes as a number, so that additions need not take bytes apart. `$6` says of each change whether it is an
+ * addition (1); the revision before is -1 where any will do.
+ */
+function commitText({ guards, deletions, additions, queueing }: Shape): string {
+  return `
+with change as (
+  select key, value, number, expected, added, ord
+  from unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[])
+    with ordinality as c(key, value, number, added, expected, ord)
+), seen as (
+  select key, value is null as dead, number, revision from coffer_records where key = any($3::bytea[])
+  ${queueing ? 'order by key for update' : ''}
+), based as (
+  select change.key, change.value, change.number, change.expected, change.added, change.ord,
+    seen.number as old, seen.dead, coalesce(seen.revision, 0) as previous,
+    case when seen.dead then 0 else coalesce(seen.revision, 0) end as current
+  from change left join seen on seen.key = change.key
+), ${
+    guards
+      ? `guard as (
+  select key, expected from unnest($8::bytea[], $9::bigint[]) as g(key, expected)
+), held as (
+  select key, case when value is null then 0 else revision end as revision
+  from coffer_records where key = any($8::bytea[]) order by key for share
+), `
+      : ''
+  }problem as materialized (
+  ${
+    guards
+      ? `select 1 as what, guard.key from guard left join held on held.key = guard.key
+  where coalesce(held.revision, 0) <> guard.expected
+  union all`
+      : ''
+  }
+  select ${additions ? 'case when expected <> current then 1 else 2 end' : '1'} as what, key from based
+  where expected <> current ${additions ? 'or (added = 1 and not dead and old is null)' : ''}
+), stamp as materialized (
+  select greatest(${CLOCK}, $1::bigint + 1, max(previous) + 1) as revision from based
+  having not exists (select 1 from problem)
+), written as (
+  insert into coffer_records as r (key, value, number, revision, previous)
+  select based.key,
+    ${additions ? `case when added = 1 and expected is not null and not dead then ${counter('old + number')} else value end` : 'value'},
+    ${additions ? `case when added = 1 and expected is not null and not dead then old + number else number end` : 'number'},
+    stamp.revision,
+    ${additions ? 'case when added = 1 and expected is null then -1 else previous end' : 'previous'}
+  from based cross join stamp order by ord
+  on conflict (key) do update set
+    ${
+      additions
+        ? `value = case when excluded.previous = -1 and r.number is not null
+      then ${counter('r.number + excluded.number')} else excluded.value end,
+    number = case when excluded.previous = -1 and r.number is not null
+      then r.number + excluded.number else excluded.number end,`
+        : 'value = excluded.value, number = excluded.number,'
+    }
+    revision = case when excluded.previous = r.revision then excluded.revision
+      ${
+        additions
+          ? `when excluded.previous = -1 and (r.value is null or r.number is not null)
+      then greatest(excluded.revision, r.revision + 1)`
+          : ''
+      }
+      else excluded.revision % (r.revision - r.revision) end,
+    previous = r.revision
+  ${additions ? 'returning r.revision' : ''}
+), ${
+    deletions
+      ? `buried as (
+  insert into coffer_deletions (revision, key)
+  select stamp.revision, based.key from based cross join stamp where based.value is null
+), `
+      : ''
+  }noted as (
+  insert into coffer_commits (id, made, committed) select $2::bytea, revision, true from stamp returning made
+)
+select 0 as what, null::bytea as key, ${additions ? 'coalesce((select min(revision) from written), made)' : 'made'} as revision
+from noted
+union all
+select what, key, null::bigint from problem`;
+}
+
+/** Big-endian, by functions that all three engines have. */
+function counter(sum: string): string {
+  return `decode(lpad(to_hex(${sum}), 16, '0'), 'hex')`;
+}
+
+const statements = new Map<string, Statement>();
+
+function statementOf(shape: Shape): Statement {
+  const parts = (['guards', 'deletions', 'additions', 'queueing'] as const).filter((part) => shape[part]);
+  const name = ['coffer_commit', ...parts].join('_');
+  const known = statements.get(name);
+  if (known !== undefined) return known;
+  const made = { name, text: commitText(shape) };
+  statements.set(name, made);
+  return made;
+}
+
+/** A batch as the statement takes it. Bytes are taken when it is made: what the caller does to its buffers afterwards changes nothing. */
+export class CommitRequest {
+  readonly #batch: Batch;
+  readonly #shape: Omit<Shape, 'queueing'>;
+  readonly #changes: readonly Buffer[];
+  readonly #guards: readonly Buffer[];
+
+  constructor(batch: Batch) {
+    this.#batch = { id: batch.id, expect: (batch.expect ?? []).map((one) => ({ ...one, key: Buffer.from(one.key) })) };
+    const { changes, guards } = expectedChanges(batch);
+    const ordered = changes.toSorted(byAdditionThenKey);
+    this.#shape = {
+      guards: guards.length > 0,
+      deletions: changes.some(({ value }) => value === null),
+      additions: changes.some(({ added }) => added === 1),
+    };
+    this.#changes = [
+      Buffer.from(batch.id, 'hex'),
+      byteaArray(ordered.map(({ key }) => key)),
+      byteaArray(ordered.map(({ value }) => value)),
+      rawBigintArray(ordered.map(({ value }) => (value?.length === 8 ? value : null))),
+      bigintArray(ordered.map(({ added }) => added)),
+      bigintArray(ordered.map(({ expected }) => expected ?? null)),
+    ];
+    this.#guards = this.#shape.guards
+      ? [byteaArray(guards.map(({ key }) => key)), bigintArray(guards.map(({ expected }) => expected))]
+      : [];
+  }
+
+  statement(queueing: boolean): Statement {
+    return statementOf({ ...this.#shape, queueing });
+  }
+
+  /** `floor`: no revision is made that is not above it. */
+  parameters(floor: number): readonly Buffer[] {
+    return [bigint(floor), ...this.#changes, ...this.#guards];
+  }
+
+  answer(rows: readonly Row[]): CommitAnswer {
+    return answerOf(this.#batch, rows);
+  }
+}
+
+interface Change {
+  readonly key: Key;
+  readonly value: Buffer | null;
+  readonly added: 0 | 1;
+  expected?: number;
+}
+
+interface Guard {
+  readonly key: Key;
+  readonly expected: number;
+}
+
+/** What is changed, with what is expected of it, and what is only expected. */
+function expectedChanges(batch: Batch): { readonly changes: readonly Change[]; readonly guards: readonly Guard[] } {
+  const changes = changesOf(batch);
+  const guards: Guard[] = [];
+  for (const expectation of batch.expect ?? []) {
+    const { key } = expectation;
+    const expected = expectation.kind === 'absent' ? 0 : revisionNumber(expectation.revision);
+    const text = key.toString('latin1');
+    const change = changes.get(text);
+    if (change === undefined && expected === 0) changes.set(text, { key, value: null, added: 0, expected });
+    else if (change !== undefined && change.expected === undefined) change.expected = expected;
+    else if (change?.expected !== expected) guards.push({ key, expected });
+  }
+  return { changes: [...changes.values()], guards };
+}
+
+function changesOf(batch: Batch): Map<string, Change> {
+  const changes = new Map<string, Change>();
+  for (const { key, value } of batch.put ?? []) changes.set(key.toString('latin1'), { key, value, added: 0 });
+  for (const key of batch.delete ?? []) changes.set(key.toString('latin1'), { key, value: null, added: 0 });
+  for (const { key, delta } of batch.add ?? []) {
+    changes.set(key.toString('latin1'), { key, value: encodeCounter(delta), added: 1 });
+  }
+  return changes;
+}
+
+/** Counters last: many writers share them, and the time that one is locked is what its writers wait for each other. */
+function byAdditionThenKey(left: Change, right: Change): number {
+  return left.added - right.added || left.key.compare(right.key);
+}
+
+/** No key has a revision of -1: what cannot be a revision never holds. */
+function revisionNumber(revision: number): number {
+  return Number.isSafeInteger(revision) && revision > 0 ? revision : -1;
+}
+
+/** What the statement answered. */
+type CommitAnswer =
+  | { readonly kind: 'committed'; readonly revision: number }
+  | { readonly kind: 'conflict'; readonly key: Key }
+  | { readonly kind: 'no-counter'; readonly key: Key };
+
+function answerOf(batch: Batch, rows: readonly Row[]): CommitAnswer {
+  const failed = new Set<string>();
+  let noCounter: Key | undefined;
+  for (const [what, key, revision] of rows) {
+    const kind = what?.readInt32BE(what.length - 4);
+    if (kind === 0 && revision) return { kind: 'committed', revision: readBigint(revision) };
+    if (kind === 1 && key) failed.add(key.toString('latin1'));
+    if (kind === 2 && key) noCounter = key;
+  }
+  const first = (batch.expect ?? []).find(({ key }) => failed.has(key.toString('latin1')));
+  if (first !== undefined) return { kind: 'conflict', key: Buffer.from(first.key) };
+  if (noCounter !== undefined) return { kind: 'no-counter', key: noCounter };
+  throw new Error('the commit statement answered nothing that it can answer');
+}
+
+/**
+ * Rules the commit out unless it was made: its own row of this id then fails, and the whole commit with it. A commit on its way that
+ * has written its row already is waited for.
+ */
+export const outcomeStatement: Statement = {
+  name: 'coffer_outcome',
+  text: `insert into coffer_commits as c (id, made, committed) values ($1::bytea, ${CLOCK}, false)
+    on conflict (id) do update set committed = c.committed returning committed`,
+};

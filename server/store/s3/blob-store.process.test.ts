@@ -1,0 +1,338 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../platform/logger.ts';
+import {
+  describeBlobStore,
+  from,
+  inPieces,
+  listed,
+  read,
+  someBlobId,
+} from '../../../test/support/store/blob-store.conformance.ts';
+import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../blob-store.ts';
+import { openS3BlobStore, type S3BlobOptions } from './blob-store.ts';
+import { type S3Double, startS3Double } from '../../../test/support/s3/s3-double.ts';
+
+// A machine that is busy elsewhere answers late.
+const patience = { total: 20_000, answer: 10_000, upload: 10_000, silence: 10_000, pause: 5 };
+const quickToRepeat = { ...patience, answer: 500, upload: 500, silence: 500 };
+const quickToGiveUp = { ...patience, total: 200 };
+const partBytes = 1_000_000;
+const small = randomBytes(300_000);
+const large = randomBytes(5 * partBytes + 17);
+let s3: S3Double;
+let store: BlobStore;
+let id: BlobId;
+let lines: string[];
+
+async function open(more: Partial<S3BlobOptions> = {}): Promise<BlobStore> {
+  lines = [];
+  const log = createLogger({ name: 'test', stream: { write: (line: string) => lines.push(line) } });
+  const where = { endpoint: s3.endpoint, region: 'us-east-1', bucket: 'blobs', prefix: 'tenant/' };
+  return openS3BlobStore({
+    ...where,
+    accessKey: 'KEY',
+    secretKey: 'the-secret',
+    log,
+    patience,
+    partBytes,
+    ...more,
+  });
+}
+
+/** Takes note of now; what it returns gives the requests made since. */
+function since(): () => readonly string[] {
+  const before = s3.requests.length;
+  return () => s3.requests.slice(before);
+}
+
+function write(bytes: Buffer): Promise<{ readonly size: number }> {
+  return store.write(id, inPieces(bytes, 65_536));
+}
+
+function object(): Buffer | undefined {
+  return s3.bucket.objects.get(`tenant/${id.slice(-2)}/${id}`)?.bytes;
+}
+
+function readAll(): Promise<Buffer> {
+  return read(store, id, 0, large.length);
+}
+
+describeBlobStore('S3, over the double', {
+  open: async () => {
+    s3 = await startS3Double();
+    return open();
+  },
+  clean: () => s3.close(),
+  listedAfter: partBytes + 1,
+});
+
+describe('the S3 blob store', () => {
+  beforeEach(async () => {
+    s3 = await startS3Double();
+    store = await open();
+    id = someBlobId();
+  });
+  afterEach(() => s3.close());
+
+  describe('writes', () => {
+    it('what fits into a part in one request, under two characters of its id', async () => {
+      const made = since();
+      await write(small);
+      expect(made()).toEqual(['Put']);
+      expect(object()?.equals(small)).toBe(true);
+    });
+
+    it('a body of exactly one part in one request', async () => {
+      const made = since();
+      await write(large.subarray(0, partBytes));
+      expect(made()).toEqual(['Put']);
+    });
+
+    it('more in parts of one size', async () => {
+      const made = since();
+      await write(large);
+      expect(made().toSorted()).toEqual(['Complete', 'Create', 'Part', 'Part', 'Part', 'Part', 'Part', 'Part']);
+      expect(object()?.equals(large)).toBe(true);
+    });
+
+    it.each(['Put', 'Create', 'Part', 'Complete'])('again when %s is refused for the moment', async (operation) => {
+      const slow = { kind: 'answer', status: 503, code: 'SlowDown' } as const;
+      s3.fault(operation, slow, { kind: 'reset' }, slow);
+      await write(operation === 'Put' ? small : large);
+      expect(object()?.equals(operation === 'Put' ? small : large)).toBe(true);
+    });
+
+    it.each(['Put', 'Complete'])('once though the answer to %s is lost', async (operation) => {
+      s3.fault(operation, { kind: 'lost' });
+      const bytes = operation === 'Put' ? small : large;
+      expect(await write(bytes)).toEqual({ size: bytes.length });
+      expect(object()?.equals(bytes)).toBe(true);
+    });
+
+    it.each(['Put', 'Part'])('again when the body of %s arrives damaged', async (operation) => {
+      s3.fault(operation, { kind: 'damage' });
+      const bytes = operation === 'Put' ? small : large;
+      await write(bytes);
+      expect(object()?.equals(bytes)).toBe(true);
+    });
+
+    it('again when a connection falls silent', async () => {
+      store = await open({ patience: quickToRepeat });
+      s3.fault('Put', { kind: 'silent' });
+      await write(small);
+      expect(object()?.equals(small)).toBe(true);
+    });
+
+    it('waits as long as it is asked to, and gives up when that is too long', async () => {
+      store = await open({ patience: quickToGiveUp });
+      const made = since();
+      s3.always('Put', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 60 });
+      await expect(write(small)).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      expect(made()).toEqual(['Put', 'Head']);
+    });
+
+    it('nothing when answers are lost for good', async () => {
+      store = await open({ patience: quickToGiveUp });
+      s3.always('Put', { kind: 'lost' });
+      s3.always('Head', { kind: 'reset' });
+      await expect(write(small)).rejects.toMatchObject({ reason: 'unreachable' });
+    });
+
+    it('takes back what an unanswered attempt left', async () => {
+      store = await open({ patience: quickToGiveUp });
+      // The attempts take effect; that they did cannot be told until they are given up.
+      s3.fault('Put', { kind: 'lost' });
+      s3.always('Put', { kind: 'answer', status: 503, code: 'SlowDown' });
+      await expect(write(small)).rejects.toMatchObject({ reason: 'unreachable' });
+      expect(s3.bucket.objects.size).toBe(0);
+    });
+
+    it('leaves no upload behind when a part is refused', async () => {
+      s3.fault('Part', { kind: 'answer', status: 403, code: 'AccessDenied' });
+      await expect(write(large)).rejects.toMatchObject({ reason: 'unreachable' });
+      expect([s3.bucket.uploads.size, s3.bucket.objects.size]).toEqual([0, 0]);
+    });
+
+    it('says so when the bucket is full, and tries no further', async () => {
+      const made = since();
+      s3.fault('Put', { kind: 'answer', status: 507, code: 'XMinioStorageFull' });
+      await expect(write(small)).rejects.toMatchObject({ reason: 'full' });
+      expect(made()).toEqual(['Put']);
+    });
+
+    it('holds few parts while that S3 takes none', async () => {
+      const gate = Promise.withResolvers<void>();
+      s3.always('Part', { kind: 'wait', until: gate.promise });
+      let given = 0;
+      const endless = (async function* () {
+        for (; given < 40; given += 1) {
+          await Promise.resolve();
+          yield Buffer.alloc(partBytes);
+        }
+      })();
+      const writing = store.write(id, endless);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1_000);
+      });
+      const held = given;
+      s3.always('Part');
+      gate.resolve();
+      await writing;
+      // Three on their way, one gathered, one that showed that it is not the last.
+      expect(held).toBeLessThanOrEqual(5);
+    });
+  });
+
+  describe('reads', () => {
+    beforeEach(async () => {
+      await write(large);
+    });
+
+    it.each(['cut', 'stall'] as const)('on at the right byte after a %s', async (kind) => {
+      store = await open({ patience: quickToRepeat });
+      s3.fault('Get', { kind, after: 1_234_567 }, { kind: 'reset' }, { kind, after: 1 });
+      expect((await readAll()).equals(large)).toBe(true);
+    });
+
+    it('on though every connection ends after a few bytes', async () => {
+      s3.always('Get', { kind: 'cut', after: 400_000 });
+      expect((await readAll()).equals(large)).toBe(true);
+    });
+
+    it('not for ever where nothing comes', async () => {
+      store = await open({ patience: quickToGiveUp });
+      s3.always('Get', { kind: 'cut', after: 0 });
+      await expect(readAll()).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+    });
+
+    it('again after 503 and a late first byte', async () => {
+      store = await open({ patience: quickToRepeat });
+      s3.fault('Get', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 0.05 }, { kind: 'silent' });
+      expect((await readAll()).equals(large)).toBe(true);
+    });
+
+    it('leaves a slow reader his time', async () => {
+      store = await open({ patience: { ...quickToRepeat, total: 0 } });
+      const stream = store.read(id, { start: 0, end: large.length });
+      const got: Buffer[] = [];
+      for await (const chunk of stream) {
+        if (got.push(chunk as Buffer) === 2) await new Promise((resolve) => setTimeout(resolve, 800));
+      }
+      expect(Buffer.concat(got).equals(large)).toBe(true);
+    });
+
+    it('never mixes two objects', async () => {
+      s3.fault('Get', { kind: 'cut', after: 1_000_000 });
+      const stream = store.read(id, { start: 0, end: large.length })[Symbol.asyncIterator]();
+      await stream.next();
+      const [entry] = s3.bucket.objects;
+      if (entry !== undefined) s3.bucket.objects.set(entry[0], { ...entry[1], etag: '"another"' });
+      await expect(
+        (async () => {
+          while ((await stream.next()).done !== true);
+        })(),
+      ).rejects.toThrow('was replaced');
+    });
+
+    it('fails before the first byte where the object is too short', async () => {
+      const stream = store.read(id, { start: 0, end: large.length + 1 });
+      await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow(BlobTruncated);
+    });
+
+    it('asks no further for what is not there', async () => {
+      const made = since();
+      await expect(read(store, someBlobId(), 0, 1)).rejects.toThrow(BlobMissing);
+      expect(made()).toEqual(['Get']);
+    });
+  });
+
+  describe('lists', () => {
+    it('page by page, uploads too, and nothing of others', async () => {
+      s3.bucket.pageSize = 3;
+      const ids = Array.from({ length: 10 }, someBlobId);
+      for (const one of ids) await store.write(one, from([Buffer.from('x')]));
+      const [first] = s3.bucket.objects;
+      if (first !== undefined) {
+        for (const key of ['tenant/readme', `other/${id.slice(-2)}/${id}`, `tenant/zz/${id}`])
+          s3.bucket.objects.set(key, first[1]);
+      }
+      const begun = Array.from({ length: 7 }, someBlobId);
+      for (const one of begun) {
+        const key = `tenant/${one.slice(-2)}/${one}`;
+        s3.bucket.uploads.set(one, { key, metadata: {}, begun: new Date(), parts: new Map() });
+      }
+      expect((await listed(store)).toSorted()).toEqual([...ids, ...begun].toSorted());
+    });
+
+    it('ages by the clock of that S3', async () => {
+      s3.bucket.ageMs = 3_600_000;
+      await write(small);
+      const [blob] = await Array.fromAsync(store.list());
+      expect(Math.abs((blob?.ageMs ?? 0) - 3_600_000)).toBeLessThan(2_000);
+    });
+
+    it('objects alone where uploads cannot be listed', async () => {
+      s3.fault('ListUploads', { kind: 'answer', status: 501, code: 'NotImplemented' });
+      await write(small);
+      expect(await listed(store)).toEqual([id]);
+    });
+  });
+
+  it('removes every upload of a half-written blob', async () => {
+    const key = `tenant/${id.slice(-2)}/${id}`;
+    for (const upload of ['one', 'two'])
+      s3.bucket.uploads.set(upload, { key, metadata: {}, begun: new Date(), parts: new Map() });
+    await listed(store);
+    await store.remove(id);
+    expect(s3.bucket.uploads.size).toBe(0);
+  });
+
+  it('removes again when the answer was lost', async () => {
+    await write(small);
+    s3.fault('Delete', { kind: 'lost' });
+    await store.remove(id);
+    expect(object()).toBeUndefined();
+  });
+
+  describe('at the start', () => {
+    it('tries everything, and leaves nothing', async () => {
+      const made = since();
+      await open();
+      expect(made()).toEqual(['List', 'Put', 'Get', 'Delete', 'Versioning']);
+      expect(s3.bucket.objects.size).toBe(0);
+    });
+
+    it.each([
+      ['NoSuchBucket', 404, 'make the bucket'],
+      ['AccessDenied', 403, 's3:ListBucket'],
+      ['InvalidAccessKeyId', 403, 'does not know the access key'],
+      ['SignatureDoesNotMatch', 403, 'secret key'],
+      ['AuthorizationHeaderMalformed', 400, 'region'],
+    ])('refuses %s, with what to do, and never the secret', async (code, status, advice) => {
+      s3.fault('List', { kind: 'answer', status, code });
+      const error = await open().catch((caught: unknown) => caught as Error);
+      expect(error).toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      const { message } = error as Error;
+      for (const part of ['blobs', s3.endpoint, code, advice]) expect(message).toContain(part);
+      expect(message).not.toContain('the-secret');
+    });
+
+    it('refuses a key that may not write', async () => {
+      s3.fault('Put', { kind: 'answer', status: 403, code: 'AccessDenied' });
+      await expect(open()).rejects.toThrow('s3:PutObject');
+    });
+
+    it('says where nobody answers', async () => {
+      await expect(open({ endpoint: 'http://127.0.0.1:9', patience: quickToGiveUp })).rejects.toThrow(
+        /bucket blobs at http:\/\/127\.0\.0\.1:9\): ECONNREFUSED/,
+      );
+    });
+
+    it('warns of a bucket that keeps versions', async () => {
+      s3.bucket.versions = true;
+      await open();
+      expect(lines.join('')).toContain('suspend its versioning');
+    });
+  });
+});

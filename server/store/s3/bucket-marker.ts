@@ -1,0 +1,57 @@
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { usualPatience, S3CallFailed, S3Connection } from './connection.ts';
+import type { BlobsAddress } from '../store-address.ts';
+import { type BlobsMarker, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
+
+type BucketAddress = Extract<BlobsAddress, { kind: 's3' }>;
+
+/** The marker of a prefix in a bucket of another S3. */
+export function bucketMarker(address: BucketAddress): BlobsMarker {
+  const at = { Bucket: address.bucket, Key: address.prefix + markerName };
+  return {
+    read() {
+      return connected(address, async (connection) => {
+        const text = await connection.call('read the marker of the deployment', async (client, options) => {
+          const { Body } = await client.send(new GetObjectCommand(at), options);
+          return (await Body?.transformToString()) ?? '';
+        });
+        return readMarkerText(text, `s3://${at.Bucket}/${at.Key}`);
+      }).catch(unless('absent'));
+    },
+    async write(deploymentId) {
+      const put = { ...at, Body: markerText(deploymentId), ContentType: 'application/json' };
+      const writing = (condition: { readonly IfNoneMatch?: '*' }) =>
+        connected(address, (connection) =>
+          connection.call('write the marker of the deployment', async (client, options) => {
+            await client.send(new PutObjectCommand({ ...put, ...condition }), options);
+          }),
+        ).catch(unless('condition'));
+      try {
+        await writing({ IfNoneMatch: '*' });
+      } catch (error) {
+        // Some do not know the condition. The record of the deployment decides between its own servers all the same.
+        if (!(error instanceof S3CallFailed) || !notImplemented.has(error.failure.code)) throw error;
+        await writing({});
+      }
+    },
+  };
+}
+
+const notImplemented = new Set(['NotImplemented', 'HTTP 501']);
+
+async function connected<T>(address: BucketAddress, work: (connection: S3Connection) => Promise<T>): Promise<T> {
+  const connection = new S3Connection(address, usualPatience);
+  try {
+    return await work(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Takes a failure of one kind as an answer. */
+function unless(kind: S3CallFailed['failure']['kind']): (error: unknown) => undefined {
+  return (error) => {
+    if (error instanceof S3CallFailed && error.failure.kind === kind) return undefined;
+    throw error;
+  };
+}

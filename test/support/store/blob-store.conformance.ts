@@ -1,0 +1,270 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eachPiece } from '../../../platform/pieces.ts';
+import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../../server/store/blob-store.ts';
+
+interface BlobEngine {
+  /** A store over nothing. */
+  open(): Promise<BlobStore>;
+  clean?(): Promise<void>;
+  /** Bytes after which a blob that is being written takes room in the store, and must be listed; none by default. */
+  readonly listedAfter?: number;
+}
+
+/** What `blob-store.ts` says an implementer owes; durability is tried by each engine in its own way. */
+export function describeBlobStore(name: string, engine: BlobEngine): void {
+  describe(`blob store: ${name}`, () => {
+    let store: BlobStore;
+    let id: BlobId;
+
+    beforeEach(async () => {
+      store = await engine.open();
+      id = someBlobId();
+    });
+
+    afterEach(() => engine.clean?.());
+
+    describe('write', () => {
+      it.each([0, 1, 65_536, 1_048_576, 5_000_001, 12_000_000])('takes %i bytes and gives them back', async (size) => {
+        const bytes = randomBytes(size);
+        expect(await store.write(id, inPieces(bytes, 65_536))).toEqual({ size });
+        expect((await read(store, id, 0, size)).equals(bytes)).toBe(true);
+      });
+
+      it('takes pieces of any size, empty ones too', async () => {
+        await store.write(id, from([Buffer.from('a'), Buffer.alloc(0), Buffer.from('bc')]));
+        expect((await read(store, id, 0, 3)).toString()).toBe('abc');
+      });
+
+      it('takes thousands of single bytes', async () => {
+        const bytes = randomBytes(5_000);
+        await store.write(id, inPieces(bytes, 1));
+        expect((await read(store, id, 0, 5_000)).equals(bytes)).toBe(true);
+      });
+
+      it('shows nothing of a blob before it has resolved', async () => {
+        const gate = Promise.withResolvers<void>();
+        const halfway = Promise.withResolvers<void>();
+        const writing = store.write(
+          id,
+          (async function* () {
+            yield Buffer.from('first');
+            halfway.resolve();
+            await gate.promise;
+            yield Buffer.from('second');
+          })(),
+        );
+        await halfway.promise;
+        await expect(read(store, id, 0, 5)).rejects.toThrow(BlobMissing);
+        gate.resolve();
+        await writing;
+        expect((await read(store, id, 0, 11)).toString()).toBe('firstsecond');
+      });
+
+      it('leaves nothing readable and nothing listed when the body fails', async () => {
+        const failing = (async function* () {
+          yield randomBytes(2_000_000);
+          // So much that some of it is in the store already.
+          if (engine.listedAfter !== undefined) yield Buffer.alloc(engine.listedAfter);
+          await Promise.resolve();
+          throw new Error('the client went away');
+        })();
+        await expect(store.write(id, failing)).rejects.toThrow('the client went away');
+        await expect(read(store, id, 0, 1)).rejects.toThrow(BlobMissing);
+        expect(await listed(store)).toEqual([]);
+      });
+
+      it('refuses an id that is there, and keeps its blob', async () => {
+        await store.write(id, from([Buffer.from('first')]));
+        await expect(store.write(id, from([Buffer.from('other')]))).rejects.toThrow(id);
+        expect((await read(store, id, 0, 5)).toString()).toBe('first');
+      });
+
+      it('keeps many blobs written at once apart', async () => {
+        const blobs = Array.from({ length: 30 }, () => ({ id: someBlobId(), bytes: randomBytes(100_000) }));
+        await Promise.all(blobs.map((blob) => store.write(blob.id, inPieces(blob.bytes, 30_000))));
+        for (const blob of blobs) expect((await read(store, blob.id, 0, 100_000)).equals(blob.bytes)).toBe(true);
+      });
+    });
+
+    describe('read', () => {
+      const bytes = randomBytes(2_500_000);
+
+      beforeEach(() => store.write(id, inPieces(bytes, 70_000)).then(() => undefined));
+
+      it.each([
+        [0, 0],
+        [0, 1],
+        [2_499_999, 2_500_000],
+        [1_048_575, 1_048_577],
+        [100, 2_400_000],
+        [2_500_000, 2_500_000],
+      ])('gives exactly the bytes from %i to %i', async (start, end) => {
+        expect((await read(store, id, start, end)).equals(bytes.subarray(start, end))).toBe(true);
+      });
+
+      it('fails where the blob ends before the range', async () => {
+        await expect(read(store, id, 2_400_000, 2_500_001)).rejects.toThrow(BlobTruncated);
+      });
+
+      it('fails for a blob that is not there', async () => {
+        await expect(read(store, someBlobId(), 0, 1)).rejects.toThrow(BlobMissing);
+      });
+
+      it('gives a range from the middle of a large blob', async () => {
+        const large = randomBytes(12_000_000);
+        const other = someBlobId();
+        await store.write(other, inPieces(large, 100_001));
+        expect((await read(store, other, 4_999_999, 11_000_001)).equals(large.subarray(4_999_999, 11_000_001))).toBe(
+          true,
+        );
+      });
+
+      it('can be given up halfway', async () => {
+        const stream = store.read(id, { start: 0, end: bytes.length });
+        for await (const chunk of stream) {
+          expect(chunk).toBeInstanceOf(Buffer);
+          break;
+        }
+        expect(stream.destroyed).toBe(true);
+      });
+
+      it('serves many readers of one blob', async () => {
+        const sums = await Promise.all(
+          Array.from({ length: 8 }, async () => sha256(await read(store, id, 0, bytes.length))),
+        );
+        expect(new Set(sums)).toEqual(new Set([sha256(bytes)]));
+      });
+    });
+
+    describe('lend', () => {
+      const bytes = randomBytes(2_500_000);
+
+      beforeEach(() => store.write(id, inPieces(bytes, 70_000)).then(() => undefined));
+
+      it.each([
+        [0, 0],
+        [0, 1],
+        [2_499_999, 2_500_000],
+        [1_048_575, 1_048_577],
+        [100, 2_400_000],
+        [2_500_000, 2_500_000],
+      ])('gives exactly the bytes from %i to %i', async (start, end) => {
+        expect((await borrowed(store, id, start, end)).equals(bytes.subarray(start, end))).toBe(true);
+      });
+
+      it('fails where the blob ends before the range', async () => {
+        await expect(borrowed(store, id, 2_400_000, 2_500_001)).rejects.toThrow(BlobTruncated);
+      });
+
+      it('fails for a blob that is not there', async () => {
+        await expect(borrowed(store, someBlobId(), 0, 1)).rejects.toThrow(BlobMissing);
+      });
+
+      it('can be given up halfway', async () => {
+        const pieces = store.lend(id, { start: 0, end: bytes.length });
+        await pieces.next();
+        await pieces.close();
+        expect(await pieces.next()).toBeUndefined();
+      });
+
+      it('keeps a piece as it is while others read', async () => {
+        const pieces = store.lend(id, { start: 0, end: bytes.length });
+        const piece = await pieces.next();
+        const copy = Buffer.from(piece ?? '');
+        await Promise.all(Array.from({ length: 20 }, (_, n) => borrowed(store, id, n * 100_000, bytes.length)));
+        const kept = piece?.equals(copy);
+        await pieces.close();
+        expect(kept).toBe(true);
+      });
+
+      it('serves many readers of one blob', async () => {
+        const sums = await Promise.all(
+          Array.from({ length: 20 }, async () => sha256(await borrowed(store, id, 0, bytes.length))),
+        );
+        expect(new Set(sums)).toEqual(new Set([sha256(bytes)]));
+      });
+    });
+
+    describe('remove', () => {
+      it('takes a blob away', async () => {
+        await store.write(id, from([Buffer.from('x')]));
+        await store.remove(id);
+        await expect(read(store, id, 0, 1)).rejects.toThrow(BlobMissing);
+        expect(await listed(store)).toEqual([]);
+      });
+
+      it('may be repeated', async () => {
+        await store.remove(id);
+        await expect(store.remove(id)).resolves.toBeUndefined();
+      });
+    });
+
+    describe('list', () => {
+      it('shows every blob with its size and an age', async () => {
+        const ids = [someBlobId(), someBlobId(), someBlobId()].toSorted();
+        for (const one of ids) await store.write(one, from([Buffer.alloc(7)]));
+        const blobs = await Array.fromAsync(store.list());
+        expect(blobs.map((blob) => blob.id).toSorted()).toEqual(ids);
+        expect(blobs.every((blob) => blob.size === 7 && blob.ageMs > -1000 && blob.ageMs < 60_000)).toBe(true);
+      });
+
+      it('shows a blob that is being written, and `remove` takes it away', async () => {
+        const gate = Promise.withResolvers<void>();
+        const halfway = Promise.withResolvers<void>();
+        const writing = store.write(
+          id,
+          (async function* () {
+            if (engine.listedAfter !== undefined) yield Buffer.alloc(engine.listedAfter);
+            halfway.resolve();
+            await gate.promise;
+            yield Buffer.from('x');
+          })(),
+        );
+        await halfway.promise;
+        expect(await listed(store)).toEqual([id]);
+        gate.reject(new Error('given up'));
+        await expect(writing).rejects.toThrow('given up');
+        await store.remove(id);
+        expect(await listed(store)).toEqual([]);
+      });
+    });
+  });
+}
+
+export async function* inPieces(bytes: Buffer, size: number): AsyncIterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) {
+    await Promise.resolve();
+    yield bytes.subarray(at, at + size);
+  }
+}
+
+export async function* from(chunks: readonly Buffer[]): AsyncIterable<Buffer> {
+  for (const chunk of chunks) {
+    await Promise.resolve();
+    yield chunk;
+  }
+}
+
+export async function read(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
+  return Buffer.concat((await Array.fromAsync(store.read(id, { start, end }))) as Buffer[]);
+}
+
+/** By lent pieces, each copied before the next is asked for. */
+async function borrowed(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const piece of eachPiece(store.lend(id, { start, end }))) copies.push(Buffer.from(piece));
+  return Buffer.concat(copies);
+}
+
+export async function listed(store: BlobStore): Promise<BlobId[]> {
+  return (await Array.fromAsync(store.list())).map((blob) => blob.id);
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+export function someBlobId(): BlobId {
+  return randomBytes(16).toString('hex') as BlobId;
+}
