@@ -1,0 +1,147 @@
+/**
+ * `npm run mutations`: plants defects one by one and says which of them `npm test` catches. Each runs the unit tests that import the
+ * file, nearest first, then the type check and the lint, then everything of `npm test` that imports it. The results are lines of
+ * JSON; a second run with the same seed goes on after the last one.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { relatedTests } from './related-tests.ts';
+import { mutantsOf, pickMutants, plant } from './mutants.ts';
+import type { Mutant } from './mutants.ts';
+
+const usage = `usage: npm run mutations [-- OPTIONS]
+  --seed N         which mutants are picked, 1
+  --count N        how many, 100
+  --revision REV   the commit that they are planted in, HEAD
+  --minutes N      begin no mutant after so many minutes, 600
+  --out FILE.md    also write the report there
+`;
+
+interface Result {
+  readonly mutant: Mutant;
+  readonly line: number;
+  readonly caught: string | undefined;
+  readonly seconds: number;
+}
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '100' },
+    revision: { type: 'string', default: 'HEAD' },
+    minutes: { type: 'string', default: '600' },
+    out: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+
+const revision = execFileSync('git', ['rev-parse', '--short', values.revision], { encoding: 'utf8' }).trim();
+const folder = resolve('.coffer/mutations', revision);
+const results = resolve('.coffer/mutations', `${revision}-${values.seed}.jsonl`);
+if (!existsSync(folder)) {
+  mkdirSync(resolve('.coffer/mutations'), { recursive: true });
+  execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], { stdio: 'ignore' });
+  symlinkSync(resolve('node_modules'), resolve(folder, 'node_modules'));
+  symlinkSync(resolve('dist'), resolve(folder, 'dist'));
+}
+
+const files = globSync('{protocol,platform,server,keysvc,operator,cli}/**/*.ts', { cwd: folder })
+  .filter((file) => !/\.test\.ts$|\.conformance\.ts$|\/web\/|\.d\.ts$/.test(file))
+  .sort();
+const text = (file: string): string => readFileSync(resolve(folder, file), 'utf8');
+const all = files.flatMap((file) => mutantsOf(file, text(file)));
+const picked = pickMutants(all, Number(values.count), Number(values.seed));
+const testsOf = relatedTests(folder);
+const done: Result[] = existsSync(results)
+  ? readFileSync(results, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Result)
+  : [];
+process.stdout.write(
+  `${all.length} mutants in ${files.length} files of ${revision}; ${picked.length} picked by seed ${values.seed}, ${done.length} done\n`,
+);
+
+const end = Date.now() + Number(values.minutes) * 60_000;
+for (const mutant of picked.slice(done.length)) {
+  if (Date.now() > end) break;
+  const began = Date.now();
+  const before = text(mutant.file);
+  writeFileSync(resolve(folder, mutant.file), plant(before, mutant));
+  let caught: string | undefined;
+  try {
+    caught = await catchMutant(mutant.file);
+  } finally {
+    writeFileSync(resolve(folder, mutant.file), before);
+  }
+  const line = before.slice(0, mutant.start).split('\n').length;
+  const result = { mutant, line, caught, seconds: Math.round((Date.now() - began) / 1_000) };
+  done.push(result);
+  appendFileSync(results, `${JSON.stringify(result)}\n`);
+  process.stdout.write(
+    `${done.length} ${mutant.file}:${line} ${mutant.mutator}: ${caught ?? 'MISSED'} (${result.seconds} s)\n`,
+  );
+}
+
+const report = reportOf(done);
+process.stdout.write(`\n${report}`);
+if (values.out !== undefined) writeFileSync(values.out, report);
+
+/** The check that fails; undefined when all pass. */
+async function catchMutant(file: string): Promise<string | undefined> {
+  const { unit, process: others } = testsOf(file);
+  if (unit.length > 0 && !(await passes('vitest/vitest.mjs', ['run', '--bail=1', '--project=unit', ...unit])))
+    return 'unit tests';
+  if (!(await passes('typescript/bin/tsc', ['--noEmit']))) return 'type check';
+  if (!(await passes('oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', file]))) return 'lint';
+  if (others.length > 0 && !(await passes('vitest/vitest.mjs', ['run', '--bail=1', '--project=process', ...others])))
+    return 'tests with processes';
+  return undefined;
+}
+
+/** A mutant that hangs is caught too. */
+function passes(program: string, args: readonly string[]): Promise<boolean> {
+  return new Promise((answer) => {
+    const child = spawn(process.execPath, ['bin/run.js', `node_modules/${program}`, ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+      detached: true,
+    });
+    const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), 900_000);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      answer(code === 0);
+    });
+  });
+}
+
+function reportOf(list: readonly Result[]): string {
+  const missed = list.filter(({ caught }) => caught === undefined);
+  const by = Map.groupBy(list, ({ caught }) => caught ?? 'missed');
+  return `# Planted defects
+
+\`npm run mutations -- --seed ${values.seed} --count ${values.count}\` on ${revision}, ${new Date().toISOString().slice(0, 10)}: ${list.length} planted, ${list.length - missed.length} caught by \`npm test\`, the type check or the lint.
+
+${[...by].map(([name, { length }]) => `- ${name}: ${length}`).join('\n')}
+
+## Missed
+
+| place | mutator | defect |
+| --- | --- | --- |
+${missed.map(({ mutant, line }) => `| ${mutant.file}:${line} | ${mutant.mutator} | \`${describeMutant(mutant)}\` |`).join('\n')}
+`;
+}
+
+function describeMutant({ file, start, end, replacement }: Mutant): string {
+  return `${shorten(text(file).slice(start, end))} → ${shorten(replacement)}`;
+}
+
+function shorten(part: string): string {
+  return part.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 60);
+}
