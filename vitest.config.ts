@@ -87,7 +87,7 @@ export default defineConfig({
       ? {
           fileParallelism: false,
           sequence: { sequencer: ByName },
-          globalSetup: 'test/cluster/harness/global-setup.ts',
+          globalSetup: 'test/support/cluster/global-setup.ts',
           testTimeout: 300_000,
           hookTimeout: 600_000,
         }

@@ -1,12 +1,11 @@
 // `npm run bench:operator [-- --tenants 200]`: memory and CPU time of the operator, as a process of its own, with this many tenants of
 // one namespace on an API server of this process with simulated pods: while it makes them, at rest, and while one change rolls all.
 import { parseArgs } from 'node:util';
-import { allCurrent, fleet, quiet } from '../test/operator/fleet.ts';
-import { identityProvider } from '../test/operator/manifests.ts';
-import { OperatorChild, type Usage } from '../test/operator/operator-child.ts';
-import { goodProvider } from '../test/operator/provider-answers.ts';
-import { watchDisruptions } from '../test/operator/watch-disruptions.ts';
-import { KubernetesDouble } from '../test/doubles/kubernetes/kubernetes-double.ts';
+import { allCurrent, fleet, quiet, identityProvider } from '../test/support/operator/manifests.ts';
+import { OperatorChild, type Usage } from '../test/support/operator/operator-child.ts';
+import { goodProvider } from '../test/support/operator/operator.ts';
+import { watchDisruptions } from '../test/support/operator/watch-disruptions.ts';
+import { KubernetesDouble } from '../test/support/kubernetes/kubernetes-double.ts';
 
 const { values } = parseArgs({ options: { tenants: { type: 'string', default: '200' } } });
 const { manifests, resources } = fleet(Number(values.tenants));

@@ -2,4 +2,4 @@
 import { fileURLToPath } from 'node:url';
 import { runUnderNode26 } from './node-26.js';
 
-runUnderNode26(fileURLToPath(new URL('../operator/kubectl/main.ts', import.meta.url)), process.argv.slice(2));
+runUnderNode26(fileURLToPath(new URL('../operator/plugin/main.ts', import.meta.url)), process.argv.slice(2));

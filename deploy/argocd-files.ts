@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Scalar, stringify } from 'yaml';
 import { apiGroup } from '../operator/api/object.ts';
-import { cofferKinds } from './coffer-kinds.ts';
+import { cofferKinds } from './render-chart.ts';
 
 const folder = new URL('argocd/', import.meta.url);
 const restartable = ['restart', 'rotate'];

@@ -1,11 +1,30 @@
+import { stringify } from 'yaml';
+import {
+  clusterPermissions,
+  ownPermissions,
+  policyRules,
+  watchedPermissions,
+} from '../operator/runtime/kubernetes/permissions.ts';
 import { readdirSync } from 'node:fs';
 import { argocdFiles } from './argocd-files.ts';
 import { kustomizeFiles, namespace } from './kustomize-files.ts';
 import { olmFiles } from './olm-files.ts';
-import { permissionsFile } from './permissions-file.ts';
 import { renderChart } from './render-chart.ts';
 import { tenantValuesSchema } from './tenant-values-schema.ts';
 import metadata from '../package.json' with { type: 'json' };
+
+/** `files/permissions.yaml` of the chart: the rules that its Roles hold. */
+function permissionsFile(): string {
+  const document = {
+    watched: policyRules(watchedPermissions),
+    cluster: policyRules(clusterPermissions),
+    own: policyRules(ownPermissions),
+  };
+  return (
+    '# Made by `npm run manifests` from operator/runtime/kubernetes/permissions.ts, which says why. Do not edit.\n' +
+    stringify(document, { aliasDuplicateObjects: false })
+  );
+}
 
 /** Files that are made from the operator's sources alone, by path from the project's root. */
 export function filesOfTheSources(): ReadonlyMap<string, string> {

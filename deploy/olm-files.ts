@@ -5,10 +5,9 @@ import {
   ownPermissions,
   policyRules,
   watchedPermissions,
-} from '../operator/kubernetes/permissions.ts';
-import { cofferKinds } from './coffer-kinds.ts';
+} from '../operator/runtime/kubernetes/permissions.ts';
+import { cofferKinds, type Manifest } from './render-chart.ts';
 import { isHook, withoutHelm } from './kustomize-files.ts';
-import type { Manifest } from './render-chart.ts';
 
 const head = '# Made by `npm run manifests` from charts/coffer-operator. Do not edit.\n';
 const packageName = 'coffer-operator';

@@ -1,9 +1,15 @@
+import { eachKind, type Kind } from '../operator/api/kinds.ts';
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+
+/** Every kind of `coffer.dev`, by name. */
+export const cofferKinds: readonly Kind<unknown>[] = eachKind((kind) => kind as unknown as Kind<unknown>).toSorted(
+  (a, b) => (a.kind < b.kind ? -1 : 1),
+);
 
 /** An object of Kubernetes as a manifest has it. */
 export interface Manifest {

@@ -1,6 +1,6 @@
 import { customResourceDefinition } from '../operator/api/crd.ts';
 import type { Kind } from '../operator/api/kinds.ts';
-import { cofferKinds } from './coffer-kinds.ts';
+import { cofferKinds } from './render-chart.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };

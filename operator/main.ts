@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { createLogger } from '../platform/logger.ts';
 import { onShutdown } from '../platform/shutdown.ts';
-import { kubernetesCommand } from './kubernetes/kubernetes-command.ts';
+import { kubernetesCommand } from './runtime/kubernetes/kubernetes-command.ts';
 
 // Each command loads what it needs: a check of a provider starts in a pod of its own, and an operator is asked for its memory.
 
@@ -18,8 +18,8 @@ program
   .requiredOption('--state <folder>', 'folder for data, secrets, certificates, logs and status files')
   .option('--verbose', 'also prints the logs of the programs', false)
   .action(async ({ manifests, state, verbose }: { manifests: string; state: string; verbose: boolean }) => {
-    const { startLocal } = await import('./local/start-local.ts');
-    const { Terminal } = await import('./local/terminal.ts');
+    const { startLocal } = await import('./runtime/local/start-local.ts');
+    const { Terminal } = await import('./runtime/local/terminal.ts');
     const terminal = new Terminal(process.stdout, () => new Date());
     const operator = await startLocal({
       manifests,
@@ -43,7 +43,7 @@ program
   .description('asks an identity provider from the network of a pod; the operator runs it in one')
   .requiredOption('--request <file>', 'JSON with the provider and its client secret')
   .action(async ({ request }: { request: string }) => {
-    const { checkProviderProgram } = await import('./kubernetes/check-provider-program.ts');
+    const { checkProviderProgram } = await import('./runtime/kubernetes/provider-check/check-provider-program.ts');
     await checkProviderProgram(request);
   });
 
@@ -51,7 +51,7 @@ program
   .command('crds')
   .description('prints the CustomResourceDefinitions')
   .action(async () => {
-    const { crdFiles } = await import('./api/crd-files.ts');
+    const { crdFiles } = await import('./api/crd.ts');
     process.stdout.write([...crdFiles().values()].join('---\n'));
   });
 

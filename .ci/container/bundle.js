@@ -14,7 +14,7 @@ const modules = {
   'coffer-store': 'server/store-tool/main.ts',
   keysvc: 'keysvc/main.ts',
   'coffer-operator': 'operator/main.ts',
-  'kubectl-coffer': 'operator/kubectl/main.ts',
+  'kubectl-coffer': 'operator/plugin/main.ts',
 };
 const input = Object.fromEntries(Object.entries(modules).filter(([, path]) => existsSync(`${root}${path}`)));
 

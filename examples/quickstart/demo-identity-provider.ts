@@ -4,10 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { IdentityProvider } from '../../operator/api/object.ts';
-import { ChildLog } from '../../operator/local/child-log.ts';
-import { compileCache, endLeftover } from '../../operator/local/child-process.ts';
-import type { StateFolder } from '../../operator/local/state-folder.ts';
-import { Supervisor } from '../../operator/local/supervisor.ts';
+import { ChildLog, compileCache, endLeftover } from '../../operator/runtime/local/child-process.ts';
+import type { StateFolder } from '../../operator/runtime/local/state-folder.ts';
+import { Supervisor } from '../../operator/runtime/local/supervisor.ts';
 import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import type { DemoUser } from '../demo-identity-provider/users.ts';
 

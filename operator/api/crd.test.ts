@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { crdFiles } from './crd-files.ts';
+import { crdFiles } from './crd.ts';
 import { resourceGuide } from './resource-guide.ts';
 
 const folder = new URL('../../crds/', import.meta.url);

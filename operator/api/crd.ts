@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Json } from '../workload.ts';
-import type { Kind } from './kinds.ts';
+import type { Json } from '../runtime/contract/workload.ts';
+import { type Kind, eachKind } from './kinds.ts';
 import { apiGroup } from './object.ts';
 import { celValidations } from './rule.ts';
+import { stringify } from 'yaml';
 
 // A label, since the name becomes part of service names and of setting names; the API server itself would allow dots.
 const metadataName = (maxLength: number): Json => ({
@@ -83,4 +84,15 @@ function structural(node: Json): Json {
     result[key] = structural(value);
   }
   return result;
+}
+
+/** Every file of `crds/`, by its name. */
+export function crdFiles(): ReadonlyMap<string, string> {
+  const head = '# Made by `npm run crds` from operator/api. Do not edit.\n';
+  return new Map(
+    eachKind((kind) => [
+      `${apiGroup}_${kind.plural}.yaml`,
+      head + stringify(customResourceDefinition(kind), { lineWidth: 0 }),
+    ]),
+  );
 }

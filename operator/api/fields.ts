@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../workload.ts';
+import type { Json } from '../runtime/contract/workload.ts';
 import type { Rule } from './rule.ts';
 
 // Every string and list has a maximum: the API server refuses a CRD whose CEL rules could cost too much on unbounded ones.

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { crdFiles } from './crd-files.ts';
+import { crdFiles } from './crd.ts';
 import { resourceGuide } from './resource-guide.ts';
 
 // `npm run crds`: writes crds/*.yaml, the copies that a chart, kustomize and OLM need inside their own folder (none of them reads

@@ -1,12 +1,17 @@
 import type { z } from 'zod';
-import type { ResourceKind } from '../workload.ts';
-import { accessKeyRules, accessKeySpec, type AccessKeySpec } from './access-key.ts';
+import type { ResourceKind } from '../runtime/contract/workload.ts';
+import { accessKeyRules, accessKeySpec, type AccessKeySpec, userRules, userSpec, type UserSpec } from './user.ts';
 import { bucketRules, bucketSpec, type BucketSpec } from './bucket.ts';
 import { identityProviderRules, identityProviderSpec, type IdentityProviderSpec } from './identity-provider.ts';
-import { kmsConfigRules } from './kms-config-rules.ts';
-import { kmsConfigSpec, type KMSConfigSpec } from './kms-config.ts';
-import { policyBindingRules, policyBindingSpec, type PolicyBindingSpec } from './policy-binding.ts';
-import { policyRules, policySpec, type PolicySpec } from './policy.ts';
+import { kmsConfigRules, kmsConfigSpec, type KMSConfigSpec } from './kms-config.ts';
+import {
+  policyBindingRules,
+  policyBindingSpec,
+  type PolicyBindingSpec,
+  policyRules,
+  policySpec,
+  type PolicySpec,
+} from './policy.ts';
 import type { Rules } from './rule.ts';
 import {
   bucketStatus,
@@ -19,7 +24,6 @@ import {
 } from './status.ts';
 import { tenantRules } from './tenant-rules.ts';
 import { tenantSpec, type TenantSpec } from './tenant.ts';
-import { userRules, userSpec, type UserSpec } from './user.ts';
 
 export interface PrinterColumn {
   readonly name: string;
@@ -189,3 +193,17 @@ export const accessKeyKind: Kind<AccessKeySpec> = {
   rules: accessKeyRules,
   columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
 };
+
+/** Calls with each kind of resource, in the order of the documentation. */
+export function eachKind<T>(visit: <Spec>(kind: Kind<Spec>) => T): readonly T[] {
+  return [
+    visit(tenantKind),
+    visit(identityProviderKind),
+    visit(kmsConfigKind),
+    visit(bucketKind),
+    visit(policyKind),
+    visit(policyBindingKind),
+    visit(userKind),
+    visit(accessKeyKind),
+  ];
+}

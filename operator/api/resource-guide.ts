@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { eachKind } from './each-kind.ts';
-import type { Kind } from './kinds.ts';
+import { eachKind, type Kind } from './kinds.ts';
 import { apiVersion } from './object.ts';
 import { restartAnnotation, rotateAnnotation } from './tenant.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { certManager, dnsNames, ingress, monitoring, peers, service } from './exposure-fields.ts';
+import { certManager, dnsNames, ingress, monitoring, peers, service, programFields } from './kubernetes-fields.ts';
 import {
   caBundleFrom,
   configMapKeyRef,
@@ -12,7 +12,6 @@ import {
   secretRef,
   url,
 } from './fields.ts';
-import { programFields } from './pod-fields.ts';
 import { volumeFields } from './volume-fields.ts';
 
 const settingName = z

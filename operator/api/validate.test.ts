@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bucketKind, identityProviderKind, kmsConfigKind, tenantKind } from './kinds.ts';
 import type { CofferObject } from './object.ts';
-import { manifestOf, ruleCases, type Spec } from './rule-cases.ts';
+import { manifestOf, ruleCases, type Spec } from '../../test/support/operator/rules/rule-cases.ts';
 import { validate, type ValidateOptions } from './validate.ts';
 
 function problems(manifest: unknown, previous?: CofferObject, options?: ValidateOptions): string {

@@ -1,12 +1,45 @@
 import { z } from 'zod';
-import { configMapManifest } from './config-map.ts';
-import { eachKind } from './each-kind.ts';
-import type { Kind } from './kinds.ts';
-import { apiVersion, metadata, type CofferObject, type ConfigMap, type Secret } from './object.ts';
+import { coreObjectName } from './fields.ts';
+import { metadata, type Secret, apiVersion, type CofferObject, type ConfigMap } from './object.ts';
+import { eachKind, type Kind } from './kinds.ts';
 import { brokenRules, type Broken } from './rule.ts';
-import { secretManifest, secretOf } from './secret.ts';
 
-export type Validated =
+const secretKey = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[-._a-zA-Z0-9]+$/);
+
+/** The manifest of a core/v1 Secret; `stringData` wins over `data`, as on an API server. */
+const secretManifest = z.strictObject({
+  apiVersion: z.literal('v1'),
+  kind: z.literal('Secret'),
+  metadata: metadata.extend({ name: coreObjectName }),
+  type: z.string().max(253).optional(),
+  immutable: z.boolean().optional(),
+  data: z.record(secretKey, z.base64().max(1_400_000)).optional(),
+  stringData: z.record(secretKey, z.string().max(1_048_576)).optional(),
+});
+
+function secretOf(manifest: z.output<typeof secretManifest>): Secret {
+  const data: Record<string, string> = {};
+  for (const [key, value] of Object.entries(manifest.data ?? {})) {
+    data[key] = Buffer.from(value, 'base64').toString('utf8');
+  }
+  return { name: manifest.metadata.name, data: { ...data, ...manifest.stringData } };
+}
+
+/** The manifest of a core/v1 ConfigMap. Only its `data` is used. */
+const configMapManifest = z.strictObject({
+  apiVersion: z.literal('v1'),
+  kind: z.literal('ConfigMap'),
+  metadata: metadata.extend({ name: coreObjectName }),
+  immutable: z.boolean().optional(),
+  data: z.record(z.string().max(253), z.string().max(1_048_576)).optional(),
+  binaryData: z.record(z.string().max(253), z.string().max(1_400_000)).optional(),
+});
+
+type Validated =
   | { readonly kind: 'object'; readonly object: CofferObject }
   | { readonly kind: 'secret'; readonly secret: Secret }
   | { readonly kind: 'config-map'; readonly configMap: ConfigMap }

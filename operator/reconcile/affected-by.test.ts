@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CofferObject } from '../api/object.ts';
 import { affectedBy, type Change } from './affected-by.ts';
-import { objectKey } from './object-key.ts';
-import { kms, made, Namespace, provider, tenant } from './reconciler-harness.ts';
+import { objectKey } from './resources.ts';
+import { kms, made, Namespace, provider, tenant } from '../../test/support/operator/reconciler-harness.ts';
 
 const demo = tenant({
   identityProviders: [{ name: 'a' }],

@@ -1,7 +1,7 @@
 import { RenderProblem } from '../render/render-context.ts';
-import type { Workload } from '../workload.ts';
+import type { Workload } from '../runtime/contract/workload.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import type { Problem } from './findings.ts';
+import type { Problem } from './workload-conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 
 /** A workload, or why there is none: then what runs is left as it is. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Tenant } from '../api/object.ts';
 import { mergeConditions, ready } from './conditions.ts';
-import { providerFindings, workloadFindings, type Observation } from './findings.ts';
-import type { KnownProvider } from './known-provider.ts';
+import { providerFindings, workloadFindings, type Observation } from './workload-conditions.ts';
+import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { RolloutStep } from './rollout.ts';
-import { tenantFindings, type TenantSurroundings } from './tenant-findings.ts';
-import { runningWorkload } from './workload-fixture.ts';
+import { tenantFindings, type TenantSurroundings } from './tenant/tenant-conditions.ts';
+import { runningWorkload } from '../../test/support/operator/workload-fixture.ts';
 
 const early = new Date('2026-01-01T00:00:00Z');
 const late = new Date('2026-01-02T00:00:00Z');

@@ -1,9 +1,9 @@
 import { workloadName } from '../render/render-context.ts';
-import type { ResourceReference } from '../workload.ts';
+import type { ResourceReference } from '../runtime/contract/workload.ts';
 import { notReady, stalled, type ResourceStatus } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import type { StatusWriter } from './status-writer.ts';
-import { workloadStatus } from './workload-status.ts';
+import { workloadStatus } from './workload-conditions.ts';
 
 /** Something of a name that the operator needs belongs to somebody else; the message is for people, and says what to do. */
 export class ForeignObject extends Error {

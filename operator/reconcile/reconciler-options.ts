@@ -1,16 +1,23 @@
+import type { ResourceReference, RestartReason } from '../runtime/contract/workload.ts';
 import type { AccessKey, KMSConfig, Secret, Tenant, User } from '../api/object.ts';
-import type { Runtime } from '../runtime.ts';
-import type { ResourceReference, RestartReason } from '../workload.ts';
-import type { AcceptedProviders } from './accepted-providers.ts';
-import type { AcceptedRootStore } from './accepted-roots.ts';
-import type { DeclaredControllers, DeclaredFinalizer } from './declared-controller.ts';
-import type { ProviderCheck } from './check-provider.ts';
+import type { Runtime } from '../runtime/contract/runtime.ts';
+import type { AcceptedProviders } from './identity-provider/accepted-providers.ts';
+import type { AcceptedRootStore } from './tenant/accepted-roots.ts';
+import type { DeclaredControllers, DeclaredFinalizer } from './managed/controller.ts';
+import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
-import type { OperatorEvent } from './events.ts';
-import type { KnownProvider } from './known-provider.ts';
+import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { Resources } from './resources.ts';
 import type { RolloutLimit } from './rollout-limit.ts';
 import type { BlockerReason } from './rollout.ts';
+
+/** Something that happened to a resource, for people. */
+export interface OperatorEvent {
+  readonly about: ResourceReference;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
 
 /**
  * What the passes of one namespace need.

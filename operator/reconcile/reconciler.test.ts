@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CofferObject } from '../api/object.ts';
-import type { ProviderCheck } from './check-provider.ts';
-import { broken, good, kms, Namespace, provider, tenant } from './reconciler-harness.ts';
-import { RecordingRuntime } from './recording-runtime.ts';
+import type { ProviderCheck } from './identity-provider/check-provider.ts';
+import { broken, good, kms, Namespace, provider, tenant } from '../../test/support/operator/reconciler-harness.ts';
+import { RecordingRuntime } from '../../test/support/operator/recording-runtime.ts';
 import { RolloutLimit } from './rollout-limit.ts';
 
 let space: Namespace;

@@ -1,21 +1,18 @@
-import { workloadName } from '../render/render-context.ts';
-import { isDeclaredKind, type ResourceReference } from '../workload.ts';
-import { AcceptedRoots } from './accepted-roots.ts';
+import { workloadName, workloadOwner } from '../render/render-context.ts';
+import { isDeclaredKind, type ResourceReference } from '../runtime/contract/workload.ts';
+import { AcceptedRoots } from './tenant/accepted-roots.ts';
 import { notReady, stalled } from './conditions.ts';
-import { declaredPass, endUnread } from './declared-pass.ts';
+import { declaredPass, endUnread, waitingIn } from './managed/reconcile-managed.ts';
 import { ForeignObject, tellConflict } from './foreign-object.ts';
-import { endUnreadKeyService, keyServicePass } from './key-service-pass.ts';
-import { objectKey, parseObjectKey } from './object-key.ts';
-import type { Passes } from './passes.ts';
-import { providerPass } from './provider-pass.ts';
-import { Providers } from './providers.ts';
+import { endUnreadKeyService, keyServicePass } from './key-service/reconcile-key-service.ts';
+import { objectKey, parseObjectKey, type Resources } from './resources.ts';
+import type { Passes } from './context.ts';
+import { providerPass } from './identity-provider/reconcile-identity-provider.ts';
+import { Providers } from './identity-provider/providers.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
-import type { Resources } from './resources.ts';
 import { Rollouts } from './rollouts.ts';
 import { StatusWriter } from './status-writer.ts';
-import { tenantPass } from './tenant-pass.ts';
-import { waitingIn } from './waiting.ts';
-import { workloadOwner } from './workload-owner.ts';
+import { tenantPass } from './tenant/reconcile-tenant.ts';
 
 /**
  * observe, render, apply: makes what runs in one namespace equal to what is written there, one resource a pass. Passes of different

@@ -1,6 +1,86 @@
-import type { Instance, RunningWorkload, StoreHealth } from '../runtime.ts';
-import type { ResourceReference, Workload } from '../workload.ts';
-import { restartReasons, type Restart } from './restart-reasons.ts';
+import {
+  isDeclaredKind,
+  type ResourceReference,
+  type RestartInput,
+  type RestartReason,
+  type Workload,
+} from '../runtime/contract/workload.ts';
+import type { Instance, RunningWorkload, StoreHealth } from '../runtime/contract/runtime.ts';
+
+/** Why a workload must restart, and the field that a person changed. */
+export interface Restart {
+  readonly reason: RestartReason;
+  /** `spec.scopes of IdentityProvider primary-iam`. */
+  readonly field: string;
+}
+
+/**
+ * Every reason to restart: what runs (the inputs recorded when it was started) against what is rendered now. Empty when nothing
+ * that needs a restart has changed. A resource that came or went is one reason, not one for each of its fields.
+ */
+export function restartReasons(
+  recorded: readonly RestartInput[],
+  rendered: readonly RestartInput[],
+  owner: ResourceReference,
+): readonly Restart[] {
+  const before = new Map(recorded.map((input) => [keyOf(input), input]));
+  const after = new Map(rendered.map((input) => [keyOf(input), input]));
+  const cameOrWent = resourcesThatCameOrWent(recorded, rendered, owner);
+  const reasons: Restart[] = [...cameOrWent.values()];
+  for (const key of new Set([...after.keys(), ...before.keys()])) {
+    const now = after.get(key);
+    const old = before.get(key);
+    const input = now ?? old;
+    if (input === undefined || now?.fingerprint === old?.fingerprint) continue;
+    if (cameOrWent.has(resourceOf(input))) continue;
+    // What is named or no longer named goes with the field that names it.
+    if ((input.of.kind === 'Secret' || input.of.kind === 'ConfigMap') && (now === undefined || old === undefined))
+      continue;
+    reasons.push({ reason: input.reason, field: describe(input) + change(old, now) });
+  }
+  return reasons;
+}
+
+/** `IdentityProviderChanged: spec.scopes of IdentityProvider primary-iam`. */
+export function describeRestarts(restarts: readonly Restart[]): string {
+  return restarts.map(({ reason, field }) => `${reason}: ${field}`).join('; ');
+}
+
+function resourcesThatCameOrWent(
+  recorded: readonly RestartInput[],
+  rendered: readonly RestartInput[],
+  owner: ResourceReference,
+): ReadonlyMap<string, Restart> {
+  const own = resourceOf({ of: owner });
+  const before = new Map(recorded.map((input) => [resourceOf(input), input.of]));
+  const after = new Map(rendered.map((input) => [resourceOf(input), input.of]));
+  const found = new Map<string, Restart>();
+  for (const [resource, of] of new Map([...before, ...after])) {
+    if (resource === own || (before.has(resource) && after.has(resource))) continue;
+    const { kind, name } = of;
+    // A Secret or a ConfigMap comes and goes with the field that names it; nothing runs with what is in a server.
+    if (kind === 'Secret' || kind === 'ConfigMap' || isDeclaredKind(kind)) continue;
+    found.set(resource, { reason: `${kind}${after.has(resource) ? 'Added' : 'Removed'}`, field: `${kind} ${name}` });
+  }
+  return found;
+}
+
+function keyOf(input: RestartInput): string {
+  return `${input.field} ${resourceOf(input)}`;
+}
+
+function resourceOf({ of }: Pick<RestartInput, 'of'>): string {
+  return `${of.kind}/${of.name}`;
+}
+
+/** ` (coffer:1 to coffer:2)`, where both values may be told. */
+function change(old: RestartInput | undefined, now: RestartInput | undefined): string {
+  return old?.shown === undefined || now?.shown === undefined ? '' : ` (${old.shown} to ${now.shown})`;
+}
+
+function describe({ field, of }: RestartInput): string {
+  return `${field} of ${of.kind} ${of.name}`;
+}
 
 export type BlockerReason =
   'PodNotReady' | 'StoreNotHealthy' | 'RolloutInProgress' | 'KeyServiceUnavailable' | 'ProviderInvalid';
@@ -77,7 +157,7 @@ function wasRefused({ refused, inputs, instances, wanted }: RunningWorkload): bo
 }
 
 /** Instances that run with other inputs than those wanted; one that is stopping is already dealt with. */
-export function outdatedInstances(desired: Workload, running: RunningWorkload): readonly Instance[] {
+function outdatedInstances(desired: Workload, running: RunningWorkload): readonly Instance[] {
   return running.instances.filter(
     ({ inputs, state }) =>
       state.kind !== 'stopping' && restartReasons(inputs, desired.inputs, desired.owner).length > 0,
@@ -106,7 +186,7 @@ export function allReady(running: RunningWorkload): boolean {
 }
 
 /** The next one only when every other is ready: one that is neither ready nor on its way blocks. */
-export function podNotReady(next: Instance, running: RunningWorkload): Blocker | undefined {
+function podNotReady(next: Instance, running: RunningWorkload): Blocker | undefined {
   const other = running.instances.find(({ name, state }) => name !== next.name && state.kind !== 'ready');
   if (other === undefined) return undefined;
   const why = 'message' in other.state && other.state.message !== undefined ? `: ${other.state.message}` : '';
@@ -114,7 +194,7 @@ export function podNotReady(next: Instance, running: RunningWorkload): Blocker |
 }
 
 /** One that is being made, or is ending or starting, will be ready or broken before long. */
-export function returningInstance(next: Instance, running: RunningWorkload): Blocker | undefined {
+function returningInstance(next: Instance, running: RunningWorkload): Blocker | undefined {
   const others = running.instances.filter(({ name }) => name !== next.name);
   if (others.some(({ state }) => state.kind === 'broken' || state.kind === 'not-ready')) return undefined;
   const coming = others.find(({ state }) => state.kind !== 'ready')?.name;
@@ -123,16 +203,16 @@ export function returningInstance(next: Instance, running: RunningWorkload): Blo
   return { reason: 'PodNotReady', message: 'waits until every instance is there' };
 }
 
-export function keyServiceUnavailable({ unsettled }: RolloutSurroundings): Blocker | undefined {
+function keyServiceUnavailable({ unsettled }: RolloutSurroundings): Blocker | undefined {
   return unsettled === undefined ? undefined : { reason: 'KeyServiceUnavailable', message: unsettled };
 }
 
-export function rolloutInProgress({ mayRoll }: RolloutSurroundings): Blocker | undefined {
+function rolloutInProgress({ mayRoll }: RolloutSurroundings): Blocker | undefined {
   if (mayRoll) return undefined;
   return { reason: 'RolloutInProgress', message: 'waits until fewer others are rolling' };
 }
 
-export function storeNotHealthy({ store }: RolloutSurroundings): Blocker | undefined {
+function storeNotHealthy({ store }: RolloutSurroundings): Blocker | undefined {
   if (store === undefined || store.healthy) return undefined;
   return { reason: 'StoreNotHealthy', message: store.message };
 }

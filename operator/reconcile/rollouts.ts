@@ -1,10 +1,17 @@
 import type { Secret } from '../api/object.ts';
-import type { RunningWorkload } from '../runtime.ts';
-import type { Workload } from '../workload.ts';
+import type { RunningWorkload } from '../runtime/contract/runtime.ts';
+import type { Workload } from '../runtime/contract/workload.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
-import { restartReasons, type Restart } from './restart-reasons.ts';
-import { isInMidRollout, isSettled, nextStep, type RolloutStep, type RolloutSurroundings } from './rollout.ts';
-import { workloadOwner } from './workload-owner.ts';
+import {
+  restartReasons,
+  type Restart,
+  isInMidRollout,
+  isSettled,
+  nextStep,
+  type RolloutStep,
+  type RolloutSurroundings,
+} from './rollout.ts';
+import { workloadOwner } from '../render/render-context.ts';
 
 /** Where a workload is after its next step was taken. */
 export interface RolloutProgress {

@@ -1,8 +1,7 @@
 import type { Condition } from '../api/object.ts';
-import type { ResourceReference } from '../workload.ts';
+import type { ResourceReference } from '../runtime/contract/workload.ts';
 import { mergeConditions, type Finding, type ResourceStatus } from './conditions.ts';
-import type { OperatorEvent } from './events.ts';
-import type { ReconcilerOptions } from './reconciler-options.ts';
+import type { OperatorEvent, ReconcilerOptions } from './reconciler-options.ts';
 import type { BlockerReason } from './rollout.ts';
 
 const blockers: readonly string[] = [

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CofferObject } from '../api/object.ts';
-import { kms, Namespace, tenant } from './reconciler-harness.ts';
+import { kms, Namespace, tenant } from '../../test/support/operator/reconciler-harness.ts';
 import type { Reconciler } from './reconciler.ts';
 import { RolloutLimit } from './rollout-limit.ts';
 import { nextOpening, parseUpgradeWindow } from './upgrade-window.ts';

@@ -1,6 +1,6 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { workloadName } from '../render/render-context.ts';
-import type { RunningWorkload } from '../runtime.ts';
+import type { RunningWorkload } from '../runtime/contract/runtime.ts';
 import type { Finding } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 

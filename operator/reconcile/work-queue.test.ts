@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KubeError } from '../kube/kube-api.ts';
+import { KubeError } from '../kube-client/kube-api.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 beforeEach(() => {

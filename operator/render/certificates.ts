@@ -1,7 +1,7 @@
 import { rotateAnnotation } from '../api/tenant.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import type { CertificateNeed } from '../workload.ts';
-import { milliseconds } from './duration.ts';
+import type { CertificateNeed } from '../runtime/contract/workload.ts';
+import { milliseconds } from './rendered-part.ts';
 import { workloadName } from './render-context.ts';
 
 /** The certificate of the key service itself. */

@@ -1,8 +1,16 @@
 import type { z } from 'zod';
-import type { ingress, monitoring, service } from '../api/exposure-fields.ts';
-import type { PodFields } from '../api/pod-fields.ts';
-import type { IngressOptions, Json, MonitoringOptions, PodOptions, ServiceOptions } from '../workload.ts';
-import { milliseconds } from './duration.ts';
+import type { ingress, monitoring, service, PodFields } from '../api/kubernetes-fields.ts';
+import type {
+  IngressOptions,
+  Json,
+  MonitoringOptions,
+  PodOptions,
+  ServiceOptions,
+  KubernetesOptions,
+  NetworkPolicyOptions,
+} from '../runtime/contract/workload.ts';
+import { milliseconds } from './rendered-part.ts';
+import type { Tenant } from '../api/object.ts';
 
 /**
  * Milliseconds of `drainMs`. A lone server gains nothing by taking requests after it was told to stop: there is no other to go to,
@@ -36,7 +44,7 @@ export function podOptions(
   };
 }
 
-export function serviceOptions(spec: z.output<typeof service>): ServiceOptions {
+function serviceOptions(spec: z.output<typeof service>): ServiceOptions {
   return {
     type: spec.type,
     ...given('port', spec.port),
@@ -49,7 +57,7 @@ export function serviceOptions(spec: z.output<typeof service>): ServiceOptions {
   };
 }
 
-export function ingressOptions(port: string, spec: z.output<typeof ingress>): IngressOptions {
+function ingressOptions(port: string, spec: z.output<typeof ingress>): IngressOptions {
   return {
     port,
     host: spec.host,
@@ -98,4 +106,49 @@ function object(value: Json | undefined): Readonly<Record<string, Json>> {
 /** `{ [key]: value }`, or nothing where there is no value. */
 function given<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: Value };
+}
+
+const ports = ['s3', 'console'] as const;
+
+/** What a Tenant asks of Kubernetes beside running its server. `rootSecret`: the Secret with its root credentials. */
+export function tenantKubernetes({ spec }: Tenant, rootSecret: string): KubernetesOptions {
+  return {
+    pod: {
+      ...podOptions(spec),
+      ...(spec.kubernetesServiceAccounts === undefined ? {} : { serviceAccountToken: true }),
+    },
+    reclaimPolicy: spec.reclaimPolicy,
+    hibernated: spec.hibernated,
+    services: Object.fromEntries(
+      ports.flatMap((port) => {
+        const service = spec.services?.[port];
+        return service === undefined ? [] : [[port, serviceOptions(service)]];
+      }),
+    ),
+    ingresses: ports.flatMap((port) => {
+      const ingress = spec.ingress?.[port];
+      return ingress === undefined ? [] : [ingressOptions(port, ingress)];
+    }),
+    networkPolicy: networkPolicy(spec.networkPolicy),
+    monitoring: monitoringOptions(spec.monitoring, {
+      port: 's3',
+      path: '/minio/v2/metrics/cluster',
+      ...(metricsArePublic(spec)
+        ? {}
+        : { tokenFrom: { secret: rootSecret, userKey: 'rootUser', passwordKey: 'rootPassword' } }),
+    }),
+    drainMs: drainMs(spec.replicas),
+  };
+}
+
+/** Where the setting comes from a ConfigMap there is a token, which does no harm. */
+function metricsArePublic({ settings = [] }: Tenant['spec']): boolean {
+  return settings.some(({ name, value }) => name === 'SVC_PROMETHEUS_AUTH_TYPE' && value === 'public');
+}
+
+/** The runtime lets the operator itself in besides. */
+function networkPolicy({ enabled, from }: Tenant['spec']['networkPolicy']): NetworkPolicyOptions | undefined {
+  if (!enabled) return undefined;
+  if (from === undefined) return { admits: { s3: undefined, console: undefined }, alsoFrom: [] };
+  return { admits: { s3: [], console: [] }, alsoFrom: from };
 }

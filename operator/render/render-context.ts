@@ -1,6 +1,5 @@
-import type { IssuedCertificate, ResourceReference } from '../workload.ts';
-import type { Secret } from '../api/object.ts';
-import { allowUse, type SecretUse } from '../api/secret-use.ts';
+import type { IssuedCertificate, ResourceReference } from '../runtime/contract/workload.ts';
+import { type Secret, allowUse, type SecretUse } from '../api/object.ts';
 
 /** What rendering needs beside the resource itself. */
 export interface RenderContext {
@@ -24,7 +23,7 @@ export class RenderProblem extends Error {
   }
 }
 
-export type RenderProblemReason =
+type RenderProblemReason =
   | 'SecretNotFound'
   | 'SecretNotAllowed'
   | 'SecretKeyMissing'
@@ -103,4 +102,12 @@ function keyMissing(
 /** `demo-server`, `keys-key-service`: the two endings differ, so a Tenant and a KMSConfig of one name do not collide. */
 export function workloadName(owner: ResourceReference): string {
   return `${owner.name}-${owner.kind === 'KMSConfig' ? 'key-service' : 'server'}`;
+}
+
+/** The reverse of `workloadName`; undefined for a name that it never makes. */
+export function workloadOwner(workload: string): ResourceReference | undefined {
+  const [, server] = /^(.+)-server$/.exec(workload) ?? [];
+  if (server !== undefined) return { kind: 'Tenant', name: server };
+  const [, keyService] = /^(.+)-key-service$/.exec(workload) ?? [];
+  return keyService === undefined ? undefined : { kind: 'KMSConfig', name: keyService };
 }

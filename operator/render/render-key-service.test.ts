@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { podSpec } from '../api/pod-cases.ts';
-import { podFieldNames } from '../api/pod-fields.ts';
+import { podSpec, type Spec } from '../../test/support/operator/rules/rule-case.ts';
+import { podFieldNames } from '../api/kubernetes-fields.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
-import type { Spec } from '../api/rule-case.ts';
-import { describeRestarts, restartReasons } from '../reconcile/restart-reasons.ts';
-import type { IssuedCertificate, Json } from '../workload.ts';
-import { context, kms, made, problem, server, tenant } from './render-cases.ts';
+import { describeRestarts, restartReasons } from '../reconcile/rollout.ts';
+import type { IssuedCertificate, Json } from '../runtime/contract/workload.ts';
+import { context, kms, made, problem, server, tenant } from '../../test/support/operator/render-cases.ts';
 import type { RenderContext } from './render-context.ts';
 import { renderKeyService } from './render-key-service.ts';
 

@@ -1,7 +1,7 @@
 import { keystore as keystoreSchema } from '../api/keystore.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { podFieldNames } from '../api/pod-fields.ts';
+import { podFieldNames } from '../api/kubernetes-fields.ts';
 import type { VolumeFields } from '../api/volume-fields.ts';
 import {
   mounted,
@@ -11,16 +11,14 @@ import {
   type RestartInput,
   type RestartReason,
   type Workload,
-} from '../workload.ts';
+} from '../runtime/contract/workload.ts';
 import { keyProofCertificate, keyServiceCertificate } from './certificates.ts';
-import { keyServiceConfiguration } from './key-service-configuration.ts';
-import { overlappingPrefixes } from './key-policy.ts';
+import { keyServiceConfiguration, overlappingPrefixes } from './key-service-configuration.ts';
 import { drainMs, monitoringOptions, podOptions } from './kubernetes-options.ts';
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
-import { filesMount } from './rendered-part.ts';
+import { filesMount, volumeMount } from './rendered-part.ts';
 import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
-import { volumeMount } from './volume-mount.ts';
 
 /**
  * The key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator where tenants are to move to it.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { keystores } from '../api/kms-config-cases.ts';
-import { restartReasons } from '../reconcile/restart-reasons.ts';
-import { context, kms, problem } from './render-cases.ts';
+import { keystores } from '../../test/support/operator/rules/kms-config-cases.ts';
+import { restartReasons } from '../reconcile/rollout.ts';
+import { context, kms, problem } from '../../test/support/operator/render-cases.ts';
 import { renderKeyService } from './render-key-service.ts';
 import { renderKeystore } from './render-keystore.ts';
 

@@ -9,7 +9,7 @@ import {
   type MountedFile,
   type RestartInput,
   type SecretText,
-} from '../workload.ts';
+} from '../runtime/contract/workload.ts';
 import { RenderProblem, secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { caBundle, secretInput } from './restart-inputs.ts';
 

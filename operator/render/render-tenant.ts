@@ -1,6 +1,6 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { tenantSpec } from '../api/tenant.ts';
-import { podFieldNames } from '../api/pod-fields.ts';
+import { podFieldNames } from '../api/kubernetes-fields.ts';
 import {
   listen,
   mounted,
@@ -9,18 +9,15 @@ import {
   type MountedFile,
   type RestartReason,
   type Workload,
-} from '../workload.ts';
-import { byName, secretFileVariable, variable } from './environment.ts';
+} from '../runtime/contract/workload.ts';
+import { byName, secretFileVariable, variable, filesMount, type RenderedPart } from './rendered-part.ts';
 import { secretValue, workloadName, type RenderContext } from './render-context.ts';
-import { renderIdentityProvider, type AcceptedProvider } from './render-identity-provider.ts';
-import { filesMount, type RenderedPart } from './rendered-part.ts';
+import { renderIdentityProvider, type AcceptedProvider, renderServiceAccounts } from './render-identity-provider.ts';
 import { imageInput, restartRequest, secretInput, specInputs } from './restart-inputs.ts';
 import { renderKeyServiceAccess } from './tenant-key-service.ts';
-import { tenantKubernetes } from './tenant-kubernetes.ts';
-import { renderServiceAccounts } from './tenant-service-accounts.ts';
-import { renderSettings } from './tenant-settings.ts';
+import { tenantKubernetes } from './kubernetes-options.ts';
+import { renderSettings, renderTls } from './tenant-settings.ts';
 import { renderStorage } from './tenant-storage.ts';
-import { renderTls } from './tenant-tls.ts';
 
 export interface TenantParts {
   /** Those that were checked and may be used, in the order of the spec. */

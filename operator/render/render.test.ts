@@ -2,15 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { setting } from '../../protocol/settings/table.ts';
 import type { identityProviderSpec } from '../api/identity-provider.ts';
-import { podFieldNames } from '../api/pod-fields.ts';
+import { podFieldNames } from '../api/kubernetes-fields.ts';
 import type { Tenant } from '../api/object.ts';
-import { podSpec } from '../api/pod-cases.ts';
-import type { Spec } from '../api/rule-case.ts';
-import { sharedStores } from '../api/tenant-cases.ts';
+import { podSpec, type Spec } from '../../test/support/operator/rules/rule-case.ts';
+import { sharedStores } from '../../test/support/operator/rules/tenant-cases.ts';
 import { tenantSpec } from '../api/tenant.ts';
-import { restartReasons } from '../reconcile/restart-reasons.ts';
+import { restartReasons } from '../reconcile/rollout.ts';
 import { certificateNeeds } from './certificates.ts';
-import { context, kms, made, pem, problem, provider, server, tenant } from './render-cases.ts';
+import {
+  context,
+  kms,
+  made,
+  pem,
+  problem,
+  provider,
+  server,
+  tenant,
+} from '../../test/support/operator/render-cases.ts';
 import { renderKeyService } from './render-key-service.ts';
 
 describe('what is rendered (golden/)', () => {

@@ -1,4 +1,14 @@
-import type { EnvironmentVariable, Mount, MountedFile, RestartInput } from '../workload.ts';
+import {
+  type EnvironmentVariable,
+  type Mount,
+  type MountedFile,
+  type RestartInput,
+  plain,
+  type Text,
+} from '../runtime/contract/workload.ts';
+import { setting } from '../../protocol/settings/table.ts';
+import type { VolumeFields } from '../api/volume-fields.ts';
+import { parseValue } from '../../platform/settings/parse-value.ts';
 
 /** What one subject of a spec (TLS, encryption, storage, …) adds to a workload. */
 export interface RenderedPart {
@@ -12,4 +22,43 @@ export const nothing: RenderedPart = { environment: [], files: [], inputs: [] };
 /** The mount of these files; none where there are none. */
 export function filesMount(name: string, files: readonly MountedFile[]): readonly Mount[] {
   return files.length === 0 ? [] : [{ kind: 'files', name, files }];
+}
+
+/**
+ * A variable of a setting that is no secret, named by the settings table. `suffix` is `_<ID>` for a provider's.
+ * Errors on a secret: those are files.
+ */
+export function variable(name: string, value: string | Text, suffix = ''): EnvironmentVariable {
+  if (setting(name).secret) throw new Error(`${name} is a secret and may not stand in the environment`);
+  return { name: name + suffix, value: typeof value === 'string' ? plain(value) : value };
+}
+
+/** The variable that names the file of a secret setting. */
+export function secretFileVariable(name: string, path: Text, suffix = ''): EnvironmentVariable {
+  if (!setting(name).secret) throw new Error(`${name} is no secret and has no _FILE form`);
+  return { name: `${name}${suffix}_FILE`, value: path };
+}
+
+export function byName(a: EnvironmentVariable, b: EnvironmentVariable): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** A volume of a spec. `sharing`: whether each instance has one of its own, or all have one together. */
+export function volumeMount(name: string, volume: VolumeFields, sharing: 'each' | 'shared'): Mount {
+  const { size, path, storageClassName, accessMode, existingClaim } = volume;
+  return {
+    kind: 'volume',
+    name,
+    ...(size === undefined ? {} : { size }),
+    ...(path === undefined ? {} : { path }),
+    claim:
+      existingClaim === undefined
+        ? { kind: sharing, ...(storageClassName === undefined ? {} : { storageClassName }), accessMode }
+        : { kind: 'existing', claimName: existingClaim },
+  };
+}
+
+/** Milliseconds of a duration that a schema has checked: `90d`, `1h30m`. */
+export function milliseconds(duration: string): number {
+  return Number(parseValue(duration, { kind: 'duration' }));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { RestartInput, RestartReason } from '../workload.ts';
+import type { RestartInput, RestartReason } from '../runtime/contract/workload.ts';
 import type { CaBundleFrom } from '../api/fields.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { restartAnnotation } from '../api/tenant.ts';

@@ -1,9 +1,8 @@
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { address, mounted, text, type RestartInput } from '../workload.ts';
+import { address, mounted, text, type RestartInput } from '../runtime/contract/workload.ts';
 import { keyServiceClientCertificate } from './certificates.ts';
-import { variable } from './environment.ts';
-import { nothing, type RenderedPart } from './rendered-part.ts';
+import { variable, nothing, type RenderedPart } from './rendered-part.ts';
 import { issuedCertificate, RenderProblem, workloadName, type RenderContext } from './render-context.ts';
 import { fieldInput, withoutDefaults } from './restart-inputs.ts';
 

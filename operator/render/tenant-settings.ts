@@ -2,14 +2,21 @@ import { settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { parseValue, ValueError } from '../../platform/settings/parse-value.ts';
 import type { Tenant } from '../api/object.ts';
-import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../workload.ts';
-import { secretFileVariable, variable } from './environment.ts';
-import { configMapValue, RenderProblem, secretValue, type RenderContext } from './render-context.ts';
+import {
+  mounted,
+  text,
+  type EnvironmentVariable,
+  type MountedFile,
+  type RestartInput,
+} from '../runtime/contract/workload.ts';
+import { secretFileVariable, variable, nothing, type RenderedPart } from './rendered-part.ts';
+import { configMapValue, RenderProblem, secretValue, type RenderContext, issuedCertificate } from './render-context.ts';
 import { configMapInput, fieldInput, secretInput } from './restart-inputs.ts';
+import { serverCertificate } from './certificates.ts';
 
 type TenantSetting = NonNullable<Tenant['spec']['settings']>[number];
 
-export interface RenderedSettings {
+interface RenderedSettings {
   readonly environment: readonly EnvironmentVariable[];
   readonly files: readonly MountedFile[];
   readonly inputs: readonly RestartInput[];
@@ -86,4 +93,35 @@ function rowOf(name: string): Setting | undefined {
     (candidate) =>
       candidate.name === name || (candidate.scope === 'per-target' && name.startsWith(`${candidate.name}_`)),
   );
+}
+
+/** TLS of the S3 API and the console. The server re-reads its certificate, so that only TLS itself coming or going restarts it. */
+export function renderTls(tenant: Tenant, context: RenderContext): RenderedPart {
+  const { tls } = tenant.spec;
+  if (tls === undefined) return nothing;
+  const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  return {
+    environment: [
+      variable('SVC_TLS_CERT_FILE', text`${mounted('tls', 'tls.crt')}`),
+      variable('SVC_TLS_KEY_FILE', text`${mounted('tls', 'tls.key')}`),
+    ],
+    files: tls.secretName === undefined ? madeFiles(of.name, context) : ownFiles(tls.secretName, of.name, context),
+    inputs: [fieldInput('TenantChanged', 'spec.tls', of, true, context)],
+  };
+}
+
+function ownFiles(secret: string, tenant: string, context: RenderContext): readonly MountedFile[] {
+  return (['tls.crt', 'tls.key'] as const).map((key) => {
+    secretValue(context.secrets, { name: secret, key }, `spec.tls.secretName of Tenant ${tenant}`, 'tls');
+    return { path: key, content: { kind: 'secret', secret, key }, reloads: true };
+  });
+}
+
+function madeFiles(tenant: string, context: RenderContext): readonly MountedFile[] {
+  const certificate = serverCertificate(tenant);
+  issuedCertificate(context.certificates, certificate, `the certificate of Tenant ${tenant}`);
+  return [
+    { path: 'tls.crt', content: { kind: 'certificate', certificate, part: 'certificate' }, reloads: true },
+    { path: 'tls.key', content: { kind: 'certificate', certificate, part: 'key' }, reloads: true },
+  ];
 }

@@ -1,6 +1,5 @@
-import type { SecretUse } from '../api/secret-use.ts';
+import type { SecretUse, Tenant } from '../api/object.ts';
 import type { CaBundleFrom } from '../api/fields.ts';
-import type { Tenant } from '../api/object.ts';
 import {
   mounted,
   text,
@@ -8,12 +7,10 @@ import {
   type Mount,
   type MountedFile,
   type RestartInput,
-} from '../workload.ts';
-import { secretFileVariable, variable } from './environment.ts';
-import { filesMount } from './rendered-part.ts';
+} from '../runtime/contract/workload.ts';
+import { secretFileVariable, variable, filesMount, volumeMount } from './rendered-part.ts';
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { caBundle, fieldInput, secretInput } from './restart-inputs.ts';
-import { volumeMount } from './volume-mount.ts';
 
 export interface RenderedStorage {
   /** Whether the server keeps something on the volume `data`. */

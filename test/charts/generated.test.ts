@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { filesOfTheSources } from '../../deploy/generated-files.ts';
 import metadata from '../../package.json' with { type: 'json' };
-import { crdFiles } from '../../operator/api/crd-files.ts';
-import { clusterPermissions, ownPermissions, policyRules, watchedPermissions } from '../../operator/kubernetes/permissions.ts';
+import { crdFiles } from '../../operator/api/crd.ts';
+import { clusterPermissions, ownPermissions, policyRules, watchedPermissions } from '../../operator/runtime/kubernetes/permissions.ts';
 import { parse } from 'yaml';
 import { chartFile } from './chart-values.ts';
 

@@ -6,12 +6,12 @@ import { chartFile } from './chart-values.ts';
 // Every metric that an alert or a dashboard asks for is one that the operator or a server exports, and all of the operator are looked at.
 
 const exported = [
-  ...readFileSync(new URL('../../operator/kubernetes/metrics.ts', import.meta.url), 'utf8').matchAll(
+  ...readFileSync(new URL('../../operator/runtime/kubernetes/metrics.ts', import.meta.url), 'utf8').matchAll(
     /name: '(coffer_operator_[a-z_]+)'/g,
   ),
 ].flatMap(([, name]) => name ?? []);
 
-const serverMetrics = new URL('../../server/metrics/', import.meta.url);
+const serverMetrics = new URL('../../server/observability/metrics/', import.meta.url);
 const ofServers = readdirSync(serverMetrics)
   .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   .flatMap((name) => [

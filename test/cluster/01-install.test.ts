@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { inject } from 'vitest';
+import { beforeAll, describe, expect, it, inject } from 'vitest';
 import { runCommand } from '../harness/run-command.ts';
-import { helm, operatorNamespace, release } from './harness/operator.ts';
-import { keycloak, kubectl, Team } from './harness/team.ts';
-import { until } from './harness/until.ts';
+import { helm, operatorNamespace, release } from '../support/cluster/operator.ts';
+import { keycloak, kubectl, Team } from '../support/cluster/team.ts';
+import { until } from '../support/cluster/until.ts';
 
 const team = new Team('team-one');
 const region = 'us-east-1';

@@ -1,13 +1,10 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { certificatesOf, renewCertificates } from './harness/certificates.ts';
-import { evict } from './harness/eviction.ts';
-import { setClientSecret } from './harness/keycloak-client-secret.ts';
-import { operatorNamespace, untilOperatorRolledOut } from './harness/operator.ts';
-import { nextImage } from './harness/start-cluster.ts';
-import { keycloak, kubectl, Team } from './harness/team.ts';
-import { oneShortRestart, underLoad } from './harness/under-load.ts';
-import type { Seen } from './harness/under-load.ts';
-import { until } from './harness/until.ts';
+import { certificatesOf, renewCertificates, evict } from '../support/cluster/pods.ts';
+import { setClientSecret, keycloak, kubectl, Team } from '../support/cluster/team.ts';
+import { operatorNamespace, untilOperatorRolledOut } from '../support/cluster/operator.ts';
+import { nextImage } from '../support/cluster/start-cluster.ts';
+import { oneShortRestart, underLoad, type Seen } from '../support/cluster/under-load.ts';
+import { until } from '../support/cluster/until.ts';
 
 const team = new Team('team-two');
 const [server, keys] = ['demo-server', 'keys-key-service'];

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { setClientSecret } from './harness/keycloak-client-secret.ts';
-import { operatorNamespace, untilOperatorRolledOut } from './harness/operator.ts';
+import { setClientSecret, keycloak, kubectl, Team } from '../support/cluster/team.ts';
+import { operatorNamespace, untilOperatorRolledOut } from '../support/cluster/operator.ts';
 import { image } from '../container/docker.ts';
-import { nextImage } from './harness/start-cluster.ts';
-import { keycloak, kubectl, Team } from './harness/team.ts';
-import { oneShortRestart } from './harness/under-load.ts';
+import { nextImage } from '../support/cluster/start-cluster.ts';
+import { oneShortRestart } from '../support/cluster/under-load.ts';
 
 const team = new Team('team-two');
 const [server, keys] = ['demo-server', 'keys-key-service'];

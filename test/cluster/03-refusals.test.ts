@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeAddress } from './harness/start-cluster.ts';
-import { keycloak, kubectl, Team } from './harness/team.ts';
-import { until } from './harness/until.ts';
+import { nodeAddress } from '../support/cluster/start-cluster.ts';
+import { keycloak, kubectl, Team } from '../support/cluster/team.ts';
+import { until } from '../support/cluster/until.ts';
 
 const team = new Team('team-two');
 const server = 'demo-server';

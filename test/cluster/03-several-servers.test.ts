@@ -1,10 +1,9 @@
 import { Agent, get } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { watchDowntime } from './harness/downtime.ts';
-import { evict } from './harness/eviction.ts';
-import { fewestReadyWhile } from './harness/ready-pods.ts';
-import { standIn } from './harness/stand-in.ts';
-import { kubectl, Team } from './harness/team.ts';
+import { watchDowntime } from '../support/cluster/downtime.ts';
+import { evict, fewestReadyWhile } from '../support/cluster/pods.ts';
+import { standIn } from '../support/cluster/start-cluster.ts';
+import { kubectl, Team } from '../support/cluster/team.ts';
 
 /**
  * A program without a store stands in for the servers: what is shown is that the operator rolls them without a failed request, apart

@@ -4,8 +4,8 @@ import { GetObjectCommand, ListBucketsCommand, S3Client } from '@aws-sdk/client-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { image } from '../container/docker.ts';
-import { kubectl, Team } from './harness/team.ts';
-import { until } from './harness/until.ts';
+import { kubectl, Team } from '../support/cluster/team.ts';
+import { until } from '../support/cluster/until.ts';
 
 // The manifests of examples/pod-identity as they are, but for images and sizes: resources of identities, and a pod without a secret.
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { renewCertificates } from './harness/certificates.ts';
-import { drainPodsOf } from './harness/eviction.ts';
-import { kubectl } from './harness/team.ts';
-import { kinds, server, startStores, threeServers } from './harness/three-servers.ts';
+import { renewCertificates, drainPodsOf } from '../support/cluster/pods.ts';
+import { kubectl } from '../support/cluster/team.ts';
+import { kinds, server, startStores, threeServers } from '../support/cluster/three-servers.ts';
 
 startStores();
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { nextImage } from './harness/start-cluster.ts';
-import { kubectl } from './harness/team.ts';
-import { bodyBytes, bucket, kinds, server, startStores, threeServers } from './harness/three-servers.ts';
+import { nextImage } from '../support/cluster/start-cluster.ts';
+import { kubectl } from '../support/cluster/team.ts';
+import { bodyBytes, bucket, kinds, server, startStores, threeServers } from '../support/cluster/three-servers.ts';
 
 startStores();
 

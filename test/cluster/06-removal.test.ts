@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { helm, installOperator, operatorNamespace, operatorSelector, release } from './harness/operator.ts';
-import { kubectl, Team } from './harness/team.ts';
-import { until } from './harness/until.ts';
+import { helm, installOperator, operatorNamespace, operatorSelector, release } from '../support/cluster/operator.ts';
+import { kubectl, Team } from '../support/cluster/team.ts';
+import { until } from '../support/cluster/until.ts';
 
 const team = new Team('team-three');
 

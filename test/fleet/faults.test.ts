@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Faults } from '../doubles/kubernetes/faults.ts';
-import { collectedHeap } from '../operator/collected-heap.ts';
-import { keyService, secret, sharedStore, tenantOfSeveral } from '../operator/manifests.ts';
-import { podsOf, uidsOf } from '../operator/read-cluster.ts';
-import { Stage } from '../operator/stage.ts';
-import { watchDisruptions } from '../operator/watch-disruptions.ts';
+import type { Faults } from '../support/kubernetes/faults.ts';
+import { collectedHeap } from '../support/operator/operator-child.ts';
+import { keyService, secret, sharedStore, tenantOfSeveral } from '../support/operator/manifests.ts';
+import { podsOf, uidsOf } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
+import { watchDisruptions } from '../support/operator/watch-disruptions.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 const keys = { kind: 'KMSConfig', name: 'keys' } as const;

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KubernetesDouble } from '../doubles/kubernetes/kubernetes-double.ts';
-import { allCurrent, fleet, quiet } from '../operator/fleet.ts';
-import { identityProvider } from '../operator/manifests.ts';
-import { OperatorChild } from '../operator/operator-child.ts';
-import { permitted } from '../operator/permitted.ts';
-import { goodProvider } from '../operator/provider-answers.ts';
-import { eventsOf } from '../operator/read-cluster.ts';
-import { watchDisruptions } from '../operator/watch-disruptions.ts';
-import { watchHonesty, type Honesty } from '../operator/watch-honesty.ts';
+import { KubernetesDouble } from '../support/kubernetes/kubernetes-double.ts';
+import { allCurrent, fleet, quiet, identityProvider } from '../support/operator/manifests.ts';
+import { OperatorChild } from '../support/operator/operator-child.ts';
+import { permitted } from '../support/operator/stage.ts';
+import { goodProvider } from '../support/operator/operator.ts';
+import { eventsOf } from '../support/operator/read-cluster.ts';
+import { watchDisruptions } from '../support/operator/watch-disruptions.ts';
+import { watchHonesty, type Honesty } from '../support/operator/watch-honesty.ts';
 
 const size = 200;
 const limit = 5;

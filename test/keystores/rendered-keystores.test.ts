@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseConfig } from '../../keysvc/config/config-file.ts';
-import { keystores } from '../../operator/api/kms-config-cases.ts';
-import { context, kms } from '../../operator/render/render-cases.ts';
+import { keystores } from '../support/operator/rules/kms-config-cases.ts';
+import { context, kms } from '../support/operator/render-cases.ts';
 import { renderKeystore } from '../../operator/render/render-keystore.ts';
-import { resolveContent } from '../../operator/render/resolve.ts';
-import type { Symbols } from '../../operator/render/resolve.ts';
-import type { Workload } from '../../operator/workload.ts';
+import { resolveContent, type Symbols } from '../../operator/runtime/contract/resolve.ts';
+import type { Workload } from '../../operator/runtime/contract/workload.ts';
 
 const rendering = context();
 const symbols = {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../operator/kube/kube-api.ts';
-import { KubeClient } from '../../operator/kube/kube-client.ts';
-import { Reflector } from '../../operator/kube/reflector.ts';
-import { ResourceCache } from '../../operator/kube/resource-cache.ts';
-import { resourceTypes } from '../../operator/kube/resource-types.ts';
-import { KubernetesDouble } from '../doubles/kubernetes/kubernetes-double.ts';
-import { collectedHeap } from './collected-heap.ts';
+import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
+import { KubeClient } from '../../operator/kube-client/kube-client.ts';
+import { Reflector } from '../../operator/kube-client/reflector.ts';
+import { ResourceCache } from '../../operator/kube-client/resource-cache.ts';
+import { resourceTypes } from '../../operator/kube-client/resource-types.ts';
+import { KubernetesDouble } from '../support/kubernetes/kubernetes-double.ts';
+import { collectedHeap } from '../support/operator/operator-child.ts';
 
 let double: KubernetesDouble;
 let client: KubeClient;

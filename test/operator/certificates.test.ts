@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../operator/kube/kube-api.ts';
-import { keyService, sharedStore, tenantOfSeveral } from './manifests.ts';
-import { statusOf } from './read-cluster.ts';
-import { Stage } from './stage.ts';
-import { watchDisruptions } from './watch-disruptions.ts';
+import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
+import { keyService, sharedStore, tenantOfSeveral } from '../support/operator/manifests.ts';
+import { statusOf } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
+import { watchDisruptions } from '../support/operator/watch-disruptions.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 const keys = { kind: 'KMSConfig', name: 'keys' } as const;

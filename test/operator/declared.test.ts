@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../operator/kube/kube-api.ts';
-import { secret, sharedStore, tenant, tenantOfSeveral, type Manifest } from './manifests.ts';
-import { condition, podsOf } from './read-cluster.ts';
-import { Stage } from './stage.ts';
+import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
+import { secret, sharedStore, tenant, tenantOfSeveral, type Manifest } from '../support/operator/manifests.ts';
+import { condition, podsOf } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
 
 // What is in servers, as far as it is in Kubernetes: Secrets, finalizers, conditions. Servers do not answer here.
 

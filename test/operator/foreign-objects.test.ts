@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { identityProvider, keyService, secret, tenant } from './manifests.ts';
-import { condition, type Resource } from './read-cluster.ts';
-import { Stage } from './stage.ts';
+import { identityProvider, keyService, secret, tenant } from '../support/operator/manifests.ts';
+import { condition, type Resource } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 const staff = { kind: 'IdentityProvider', name: 'staff' } as const;

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { startLocal, type LocalOperator } from '../../operator/local/start-local.ts';
-import type { ResourceKind } from '../../operator/workload.ts';
+import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
+import type { ResourceKind } from '../../operator/runtime/contract/workload.ts';
 import { freePort } from '../harness/free-port.ts';
 import { s3Client } from '../harness/s3-client.ts';
 

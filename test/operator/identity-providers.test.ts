@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { identityProvider, keyService, secret, sharedStore, tenantOfSeveral } from './manifests.ts';
-import { brokenProvider, goodProvider } from './provider-answers.ts';
-import { podsOf, uidsOf } from './read-cluster.ts';
-import { Stage } from './stage.ts';
-import { watchDisruptions } from './watch-disruptions.ts';
+import { identityProvider, keyService, secret, sharedStore, tenantOfSeveral } from '../support/operator/manifests.ts';
+import { brokenProvider, goodProvider } from '../support/operator/operator.ts';
+import { podsOf, uidsOf } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
+import { watchDisruptions } from '../support/operator/watch-disruptions.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 const idp = { kind: 'IdentityProvider', name: 'idp' } as const;

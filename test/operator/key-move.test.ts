@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OpenKeyService } from '../../operator/kubernetes/prove-keys.ts';
+import type { OpenKeyService } from '../../operator/runtime/kubernetes/prove-keys.ts';
 import { KeyServiceError, type KeyServiceClient } from '../../platform/key-service-client.ts';
-import { keyService, tenant } from './manifests.ts';
-import { condition } from './read-cluster.ts';
-import { Stage } from './stage.ts';
+import { keyService, tenant } from '../support/operator/manifests.ts';
+import { condition } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
 
 // A tenant that is to use another key service: what the operator makes for its question, and what it asks. Key services do not run here.
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../operator/kube/kube-api.ts';
-import { kstatus, type KStatus } from './kstatus.ts';
+import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
+import { kstatus, type KStatus } from '../support/operator/read-cluster.ts';
 
 function object(status: object | undefined, metadata: Partial<KubeObject['metadata']> = {}): KubeObject {
   return {

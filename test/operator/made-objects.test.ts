@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../operator/kube/kube-api.ts';
-import { identityProvider, keyService, secret, sharedStore, tenant, tenantOfSeveral } from './manifests.ts';
-import { condition, isCurrent, podsOf } from './read-cluster.ts';
-import { Stage } from './stage.ts';
+import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
+import {
+  identityProvider,
+  keyService,
+  secret,
+  sharedStore,
+  tenant,
+  tenantOfSeveral,
+} from '../support/operator/manifests.ts';
+import { condition, isCurrent, podsOf } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { validate } from '../../operator/api/validate.ts';
-import { identityProvider, keyService, tenant, tenantOfSeveral } from './manifests.ts';
+import { identityProvider, keyService, tenant, tenantOfSeveral } from '../support/operator/manifests.ts';
 
 describe('the manifests of these tests', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keyService, secret, tenant, type Manifest } from './manifests.ts';
-import { Stage } from './stage.ts';
+import { keyService, secret, tenant, type Manifest } from '../support/operator/manifests.ts';
+import { Stage } from '../support/operator/stage.ts';
 
 // A namespace that is being deleted takes nothing new in, and goes once nothing in it has a finalizer.
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { wellBehaved } from '../doubles/kubernetes/pod-behaviour.ts';
-import { identityProvider, keyService, secret, sharedStore, tenantOfSeveral } from './manifests.ts';
-import { condition, eventsOf, imageOf, inputsOf, isReady, podsOf, uidsOf } from './read-cluster.ts';
-import { Stage } from './stage.ts';
-import { watchDisruptions } from './watch-disruptions.ts';
+import { wellBehaved } from '../support/kubernetes/pod-status.ts';
+import { identityProvider, keyService, secret, sharedStore, tenantOfSeveral } from '../support/operator/manifests.ts';
+import { condition, eventsOf, imageOf, inputsOf, isReady, podsOf, uidsOf } from '../support/operator/read-cluster.ts';
+import { Stage } from '../support/operator/stage.ts';
+import { watchDisruptions } from '../support/operator/watch-disruptions.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 const other = { kind: 'Tenant', name: 'other' } as const;

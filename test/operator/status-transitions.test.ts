@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KubernetesDouble } from '../doubles/kubernetes/kubernetes-double.ts';
-import { identityProvider, secret, sharedStore, tenant, tenantOfSeveral } from './manifests.ts';
-import { brokenProvider } from './provider-answers.ts';
-import { Stage } from './stage.ts';
-import { watchHonesty } from './watch-honesty.ts';
+import { KubernetesDouble } from '../support/kubernetes/kubernetes-double.ts';
+import { identityProvider, secret, sharedStore, tenant, tenantOfSeveral } from '../support/operator/manifests.ts';
+import { brokenProvider } from '../support/operator/operator.ts';
+import { Stage } from '../support/operator/stage.ts';
+import { watchHonesty } from '../support/operator/watch-honesty.ts';
 
 const demo = { kind: 'Tenant', name: 'demo' } as const;
 const idp = { kind: 'IdentityProvider', name: 'idp' } as const;

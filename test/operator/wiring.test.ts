@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../operator/kube/kube-api.ts';
-import type { KubernetesOperator, KubernetesOptions } from '../../operator/kubernetes/start-kubernetes.ts';
-import { KubernetesDouble } from '../doubles/kubernetes/kubernetes-double.ts';
-import { tenant } from './manifests.ts';
-import { startOperator } from './operator.ts';
-import { isCurrent } from './read-cluster.ts';
+import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
+import type { KubernetesOperator, KubernetesOptions } from '../../operator/runtime/kubernetes/start-kubernetes.ts';
+import { KubernetesDouble } from '../support/kubernetes/kubernetes-double.ts';
+import { tenant } from '../support/operator/manifests.ts';
+import { startOperator } from '../support/operator/operator.ts';
+import { isCurrent } from '../support/operator/read-cluster.ts';
 
 let double: KubernetesDouble;
 const operators: KubernetesOperator[] = [];

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callAdmin } from '../../operator/declared/admin-request.ts';
-import { scrapeToken } from '../../operator/kubernetes/objects/metrics-token.ts';
+import { callAdmin } from '../../operator/reconcile/managed/admin-request.ts';
+import { scrapeToken } from '../../operator/runtime/kubernetes/objects/service-monitor.ts';
 import { refusal, s3Client } from '../harness/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
 

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { KubeError, type KubeApi, type KubeObject } from './kube-api.ts';
+import { microTime } from './lease-record.ts';
+import { resourceTypes } from './resource-types.ts';
+
+export interface KubeEvent {
+  /** The object that it is about; an event lives in its namespace. */
+  readonly about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  /** What was being done: `Reconcile` without it. */
+  readonly action?: string;
+  readonly message: string;
+}
+
+interface EventRecorderOptions {
+  readonly api: Pick<KubeApi, 'create' | 'patch'>;
+  readonly now: () => Date;
+  /** The pod of the operator. */
+  readonly instance: string;
+  /** An event was not written. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Milliseconds in which the same news counts up instead of being an event of its own. */
+const sameNewsMs = 10 * 60_000;
+
+/** An object may have so many events at once, and one more each `refillMs`: what repeats itself must not fill etcd. */
+const burst = 25;
+const refillMs = 60_000;
+
+/** Writes that may wait; while the API server is away, later news are dropped. */
+const mostWaiting = 1_000;
+
+/** The API server refuses longer notes. Bytes. */
+const longestNote = 1_024;
+
+interface Known {
+  readonly name: string;
+  count: number;
+  /** Milliseconds since the epoch. */
+  lastAt: number;
+  /** The write of an earlier one is still waiting, and will carry the count of then. */
+  waiting: boolean;
+}
+
+interface Allowance {
+  left: number;
+  at: number;
+}
+
+/**
+ * Writes Events, one after the other, each news once: the same again within ten minutes counts up a series.
+ *
+ * events.k8s.io/v1, since its series are the server's own notion of aggregation; `kubectl describe` and `kubectl events` show them
+ * like those of core/v1, which are the same objects.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #allowances = new Map<string, Allowance>();
+  #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #forgotAt = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Never errors and never waits. */
+  record(event: KubeEvent): void {
+    const at = this.#options.now().getTime();
+    this.#forget(at);
+    const key = newsKey(event);
+    const known = this.#known.get(key);
+    if (known !== undefined && at - known.lastAt < sameNewsMs) {
+      known.count += 1;
+      known.lastAt = at;
+      if (!known.waiting) this.#enqueue(known, () => this.#countUp(event, known));
+      return;
+    }
+    if (!this.#allows(objectKey(event), at)) return;
+    const name = `${event.about.metadata.name.slice(0, 230)}.${randomBytes(8).toString('hex')}`;
+    const made: Known = { name, count: 1, lastAt: at, waiting: false };
+    this.#known.set(key, made);
+    this.#enqueue(made, () => this.#create(event, made));
+  }
+
+  /** Resolves when what was recorded before is written, or failed. */
+  flush(): Promise<void> {
+    return this.#last;
+  }
+
+  #enqueue(known: Known, write: () => Promise<unknown>): void {
+    if (this.#waiting >= mostWaiting) return;
+    this.#waiting += 1;
+    known.waiting = true;
+    this.#last = this.#writeAfter(this.#last, known, write);
+  }
+
+  async #writeAfter(before: Promise<void>, known: Known, write: () => Promise<unknown>): Promise<void> {
+    await before;
+    this.#waiting -= 1;
+    known.waiting = false;
+    try {
+      await write();
+    } catch (error) {
+      this.#options.failed(error);
+    }
+  }
+
+  async #countUp(event: KubeEvent, known: Known): Promise<void> {
+    const series = { count: known.count, lastObservedTime: microTime(new Date(known.lastAt)) };
+    try {
+      await this.#options.api.patch(resourceTypes.event, event.about.metadata.namespace, known.name, { series });
+    } catch (error) {
+      if (!(error instanceof KubeError && error.status === 404)) throw error;
+      // Its creation failed, or it was deleted.
+      await this.#create(event, known);
+    }
+  }
+
+  async #create(event: KubeEvent, known: Known): Promise<void> {
+    const { api, instance } = this.#options;
+    const { apiVersion, kind, metadata } = event.about;
+    const time = microTime(new Date(known.lastAt));
+    await api.create({
+      apiVersion: resourceTypes.event.apiVersion,
+      kind: resourceTypes.event.kind,
+      metadata: { name: known.name, namespace: metadata.namespace ?? 'default' },
+      eventTime: time,
+      type: event.type,
+      reason: event.reason,
+      action: event.action ?? 'Reconcile',
+      note: shortened(event.message),
+      reportingController: 'coffer.dev/operator',
+      reportingInstance: instance.slice(0, 128),
+      regarding: {
+        apiVersion,
+        kind,
+        name: metadata.name,
+        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+      },
+      ...(known.count > 1 ? { series: { count: known.count, lastObservedTime: time } } : {}),
+    });
+  }
+
+  #allows(object: string, at: number): boolean {
+    const known = this.#allowances.get(object) ?? { left: burst, at };
+    const refilled = Math.floor((at - known.at) / refillMs);
+    const left = Math.min(burst, known.left + refilled);
+    this.#allowances.set(object, { left: Math.max(0, left - 1), at: known.at + refilled * refillMs });
+    return left > 0;
+  }
+
+  #forget(at: number): void {
+    if (at - this.#forgotAt < refillMs) return;
+    this.#forgotAt = at;
+    for (const [key, { lastAt }] of this.#known) if (at - lastAt >= sameNewsMs) this.#known.delete(key);
+    for (const [key, allowance] of this.#allowances) {
+      if (at - allowance.at >= burst * refillMs) this.#allowances.delete(key);
+    }
+  }
+}
+
+function objectKey({ about }: KubeEvent): string {
+  return [about.kind, about.metadata.namespace, about.metadata.name, about.metadata.uid].join('/');
+}
+
+function newsKey(event: KubeEvent): string {
+  return JSON.stringify([objectKey(event), event.type, event.reason, event.message]);
+}
+
+/** By bytes, never in the middle of a character. */
+function shortened(message: string): string {
+  if (Buffer.byteLength(message) <= longestNote) return message;
+  let text = message.slice(0, longestNote);
+  while (Buffer.byteLength(text) > longestNote - 3) text = text.slice(0, -1);
+  return `${text.toWellFormed()}…`;
+}

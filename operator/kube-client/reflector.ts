@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeError, type KubeApi, type KubeObject } from './kube-api.ts';
+import type { ResourceCache } from './resource-cache.ts';
+
+/** Growing delays: the first is about `firstMs`, each doubles, none is above `mostMs`. Up to half of each is left to chance. */
+interface BackoffTiming {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** Milliseconds to wait after so many failures in a row, so that many clients of one server do not come back together. */
+export function backoffMs(failures: number, { firstMs, mostMs }: BackoffTiming, random: () => number): number {
+  if (failures === 0) return 0;
+  const whole = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30));
+  return Math.round(whole * (0.5 + random() / 2));
+}
+
+interface ReflectorOptions {
+  readonly api: Pick<KubeApi, 'list' | 'watch'>;
+  /** Its namespaces are watched each by itself; it lists everything where it names none. */
+  readonly cache: ResourceCache;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly random: () => number;
+  /** A list failed, or a watch ended otherwise than by its time; the reflector goes on. */
+  readonly restarted?: (error: unknown) => void;
+  readonly timing?: Partial<ReflectorTiming>;
+}
+
+interface ReflectorTiming extends BackoffTiming {
+  /** A watch that lived so long in milliseconds was a good one: the next begins at once. */
+  readonly steadyMs: number;
+  readonly pageSize: number;
+}
+
+const usual: ReflectorTiming = { firstMs: 500, mostMs: 30_000, steadyMs: 10_000, pageSize: 500 };
+
+const failuresBeforeList = 3;
+
+/** Keeps a cache equal to what the API server has: list, then watch, again and again until `stop`. */
+export class Reflector {
+  readonly #options: ReflectorOptions;
+  readonly #timing: ReflectorTiming;
+  readonly #stop = new AbortController();
+  #running: readonly Promise<void>[] = [];
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+    this.#timing = { ...usual, ...options.timing };
+  }
+
+  start(): void {
+    if (this.#running.length > 0) return;
+    this.#running = (this.#options.cache.namespaces ?? [undefined]).map((namespace) => this.#follow(namespace));
+  }
+
+  /** Resolves when no list or watch is open. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#running);
+  }
+
+  async #follow(namespace: string | undefined): Promise<void> {
+    const { signal } = this.#stop;
+    const position: Position = { version: undefined };
+    let failures = 0;
+    while (!signal.aborted) {
+      const began = performance.now();
+      let asked = 0;
+      try {
+        position.version ??= await this.#list(namespace);
+        await this.#watch(namespace, position);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isGone(error)) position.version = undefined;
+        if (error instanceof KubeError) asked = error.retryAfterMs ?? 0;
+        this.#options.restarted?.(error);
+      }
+      // Servers that close at once, without an error too, are asked ever less often.
+      failures = performance.now() - began >= this.#timing.steadyMs ? 0 : failures + 1;
+      // Whatever is wrong with the position (a server set back to a backup knows it no more), a list is right again.
+      if (failures >= failuresBeforeList) position.version = undefined;
+      const delay = Math.max(asked, backoffMs(failures, this.#timing, this.#options.random));
+      if (delay > 0) await sleep(delay, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** The version of the list. A list that grows too old between two pages errors with 410, and is begun again. */
+  async #list(namespace: string | undefined): Promise<string> {
+    const { api, cache } = this.#options;
+    const objects: KubeObject[] = [];
+    let next: string | undefined;
+    do {
+      const page = await api.list(cache.type, {
+        ...this.#selection(namespace),
+        limit: this.#timing.pageSize,
+        ...(next === undefined ? {} : { continue: next }),
+      });
+      // Page by page, so that the whole is never in memory.
+      for (const item of page.items) objects.push(cache.trim(item));
+      next = page.continue;
+      if (next === undefined) {
+        cache.replace(objects, page.resourceVersion, namespace);
+        return page.resourceVersion;
+      }
+    } while (!this.#stop.signal.aborted);
+    throw new KubeError(undefined, 'Aborted', 'stopped');
+  }
+
+  async #watch(namespace: string | undefined, position: Position): Promise<void> {
+    const { api, cache, random } = this.#options;
+    const events = api.watch(cache.type, {
+      ...this.#selection(namespace),
+      resourceVersion: position.version ?? '',
+      // Between 5 and 10 minutes, so that the watches of all caches do not end together.
+      timeoutSeconds: 300 + Math.floor(random() * 300),
+    });
+    for await (const event of events) {
+      switch (event.type) {
+        case 'ADDED':
+        case 'MODIFIED':
+          cache.take(event.object);
+          position.version = event.object.metadata.resourceVersion ?? position.version;
+          break;
+        case 'DELETED':
+          cache.drop(event.object);
+          position.version = event.object.metadata.resourceVersion ?? position.version;
+          break;
+        case 'BOOKMARK':
+          position.version = event.resourceVersion;
+          break;
+        default:
+          event satisfies never;
+      }
+    }
+  }
+
+  #selection(namespace: string | undefined) {
+    const { labelSelector, fieldSelector } = this.#options;
+    return {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      signal: this.#stop.signal,
+    };
+  }
+}
+
+/** Where the watch goes on after it ended; undefined: list first. */
+interface Position {
+  version: string | undefined;
+}
+
+/** Changes since that version are forgotten by the server. */
+function isGone(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
+}

@@ -1,0 +1,121 @@
+import { identityProviderKind, kmsConfigKind, tenantKind } from '../api/kinds.ts';
+import type { ResourceType, KubeObject } from '../kube-client/kube-api.ts';
+import { resourceTypes } from '../kube-client/resource-types.ts';
+import { restartAnnotation, rotateAnnotation } from '../api/tenant.ts';
+import type { Json } from '../runtime/contract/workload.ts';
+import type { Cluster } from './cluster.ts';
+
+interface ResourceArgument {
+  readonly type: ResourceType;
+  readonly name: string;
+}
+
+/** A mistake in what was typed: it is told without a stack, and the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const types = [
+  { type: resourceTypes.tenant, words: ['tenant', tenantKind.plural, ...tenantKind.shortNames] },
+  { type: resourceTypes.kmsConfig, words: ['kmsconfig', kmsConfigKind.plural, ...kmsConfigKind.shortNames] },
+  {
+    type: resourceTypes.identityProvider,
+    words: ['identityprovider', identityProviderKind.plural, ...identityProviderKind.shortNames],
+  },
+];
+
+/** `tenant/demo`, `kms/keys`, by any name that kubectl knows; only a name means a Tenant. Errors with a `UsageError`. */
+export function resourceArgument(text: string, allowed: readonly ResourceType[]): ResourceArgument {
+  const [first = '', second, ...rest] = text.split('/');
+  const [word, name] = second === undefined ? ['tenant', first] : [first.toLowerCase(), second];
+  const found = types.find(({ words }) => words.includes(word))?.type;
+  if (found === undefined || rest.length > 0 || name === '') {
+    throw new UsageError(`"${text}" is no KIND/NAME, e.g. tenant/demo`);
+  }
+  if (!allowed.includes(found)) {
+    const kinds = allowed.map(({ kind }) => kind).join(' or ');
+    throw new UsageError(`"${text}" names ${found.kind}; this command takes ${kinds}`);
+  }
+  return { type: found, name };
+}
+
+/** A change that a command makes to a resource: a JSON merge patch, and what to tell when it is made. */
+export interface Change {
+  readonly patch: Json;
+  readonly done: string;
+  /** It changes `spec`, which a GitOps tool may change back. */
+  readonly inSpec: boolean;
+}
+
+const annotated = (annotation: string, now: Date): Json => ({
+  metadata: { annotations: { [annotation]: now.toISOString() } },
+});
+
+export function restart(now: Date): Change {
+  return { patch: annotated(restartAnnotation, now), done: 'restarts, one pod at a time', inSpec: false };
+}
+
+export function rotate(now: Date): Change {
+  return {
+    patch: annotated(rotateAnnotation, now),
+    done: 'gets new keys for its certificates; nothing restarts, and the old ones are trusted for a while',
+    inSpec: false,
+  };
+}
+
+export function pause(): Change {
+  return {
+    patch: { spec: { paused: true } },
+    done: 'is paused: what runs stays as it is until "kubectl coffer resume"',
+    inSpec: true,
+  };
+}
+
+export function hibernate(): Change {
+  return {
+    patch: { spec: { hibernated: true } },
+    done: 'hibernates: its pods end, its volumes and Secrets stay, until "kubectl coffer resume"',
+    inSpec: true,
+  };
+}
+
+/** Undoes `pause` and `hibernate`; undefined where there is nothing to undo. */
+export function resume({ spec }: KubeObject): Change | undefined {
+  const { paused, hibernated } = (spec ?? {}) as { readonly paused?: boolean; readonly hibernated?: boolean };
+  if (paused !== true && hibernated !== true) return undefined;
+  return {
+    patch: {
+      spec: { ...(paused === true ? { paused: false } : {}), ...(hibernated === true ? { hibernated: false } : {}) },
+    },
+    done: hibernated === true ? 'wakes up' : 'goes on',
+    inSpec: true,
+  };
+}
+
+/**
+ * Makes a change and says what happens now. Errors with a `KubeError` from the API server, or where the resource does not exist.
+ */
+export async function changeResource(
+  cluster: Cluster,
+  namespace: string,
+  { type, name }: ResourceArgument,
+  change: (current: KubeObject) => Change | undefined,
+): Promise<string> {
+  const current = await cluster.get(type, namespace, name);
+  if (current === undefined) throw new Error(`there is no ${type.kind} ${name} in the namespace ${namespace}`);
+  const wanted = change(current);
+  if (wanted === undefined) return `${type.kind} ${name} is neither paused nor hibernated`;
+  await cluster.patch(type, namespace, name, wanted.patch);
+  const managed = wanted.inSpec && isFromGit(current) ? `\n${gitWarning}` : '';
+  return `${type.kind} ${name} ${wanted.done}${managed}`;
+}
+
+const gitWarning = 'It is managed from Git, which may set it back: commit the change there too.';
+
+/** Marks that Argo CD and Flux leave. */
+function isFromGit({ metadata: { annotations = {}, labels = {} } }: KubeObject): boolean {
+  return (
+    'argocd.argoproj.io/tracking-id' in annotations ||
+    Object.keys(labels).some((name) => /^(kustomize|helm)\.toolkit\.fluxcd\.io\//.test(name))
+  );
+}

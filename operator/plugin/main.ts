@@ -1,0 +1,24 @@
+import { KubeClient } from '../kube-client/kube-client.ts';
+import { fromKubeconfig } from '../kube-client/connection.ts';
+import { runPlugin, type Connected, type ConnectionFlags } from './program.ts';
+
+async function connect({ kubeconfig, context, namespace }: ConnectionFlags): Promise<Connected> {
+  const connection = await fromKubeconfig({
+    ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  });
+  const cluster = new KubeClient(connection, { fieldManager: 'kubectl-coffer', userAgent: 'kubectl-coffer' });
+  return { cluster, namespace: namespace ?? connection.namespace ?? 'default' };
+}
+
+// `kubectl coffer status | head` closes the pipe: nobody is left to tell.
+process.stdout.on('error', () => process.exit(1));
+
+process.exitCode = await runPlugin(process.argv.slice(2), {
+  connect,
+  out: (text) => process.stdout.write(text),
+  error: (text) => process.stderr.write(text),
+  now: () => new Date(),
+});
+// Kept connections would keep the process alive; what is written must still get out.
+process.stdout.write('', () => process.exit());

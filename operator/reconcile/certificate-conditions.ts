@@ -1,0 +1,110 @@
+import { X509Certificate } from 'node:crypto';
+import type { Secret } from '../api/object.ts';
+import type { CertificateNeed, IssuedCertificate } from '../runtime/contract/workload.ts';
+import type { CertificateStatus, Finding, ResourceStatus } from './conditions.ts';
+
+const day = 24 * 60 * 60 * 1_000;
+/** A certificate that somebody else makes and that has this left, in milliseconds, is told of. */
+const soonMs = 14 * day;
+
+/** A certificate that a resource runs with. */
+export interface KnownCertificate extends CertificateStatus {
+  /** The operator or cert-manager renews it; a person has to renew one in a Secret of their own. */
+  readonly renewedForThem: boolean;
+}
+
+/** Of certificates that the runtime keeps, and of Secrets (`tls.crt`) that people bring. */
+export function certificatesOf(
+  needs: readonly CertificateNeed[],
+  issued: ReadonlyMap<string, IssuedCertificate>,
+  own: readonly (Secret | undefined)[],
+): readonly KnownCertificate[] {
+  const made = needs.flatMap(({ name }) => {
+    const certificate = issued.get(name);
+    return certificate === undefined
+      ? []
+      : [{ name, notAfter: certificate.notAfter.toISOString(), renewedForThem: true }];
+  });
+  const brought = own.flatMap((secret) => {
+    const notAfter = secret === undefined ? undefined : expiryOf(secret.data['tls.crt']);
+    return secret === undefined || notAfter === undefined
+      ? []
+      : [{ name: secret.name, notAfter: notAfter.toISOString(), renewedForThem: false }];
+  });
+  return [...made, ...brought].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Undefined where there is no certificate at all. */
+export function tlsFinding(
+  needs: readonly CertificateNeed[],
+  certificates: readonly KnownCertificate[],
+  now: Date,
+): Finding | undefined {
+  const missing = needs.find(({ name }) => certificates.every((certificate) => certificate.name !== name));
+  if (missing !== undefined) {
+    return {
+      type: 'TLSReady',
+      status: 'Unknown',
+      reason: 'CertificateMissing',
+      message: `the certificate ${missing.name} is not made yet`,
+    };
+  }
+  if (certificates.length === 0) return undefined;
+  const first = certificates.toSorted((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter))[0];
+  const left = first === undefined ? Infinity : Date.parse(first.notAfter) - now.getTime();
+  if (first !== undefined && left <= 0) {
+    const message = `the certificate ${first.name} expired at ${first.notAfter}`;
+    return { type: 'TLSReady', status: 'False', reason: 'CertificateExpired', message };
+  }
+  const soon = certificates.find(
+    ({ renewedForThem, notAfter }) => !renewedForThem && Date.parse(notAfter) - now.getTime() <= soonMs,
+  );
+  if (soon !== undefined) {
+    const message = `the certificate in the Secret ${soon.name} expires at ${soon.notAfter}: put a new one there`;
+    return { type: 'TLSReady', status: 'True', reason: 'CertificateExpiresSoon', message };
+  }
+  return { type: 'TLSReady', status: 'True', reason: 'Ready', message: 'every certificate is valid' };
+}
+
+/**
+ * Milliseconds after which to look again. Of what is renewed for people a sixth of what it has left, which meets the last third of any
+ * life early enough, whoever decides when that begins; of what they bring when there is something new to tell.
+ */
+export function lookAgainMs(certificates: readonly KnownCertificate[], now: Date): number | undefined {
+  const pauses = certificates.flatMap(({ renewedForThem, notAfter }) => {
+    const left = Date.parse(notAfter) - now.getTime();
+    if (renewedForThem) return left > 0 ? Math.max(1_000, left / 6) : overdueMs;
+    if (left <= 0) return [];
+    return left > soonMs ? left - soonMs : left;
+  });
+  return pauses.length === 0 ? undefined : Math.min(day / 2, ...pauses);
+}
+
+/** Milliseconds between looks at one that should have been renewed and is not. */
+const overdueMs = 30_000;
+
+const parsed = new Map<string, Date | undefined>();
+
+/** Parsing costs more than all else of a pass; certificates change seldom. */
+function expiryOf(pem: string | undefined): Date | undefined {
+  if (pem === undefined) return undefined;
+  if (!parsed.has(pem)) {
+    if (parsed.size >= 1_024) parsed.clear();
+    parsed.set(pem, parseExpiry(pem));
+  }
+  return parsed.get(pem);
+}
+
+function parseExpiry(pem: string): Date | undefined {
+  try {
+    return new X509Certificate(pem).validToDate;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a status tells of them. */
+export function certificateStatus(certificates: readonly KnownCertificate[]): Pick<ResourceStatus, 'certificates'> {
+  if (certificates.length === 0) return {};
+  return { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) };
+}

@@ -1,0 +1,46 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { discover } from '../../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
+import { probeClient } from '../../../platform/openid/probe-client.ts';
+import { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
+import type { IdentityProvider } from '../../api/object.ts';
+import { checkProvider } from './check-provider.ts';
+
+let provider: OpenIdProviderDouble;
+beforeAll(async () => {
+  provider = await startOpenIdProvider({ clients: [{ id: 'coffer', redirectUris: ['https://c/oauth_callback'] }] });
+});
+afterEach(() => provider.heal());
+afterAll(() => provider.close());
+
+const check = (spec: object, secret = 'coffer-secret') =>
+  checkProvider(
+    { spec: { configUrl: provider.configUrl, clientId: 'coffer', ...spec } } as unknown as IdentityProvider,
+    secret,
+    { discover, probeClient, probeRedirect, createKeycloakAdmin },
+  );
+
+describe('the check of a provider', () => {
+  it('is good where each step is', async () => {
+    const keycloak = { vendor: 'keycloak', adminUrl: provider.adminUrl, realm: 'demo' };
+    expect(await check({ redirectUri: 'https://c/oauth_callback', ...keycloak })).toMatchObject({ kind: 'good' });
+  });
+
+  it.each([
+    ['the redirect address is not registered', { redirectUri: 'https://other/oauth_callback' }, 'RedirectRefused'],
+    ['there is no admin interface', { vendor: 'keycloak', adminUrl: 'ISSUER/nowhere', realm: 'demo' }, 'AdminRefused'],
+    [
+      'the admin interface has no such realm',
+      { vendor: 'keycloak', adminUrl: 'ADMIN', realm: 'other' },
+      'AdminRefused',
+    ],
+  ])('is not where %s', async (_, spec, reason) => {
+    const text = JSON.stringify(spec).replace('ISSUER', provider.issuer).replace('ADMIN', provider.adminUrl);
+    expect(await check(JSON.parse(text) as object)).toMatchObject({ kind: 'broken', reason });
+  });
+
+  it('is not where the secret is wrong', async () => {
+    expect(await check({}, 'wrong')).toMatchObject({ kind: 'broken', reason: 'ClientRefused' });
+  });
+});

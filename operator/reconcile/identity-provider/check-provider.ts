@@ -1,0 +1,58 @@
+import type { discover } from '../../../platform/openid/discovery.ts';
+import { OpenIdProblem } from '../../../platform/openid/openid-problem.ts';
+import type { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
+import type { probeClient } from '../../../platform/openid/probe-client.ts';
+import type { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
+import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import type { IdentityProvider } from '../../api/object.ts';
+
+export type ProviderCheck =
+  | { readonly kind: 'good'; readonly issuer: string; readonly warnings: readonly string[] }
+  | { readonly kind: 'broken'; readonly reason: string; readonly message: string };
+
+export interface ProviderCheckSteps {
+  readonly discover: typeof discover;
+  readonly probeClient: typeof probeClient;
+  readonly probeRedirect: typeof probeRedirect;
+  readonly createKeycloakAdmin: typeof createKeycloakAdmin;
+}
+
+/** Milliseconds for each call: a start waits for them. */
+const timeoutMs = 5_000;
+
+/**
+ * Asks a provider before any server is touched: its discovery document and issuer, by a bogus code whether it knows the client and its
+ * secret, whether it sends browsers back to a fixed redirect address, and whether users can be looked up at its admin interface.
+ */
+export async function checkProvider(
+  { spec }: IdentityProvider,
+  clientSecret: string,
+  steps: ProviderCheckSteps,
+): Promise<ProviderCheck> {
+  const options = { timeoutMs, ...(spec.caBundle === undefined ? {} : { ca: spec.caBundle }) };
+  try {
+    const metadata = await steps.discover(spec.configUrl, options);
+    const redirect = spec.redirectUri === undefined ? {} : { redirectUri: spec.redirectUri };
+    const probe = await steps.probeClient(
+      metadata,
+      { clientId: spec.clientId, clientSecret },
+      { ...options, ...redirect },
+    );
+    const unclear = probe.kind === 'unclear' ? [probe.message] : [];
+    const fetch = createProviderFetch(options);
+    const { clientId, redirectUri, vendor, adminUrl, realm = 'master' } = spec;
+    if (redirectUri !== undefined) {
+      const result = await steps.probeRedirect(metadata, { clientId, redirectUri }, fetch);
+      if (result.kind === 'unclear') unclear.push(result.message);
+    }
+    if (vendor === 'keycloak' && adminUrl !== undefined) {
+      const { tokenEndpoint } = metadata;
+      await steps.createKeycloakAdmin({ adminUrl, realm, tokenEndpoint, clientId, clientSecret, fetch }).check();
+    }
+    return { kind: 'good', issuer: metadata.issuer, warnings: [...metadata.warnings, ...unclear] };
+  } catch (error) {
+    if (error instanceof OpenIdProblem) return { kind: 'broken', reason: error.code, message: error.message };
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: 'broken', reason: 'CheckFailed', message: `the provider could not be checked: ${message}` };
+  }
+}

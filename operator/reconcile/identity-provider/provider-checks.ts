@@ -1,0 +1,101 @@
+import type { IdentityProvider } from '../../api/object.ts';
+import type { ProviderCheck } from './check-provider.ts';
+
+export type ProviderState = { readonly kind: 'pending' } | ProviderCheck;
+
+interface ProviderChecksOptions {
+  readonly check: (provider: IdentityProvider, clientSecret: string) => Promise<ProviderCheck>;
+  /** Called with the name of a provider when a check of its present version has ended. */
+  readonly onResult: (provider: string) => void;
+  readonly now: () => Date;
+  /** A number from 0 to 1; spreads the repetitions. */
+  readonly random: () => number;
+  readonly firstRetryMs?: number;
+  readonly lastRetryMs?: number;
+  readonly goodForMs?: number;
+}
+
+interface Entry {
+  readonly digest: string;
+  state: ProviderState;
+  failures: number;
+  underWay: boolean;
+  /** When to check again, in milliseconds since the epoch. */
+  due: number;
+}
+
+/**
+ * Checks each version of each provider once, then again whenever it is asked for and its time has come: a broken one after growing
+ * pauses, so that it heals by itself, a good one now and then, so that its condition stays true. A new version starts afresh.
+ */
+export class ProviderChecks {
+  readonly #options: ProviderChecksOptions;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: ProviderChecksOptions) {
+    this.#options = options;
+  }
+
+  /** What is known of this version; starts its check where one is due. `digest` covers spec and client secret. */
+  state(provider: IdentityProvider, clientSecret: string, digest: string): ProviderState {
+    const { name } = provider.metadata;
+    let entry = this.#entries.get(name);
+    if (entry?.digest !== digest) {
+      entry = { digest, state: { kind: 'pending' }, failures: 0, underWay: false, due: 0 };
+      this.#entries.set(name, entry);
+    }
+    if (!entry.underWay && entry.due <= this.#options.now().getTime()) void this.#run(entry, provider, clientSecret);
+    return entry.state;
+  }
+
+  /** Milliseconds until the next check is due; undefined while one is under way, whose result is told. */
+  nextInMs(name: string): number | undefined {
+    const entry = this.#entries.get(name);
+    if (entry === undefined || entry.underWay) return undefined;
+    return Math.max(0, entry.due - this.#options.now().getTime());
+  }
+
+  forget(name: string): void {
+    this.#entries.delete(name);
+  }
+
+  close(): void {
+    this.#entries.clear();
+  }
+
+  async #run(entry: Entry, provider: IdentityProvider, clientSecret: string): Promise<void> {
+    entry.underWay = true;
+    const result = await this.#check(provider, clientSecret);
+    entry.underWay = false;
+    if (this.#entries.get(provider.metadata.name) !== entry) return;
+    entry.state = result;
+    entry.failures = result.kind === 'good' ? 0 : entry.failures + 1;
+    entry.due = this.#options.now().getTime() + this.#pause(entry);
+    this.#options.onResult(provider.metadata.name);
+  }
+
+  async #check(provider: IdentityProvider, clientSecret: string): Promise<ProviderCheck> {
+    try {
+      return await this.#options.check(provider, clientSecret);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { kind: 'broken', reason: 'CheckFailed', message: `the provider could not be checked: ${message}` };
+    }
+  }
+
+  #pause({ failures }: Entry): number {
+    const { firstRetryMs = 1_000, lastRetryMs = 60_000, goodForMs = 600_000, random } = this.#options;
+    const pause = failures === 0 ? goodForMs : Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 30));
+    return pause * (0.75 + random() / 2);
+  }
+}
+
+/** What is known of a provider when a pass renders. */
+export interface KnownProvider {
+  readonly provider: IdentityProvider;
+  readonly state: ProviderState;
+  /** Of the version that is written now; empty where something of it is missing. */
+  readonly digest: string;
+  /** Whether the version that servers would run with is the one that is written now. */
+  readonly current: boolean;
+}

@@ -1,0 +1,144 @@
+import type { IdentityProvider } from '../../api/object.ts';
+import { configMapValue, RenderProblem, secretValue } from '../../render/render-context.ts';
+import { canonical } from '../../render/restart-inputs.ts';
+import type { Acceptance } from './accepted-providers.ts';
+import type { ProviderCheck } from './check-provider.ts';
+import { conflictAgainMs, ForeignObject } from '../foreign-object.ts';
+import { type KnownProvider, ProviderChecks } from './provider-checks.ts';
+import type { ReconcilerOptions } from '../reconciler-options.ts';
+import type { Problem } from '../workload-conditions.ts';
+import type { Resources } from '../resources.ts';
+
+type GoodCheck = Extract<ProviderCheck, { kind: 'good' }>;
+
+/** What is known of the identity providers of a namespace: checks, and the versions that passed. */
+export class Providers {
+  readonly #options: ReconcilerOptions;
+  readonly #checks: ProviderChecks;
+  readonly #told = new Map<string, string>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#checks = new ProviderChecks({
+      check: (provider, secret) => options.check(provider, secret),
+      onResult: (name) => options.enqueue({ kind: 'IdentityProvider', name }, 0),
+      now: () => options.now(),
+      random: () => options.random(),
+    });
+  }
+
+  /** Checks what is new, and accepts what passed. */
+  async known(provider: IdentityProvider, resources: Resources): Promise<KnownProvider> {
+    const { accepted, fingerprint } = this.#options;
+    const { name } = provider.metadata;
+    const contents = hostProblem(provider, this.#options.providerHosts) ?? contentsOf(provider, resources);
+    if ('reason' in contents) return { provider, digest: '', current: false, state: { kind: 'broken', ...contents } };
+    const { clientSecret, complete } = contents;
+    const digest = fingerprint(canonical([complete.spec, clientSecret]));
+    const found = this.#checks.state(complete, clientSecret, digest);
+    const checked =
+      found.kind === 'good' ? await this.#accept({ provider: complete, clientSecret, digest }, found) : found;
+    const kept = accepted.get(name);
+    const current = kept?.digest === digest;
+    // What passed before an operator started again counts until its first check has ended: conditions do not flap.
+    const state = checked.kind === 'pending' && current && kept.check !== undefined ? kept.check : checked;
+    return { provider, state, digest, current };
+  }
+
+  /** A version that cannot be kept, since something of somebody else's is in the way, is none that servers may use. */
+  async #accept(version: Acceptance, check: GoodCheck): Promise<ProviderCheck> {
+    try {
+      await this.#options.accepted.accept({ ...version, check });
+      return check;
+    } catch (error) {
+      if (!(error instanceof ForeignObject)) throw error;
+      this.#options.enqueue({ kind: 'IdentityProvider', name: version.provider.metadata.name }, conflictAgainMs);
+      return { kind: 'broken', reason: 'Conflict', message: error.message };
+    }
+  }
+
+  /** Of those that exist, by name. */
+  async knownOf(names: readonly string[], resources: Resources): Promise<ReadonlyMap<string, KnownProvider>> {
+    const found = new Map<string, KnownProvider>();
+    for (const name of names) {
+      const provider = resources.identityProviders.get(name);
+      if (provider !== undefined) found.set(name, await this.known(provider, resources));
+    }
+    return found;
+  }
+
+  /** Whether what tenants see of a provider differs from the last time that this was asked. */
+  isNews({ provider, state, digest, current }: KnownProvider): boolean {
+    const { name } = provider.metadata;
+    const now = canonical([state, digest, current]);
+    const before = this.#told.get(name);
+    this.#told.set(name, now);
+    return before !== now;
+  }
+
+  nextCheckInMs(name: string): number | undefined {
+    return this.#checks.nextInMs(name);
+  }
+
+  /** The resource is gone. What servers still use is kept for them. */
+  forgetCheck(name: string): void {
+    this.#checks.forget(name);
+    this.#told.delete(name);
+  }
+
+  /** Forgets versions whose provider is gone and that no tenant names any more. */
+  async forgetUnused({ identityProviders, tenants, invalid }: Resources): Promise<void> {
+    const { accepted } = this.#options;
+    const gone = accepted
+      .names()
+      .filter((name) => !identityProviders.has(name) && !invalid.has(`IdentityProvider/${name}`));
+    if (gone.length === 0) return;
+    const named = new Set([...tenants.values()].flatMap(({ spec }) => spec.identityProviders ?? []).map((r) => r.name));
+    for (const name of gone) if (!named.has(name)) await accepted.forget(name);
+  }
+
+  close(): void {
+    this.#checks.close();
+  }
+}
+
+/** Why no secret may be sent to this provider; undefined where it may. */
+function hostProblem({ spec }: IdentityProvider, allowed: readonly string[] = []): Problem | undefined {
+  if (allowed.length === 0) return undefined;
+  const refused = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
+    .map((address) => (URL.canParse(address) ? new URL(address).hostname : address))
+    .find(
+      (host) =>
+        !allowed.some((pattern) => (pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern)),
+    );
+  if (refused === undefined) return undefined;
+  return {
+    reason: 'HostNotAllowed',
+    message: `the operator asks no provider at ${refused}: the hosts it may ask (--allowed-provider-host) are ${allowed.join(', ')}`,
+  };
+}
+
+/**
+ * What a provider refers to, with its CA certificates in it: a version is checked, and kept, as a whole. Why not, where something of
+ * it is missing.
+ */
+function contentsOf(
+  provider: IdentityProvider,
+  { secrets, configMaps }: Resources,
+): Problem | { readonly clientSecret: string; readonly complete: IdentityProvider } {
+  const { caBundleFrom, ...spec } = provider.spec;
+  const field = (name: string) => `${name} of IdentityProvider ${provider.metadata.name}`;
+  try {
+    const clientSecret = secretValue(secrets, spec.clientSecretRef, field('spec.clientSecretRef'), 'identity-provider');
+    const { configMapKeyRef, secretKeyRef } = caBundleFrom ?? {};
+    const caBundle =
+      configMapKeyRef !== undefined
+        ? configMapValue(configMaps, configMapKeyRef, field('spec.caBundleFrom'))
+        : secretKeyRef && secretValue(secrets, secretKeyRef, field('spec.caBundleFrom'), 'ca-bundle');
+    const complete = { ...provider, spec: caBundle === undefined ? spec : { ...spec, caBundle } };
+    return { clientSecret, complete };
+  } catch (error) {
+    if (!(error instanceof RenderProblem)) throw error;
+    return { reason: error.reason, message: error.message };
+  }
+}

@@ -1,0 +1,82 @@
+import type { KMSConfig, Tenant } from '../../api/object.ts';
+import { canonical } from '../../render/restart-inputs.ts';
+import { workloadName } from '../../render/render-context.ts';
+import type { IssuedCertificate } from '../../runtime/contract/workload.ts';
+import { keyServiceClientCertificate } from '../../render/certificates.ts';
+import type { Finding } from '../conditions.ts';
+import { referencesOf } from '../affected-by.ts';
+import type { Resources } from '../resources.ts';
+
+/**
+ * What the last pass of a KMSConfig found, for the passes of its tenants: each looks up its own line, so that its cost does not grow
+ * with the number of tenants.
+ */
+export interface KeyServiceView {
+  /** Of all that it was rendered from but its tenants. */
+  readonly version: string;
+  /** It is ready and has nothing of its own to roll. */
+  readonly settled: boolean;
+  /** The part of each tenant that it was rendered with. */
+  readonly admitted: ReadonlyMap<string, string>;
+  /** Tenants that must not use it, each with the tenant that it would share keys with. */
+  readonly overlapping: ReadonlyMap<string, string>;
+  readonly findings: readonly Finding[];
+}
+
+/** Changes with whatever of a KMSConfig its key service is rendered from, its tenants left aside. */
+export function keyServiceVersion(
+  kms: KMSConfig,
+  { secrets, configMaps }: Resources,
+  fingerprint: Fingerprint,
+): string {
+  const references = referencesOf(kms);
+  return fingerprint(
+    canonical([
+      kms.spec,
+      kms.metadata.annotations,
+      [...references.secrets].map((name) => secrets.get(name)),
+      [...references.configMaps].map((name) => configMaps.get(name)),
+    ]),
+  );
+}
+
+type Fingerprint = (value: string) => string;
+
+/** What a key service must know of a tenant before its server may go on. */
+export function admission(tenant: Tenant, certificates: ReadonlyMap<string, IssuedCertificate>): string {
+  const certificate = certificates.get(keyServiceClientCertificate(tenant.metadata.name));
+  return canonical([tenant.spec.kmsConfigRef, certificate?.identity, certificate?.formerIdentity]);
+}
+
+/** Why the server of a tenant must wait for its key service; undefined when it need not. */
+export function unsettledReason(
+  tenant: Tenant,
+  admitted: string,
+  view: KeyServiceView | undefined,
+  version: string,
+): string | undefined {
+  const ref = tenant.spec.kmsConfigRef;
+  if (ref === undefined) return undefined;
+  const name = workloadName({ kind: 'KMSConfig', name: ref.name });
+  if (view === undefined || view.version !== version || !view.settled) return `waits for ${name} to be ready`;
+  return view.admitted.get(tenant.metadata.name) === admitted ? undefined : `waits for ${name} to admit it`;
+}
+
+/** Tenants of a key service that its last pass concerns. */
+export function concernedTenants(
+  before: KeyServiceView | undefined,
+  after: KeyServiceView,
+  users: readonly Tenant[],
+): readonly Tenant[] {
+  const everyone =
+    before === undefined ||
+    before.version !== after.version ||
+    before.settled !== after.settled ||
+    canonical(before.findings) !== canonical(after.findings);
+  if (everyone) return users;
+  return users.filter(
+    ({ metadata: { name } }) =>
+      before.admitted.get(name) !== after.admitted.get(name) ||
+      before.overlapping.get(name) !== after.overlapping.get(name),
+  );
+}

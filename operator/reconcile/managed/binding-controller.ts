@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { callAdmin, unless } from './admin-request.ts';
+import { type TenantEndpoint, endpointOf, DeclaredProblem } from './signed-request.ts';
+import {
+  type AttachmentChange,
+  type Attachments,
+  writeTarget,
+  type BindingTarget,
+  attachmentChanges,
+  attachmentsOf,
+  parseAttached,
+  union,
+  writeAttached,
+  describeTarget,
+  readTarget,
+  targetOf,
+} from './binding-changes.ts';
+import type { PolicyBinding, Tenant } from '../../api/object.ts';
+import { createController, type ControllerOptions } from './create-controller.ts';
+import type { DeclaredContext, DeclaredController } from './controller.ts';
+
+const policies = z.array(z.string());
+const entities = z.object({
+  userMappings: z.array(z.object({ user: z.string(), policies })).optional(),
+  groupMappings: z.array(z.object({ group: z.string(), policies })).optional(),
+});
+const claims = z.object({
+  claims: z.array(z.object({ provider: z.string(), claim: z.string(), value: z.string(), policies })),
+});
+
+/** What is attached to these targets now. */
+async function findAttachments(
+  endpoint: TenantEndpoint,
+  targets: readonly BindingTarget[],
+  now: () => Date,
+): Promise<Attachments> {
+  const found = new Map<string, ReadonlySet<string>>();
+  const named = targets.filter((target) => target.kind !== 'claim');
+  if (named.length > 0) {
+    const query = new URLSearchParams(named.map(({ kind, name }) => [kind, name]));
+    const call = { method: 'GET', path: 'v3/idp/builtin/policy-entities', query, sealed: 'answer' } as const;
+    const { userMappings = [], groupMappings = [] } = entities.parse(await callAdmin(endpoint, call, now));
+    for (const { user, policies: of } of userMappings)
+      found.set(writeTarget({ kind: 'user', name: user }), new Set(of));
+    for (const { group, policies: of } of groupMappings) {
+      found.set(writeTarget({ kind: 'group', name: group }), new Set(of));
+    }
+  }
+  if (targets.some(({ kind }) => kind === 'claim')) {
+    const call = { method: 'GET', path: 'coffer/v1/claim-policy', sealed: 'answer' } as const;
+    const answer = claims.parse(await callAdmin(endpoint, call, now));
+    for (const { policies: of, ...claim } of answer.claims) {
+      found.set(writeTarget({ kind: 'claim', ...claim }), new Set(of));
+    }
+  }
+  return found;
+}
+
+/** What somebody else did meanwhile is done; whoever is gone has nothing attached any more. */
+async function changeAttachment(
+  endpoint: TenantEndpoint,
+  { kind, target, policies: names }: AttachmentChange,
+  now: () => Date,
+): Promise<void> {
+  const call =
+    target.kind === 'claim'
+      ? {
+          path: `coffer/v1/claim-policy/${kind}`,
+          body: { provider: target.provider, claim: target.claim, value: target.value, policies: names },
+        }
+      : { path: `v3/idp/builtin/policy/${kind}`, body: { [target.kind]: target.name, policies: names } };
+  const done = ['XMinioAdminPolicyChangeAlreadyApplied'];
+  const gone = ['XMinioAdminNoSuchUser', 'XMinioAdminNoSuchGroup'];
+  await unless(
+    kind === 'attach' ? done : [...done, ...gone],
+    callAdmin(endpoint, { method: 'POST', sealed: 'both', ...call }, now),
+  );
+}
+
+/** Attaches the policies of PolicyBinding resources to whom they name, and detaches what they no longer name. */
+export function createBindingController(options: ControllerOptions = {}): DeclaredController<PolicyBinding> {
+  return createController(
+    {
+      describe: ({ metadata }) => `the binding "${metadata.name}"`,
+
+      async changes(binding, context, now) {
+        const wanted = wantedOf(binding, context.access.tenant);
+        const before = parseAttached(context.status.attached);
+        const all = union(before, wanted);
+        const kept = writeAttached(all);
+        // First, so that nothing that is attached now is ever forgotten: a later change of the resource has to find it.
+        if (JSON.stringify(kept) !== JSON.stringify(writeAttached(before))) await context.remember({ attached: kept });
+        const endpoint = endpointOf(context.access);
+        const found = await findAttachments(endpoint, targetsOf(all), now);
+        const changes = attachmentChanges({ wanted, before, wantedByOthers: othersOf(context), found });
+        return changes.map((change) => ({
+          difference: describe(change),
+          independent: true,
+          make: () => changeAttachment(endpoint, change, now),
+        }));
+      },
+
+      status: (binding, { access }) => ({ attached: writeAttached(wantedOf(binding, access.tenant)) }),
+
+      async remove(_, context, now) {
+        const before = parseAttached(context.status.attached);
+        const endpoint = endpointOf(context.access);
+        const found = await findAttachments(endpoint, targetsOf(before), now);
+        const wanted: Attachments = new Map();
+        const changes = attachmentChanges({ wanted, before, wantedByOthers: othersOf(context), found });
+        for (const change of changes) await changeAttachment(endpoint, change, now);
+        return undefined;
+      },
+    },
+    options,
+  );
+}
+
+function wantedOf(binding: PolicyBinding, tenant: Tenant): Attachments {
+  const { subjects, policies } = binding.spec;
+  return attachmentsOf(
+    subjects.map((subject) => targetOf(subject, binding, tenant)),
+    policies,
+  );
+}
+
+/** What other bindings of the tenant want of those whom the tenant knows. */
+function othersOf({ others, access }: DeclaredContext): Attachments {
+  let all: Attachments = new Map();
+  for (const other of others) {
+    if (other.kind !== 'PolicyBinding') continue;
+    for (const subject of other.spec.subjects) {
+      try {
+        all = union(all, attachmentsOf([targetOf(subject, other, access.tenant)], other.spec.policies));
+      } catch (error) {
+        // Its own pass tells.
+        if (!(error instanceof DeclaredProblem)) throw error;
+      }
+    }
+  }
+  return all;
+}
+
+function targetsOf(attachments: Attachments) {
+  return [...attachments.keys()].flatMap((to) => readTarget(to) ?? []);
+}
+
+function describe({ kind, target, policies }: AttachmentChange): string {
+  const names = policies.join(', ');
+  const is = kind === 'attach' ? 'not attached' : 'still attached';
+  return `${names}: ${is} to ${describeTarget(target)}`;
+}

@@ -1,0 +1,168 @@
+import {
+  DeleteBucketTaggingCommand,
+  DeleteObjectCommand,
+  GetBucketPolicyCommand,
+  GetBucketTaggingCommand,
+  HeadBucketCommand,
+  PutBucketPolicyCommand,
+  PutBucketTaggingCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../test/harness/free-port.ts';
+import { refusal, s3Client } from '../../../test/harness/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../../test/harness/start-server.ts';
+import type { BucketSpec } from '../../api/bucket.ts';
+import type { Bucket, Tenant } from '../../api/object.ts';
+import { contextOf } from '../../../test/support/operator/test-tenant.ts';
+import type { TenantAccess } from './controller.ts';
+import { createBucketController } from './bucket-controller.ts';
+
+let server: RunningServer;
+let access: TenantAccess;
+const changed: string[] = [];
+const controller = createBucketController({
+  onChanged: (_, differences) => changed.push(...differences),
+  random: () => 0,
+});
+
+beforeAll(async () => {
+  // A store that is bound to a region refuses the usual one at first.
+  server = await startServer({ env: { SVC_REGION: 'eu-test-1' } });
+  await untilReady(server);
+  access = {
+    tenant: { kind: 'Tenant', metadata: { name: 'demo' }, spec: {} } as unknown as Tenant,
+    address: new URL(server.s3).host,
+    rootUser: server.accessKey,
+    rootPassword: server.secretKey,
+  };
+});
+afterAll(() => server.stop());
+
+const s3 = () => s3Client(server, { region: 'eu-test-1' });
+const bucket = (name: string, spec: Partial<BucketSpec> = {}): Bucket => ({
+  kind: 'Bucket',
+  metadata: { name },
+  spec: { tenantRef: { name: 'demo' }, deletionPolicy: 'Retain', ...spec },
+});
+const policy = (name: string) => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${name}/*` }],
+});
+const pass = async (resource: Bucket, to = access) => {
+  changed.length = 0;
+  const { findings, afterMs } = await controller.reconcile(resource, contextOf(to));
+  return { ready: findings.find(({ type }) => type === 'Ready'), types: findings.map(({ type }) => type), afterMs };
+};
+
+describe('a bucket', () => {
+  it('is made, set as the resource says, and left alone afterwards', async () => {
+    const resource = bucket('resource', { bucketName: 'photos', tags: { team: 'a' }, policy: policy('photos') });
+    expect(await pass(resource)).toEqual({
+      ready: {
+        type: 'Ready',
+        status: 'True',
+        reason: 'Ready',
+        message: 'the bucket "photos" of tenant "demo" is as it should be',
+      },
+      types: ['Ready'],
+      afterMs: 240_000,
+    });
+    expect(changed).toEqual(['there is no such bucket', 'tags differ: team', 'there is no policy']);
+    const { TagSet } = await s3().send(new GetBucketTaggingCommand({ Bucket: 'photos' }));
+    expect(TagSet).toEqual([{ Key: 'team', Value: 'a' }]);
+    await pass(resource);
+    expect(changed).toEqual([]);
+  });
+
+  it('that was changed by hand is repaired, and what differed is told', async () => {
+    const resource = bucket('drifting', { tags: { team: 'a' } });
+    await pass(resource);
+    await s3().send(new DeleteBucketTaggingCommand({ Bucket: 'drifting' }));
+    await s3().send(new PutBucketPolicyCommand({ Bucket: 'drifting', Policy: JSON.stringify(policy('drifting')) }));
+    expect((await pass(resource)).ready).toMatchObject({ status: 'True' });
+    expect(changed).toEqual(['tags differ: team', 'there is a policy and should be none']);
+    const { code } = await refusal(s3().send(new GetBucketPolicyCommand({ Bucket: 'drifting' })));
+    expect(code).toBe('NoSuchBucketPolicy');
+    const Tagging = { TagSet: [{ Key: 'by', Value: 'hand' }] };
+    await s3().send(new PutBucketTaggingCommand({ Bucket: 'drifting', Tagging }));
+    await pass(bucket('drifting'));
+    expect(changed).toEqual(['tags differ: by']);
+  });
+
+  it('whose policy the store refuses says what differs and why', async () => {
+    const { ready, types, afterMs } = await pass(bucket('refused', { policy: policy('another') }));
+    expect(ready).toMatchObject({ status: 'False', reason: 'InvalidPolicy' });
+    expect(ready?.message).toMatch(
+      /there is no policy, which cannot be changed: .*"arn:aws:s3:::another\/\*" is not of this bucket/,
+    );
+    expect(types).toContain('Stalled');
+    expect(afterMs).toBeGreaterThan(60_000);
+  });
+
+  it('that is to be encrypted where the tenant has no key service says so', async () => {
+    const { ready } = await pass(bucket('unencrypted', { encryption: { algorithm: 'AES256' } }));
+    expect(ready).toMatchObject({ status: 'False', reason: 'RefusedByTenant' });
+    expect(ready?.message).toMatch(/encryption is off and should be AES256/);
+  });
+});
+
+describe('a tenant', () => {
+  it('that cannot be reached is waited for', async () => {
+    const { ready, types } = await pass(bucket('photos'), { ...access, address: `127.0.0.1:${await freePort()}` });
+    expect(ready).toMatchObject({ status: 'False', reason: 'TenantUnreachable' });
+    expect(types).toContain('Reconciling');
+  });
+
+  it('that refuses the credentials is told apart', async () => {
+    const { ready } = await pass(bucket('photos'), { ...access, rootPassword: 'not-the-password' });
+    expect(ready).toMatchObject({ status: 'False', reason: 'CredentialsRefused' });
+    expect(ready?.message).not.toContain('not-the-password');
+  });
+});
+
+const exists = (Bucket: string) =>
+  s3()
+    .send(new HeadBucketCommand({ Bucket }))
+    .then(
+      () => true,
+      () => false,
+    );
+
+describe('a resource that is deleted', () => {
+  it('leaves its bucket where it says Retain', async () => {
+    await pass(bucket('kept'));
+    expect(await controller.remove(bucket('kept'), contextOf(access))).toMatchObject({ done: true });
+    expect(await exists('kept')).toBe(true);
+  });
+
+  it('takes an empty bucket with it where it says Delete, and one that is gone', async () => {
+    const resource = bucket('going', { deletionPolicy: 'Delete' });
+    await pass(resource);
+    expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });
+    expect(await exists('going')).toBe(false);
+    expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });
+  });
+
+  it('stays while its bucket holds objects, and says what to do', async () => {
+    const resource = bucket('full', { deletionPolicy: 'Delete' });
+    await pass(resource);
+    await s3().send(new PutObjectCommand({ Bucket: 'full', Key: 'k', Body: 'x' }));
+    const refused = await controller.remove(resource, contextOf(access));
+    expect(refused).toMatchObject({
+      done: false,
+      findings: [{ type: 'Ready', status: 'False', reason: 'BucketNotEmpty' }],
+    });
+    expect(refused.findings[0]?.message).toMatch(/delete them, or set spec.deletionPolicy to Retain/);
+    expect(await exists('full')).toBe(true);
+    await s3().send(new DeleteObjectCommand({ Bucket: 'full', Key: 'k' }));
+    expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });
+  });
+
+  it('waits for nobody where its tenant is gone, but for a tenant that is away', async () => {
+    const resource = bucket('orphan', { deletionPolicy: 'Delete' });
+    expect(await controller.remove(resource, undefined)).toMatchObject({ done: true });
+    const away = { ...access, address: `127.0.0.1:${await freePort()}` };
+    expect(await controller.remove(resource, contextOf(away))).toMatchObject({ done: false });
+  });
+});

@@ -1,0 +1,53 @@
+import type { Bucket } from '../../api/object.ts';
+import { createController, type ControllerOptions } from './create-controller.ts';
+import { endpointOf, DeclaredProblem, TenantRefusal } from './signed-request.ts';
+import type { DeclaredContext, DeclaredController } from './controller.ts';
+import { createBucketClient } from './bucket-client.ts';
+import { wantedState, diffBucket } from './bucket-state.ts';
+
+/** Makes buckets of tenants what their Bucket resources say, by the tenant's S3 API. */
+export function createBucketController(options: ControllerOptions = {}): DeclaredController<Bucket> {
+  return createController(
+    {
+      describe: (bucket) => `the bucket "${bucketNameOf(bucket)}"`,
+
+      async changes(bucket, context, now) {
+        const client = clientOf(bucket, context, now);
+        return diffBucket(wantedState(bucket.spec), await client.find()).map((change) => ({
+          difference: change.difference,
+          make: () => client.make(change),
+        }));
+      },
+
+      status: (bucket) => ({ bucketName: bucketNameOf(bucket) }),
+
+      async remove(bucket, context, now) {
+        try {
+          await clientOf(bucket, context, now).delete();
+          return undefined;
+        } catch (error) {
+          if (error instanceof TenantRefusal && error.code === 'BucketNotEmpty') return notEmpty(bucket);
+          throw error;
+        }
+      },
+    },
+    options,
+  );
+}
+
+/** The name of the bucket that a resource is about. */
+function bucketNameOf({ spec, metadata }: Bucket): string {
+  return spec.bucketName ?? metadata.name;
+}
+
+function clientOf(bucket: Bucket, { access }: DeclaredContext, now: () => Date) {
+  return createBucketClient(endpointOf(access), bucketNameOf(bucket), now);
+}
+
+function notEmpty(bucket: Bucket): DeclaredProblem {
+  return new DeclaredProblem(
+    'BucketNotEmpty',
+    `the bucket "${bucketNameOf(bucket)}" of tenant "${bucket.spec.tenantRef.name}" holds objects and is never emptied by the operator: ` +
+      'delete them, or set spec.deletionPolicy to Retain to keep them, and this resource goes by itself',
+  );
+}

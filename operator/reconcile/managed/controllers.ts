@@ -1,0 +1,18 @@
+import { createBucketController } from './bucket-controller.ts';
+import type { ControllerOptions } from './create-controller.ts';
+import type { DeclaredControllers } from './controller.ts';
+import { createAccessKeyController } from './access-key-controller.ts';
+import { createBindingController } from './binding-controller.ts';
+import { createPolicyController } from './policy-controller.ts';
+import { createUserController } from './user-controller.ts';
+
+/** One controller for each kind of what is in tenants' servers. */
+export function createControllers(options: ControllerOptions = {}): DeclaredControllers {
+  return {
+    Bucket: createBucketController(options),
+    Policy: createPolicyController(options),
+    PolicyBinding: createBindingController(options),
+    User: createUserController(options),
+    AccessKey: createAccessKeyController(options),
+  };
+}

@@ -1,0 +1,286 @@
+import type { Secret, Tenant } from '../../api/object.ts';
+import { certificateNeeds } from '../../render/certificates.ts';
+import { RenderProblem, workloadName } from '../../render/render-context.ts';
+import { renderTenant } from '../../render/render-tenant.ts';
+import type { RunningWorkload } from '../../runtime/contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, Workload } from '../../runtime/contract/workload.ts';
+import { attempt, refuseUnallowed, type Rendered } from '../attempt-render.ts';
+import {
+  certificatesOf,
+  certificateStatus,
+  lookAgainMs,
+  tlsFinding,
+  type KnownCertificate,
+} from '../certificate-conditions.ts';
+import type { Finding } from '../conditions.ts';
+import { type Problem, workloadStatus } from '../workload-conditions.ts';
+import { decideKeyService, keyServiceStatus } from '../key-service/key-service-in-use.ts';
+import { admission, keyServiceVersion, unsettledReason } from '../key-service/key-service-views.ts';
+import type { KnownProvider } from '../identity-provider/provider-checks.ts';
+import { objectKey, type Resources } from '../resources.ts';
+import { isSettled } from '../rollout.ts';
+import type { Passes } from '../context.ts';
+import type { RolloutProgress } from '../rollouts.ts';
+import { tenantFindings } from './tenant-conditions.ts';
+import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
+import { withVolumes } from '../volume-conditions.ts';
+
+/** What a tenant's server is made from, gathered before anything is rendered. */
+interface Gathered {
+  readonly providers: ReadonlyMap<string, KnownProvider>;
+  readonly needs: readonly CertificateNeed[];
+  readonly issued: ReadonlyMap<string, IssuedCertificate>;
+  readonly certificates: readonly KnownCertificate[];
+  readonly image: DefaultImage;
+}
+
+/** One pass of a Tenant: checks its providers, renders its server, takes the next safe step, tells its conditions. */
+export async function tenantPass(written: Tenant, resources: Resources, passes: Passes): Promise<void> {
+  const { runtime, enqueue, now } = passes.options;
+  const about = { kind: 'Tenant', name: written.metadata.name } as const;
+  const before = await runtime.observeOne(workloadName(about));
+  const { tenant, problem } = await decideKeyService(written, resources, before, passes.options);
+  const remembered = passes.options.status.get(about)?.keyService?.name;
+  const gathered = await gather(tenant, resources, before, passes);
+  const { paused } = tenant.spec;
+  const waitingFor = paused ? undefined : pendingProvider(tenant, gathered.providers);
+  // Of a paused one that does not run nothing is made, not even what it would be rendered from.
+  const left = paused ? before === undefined : waitingFor !== undefined;
+  const secrets = left ? undefined : await secretsFor(tenant, resources, passes);
+  const isNew = before === undefined;
+  const rendered = secrets === undefined ? undefined : render(tenant, resources, gathered, secrets, isNew, passes);
+  const progress: Partial<RolloutProgress> =
+    rendered?.desired === undefined || secrets === undefined
+      ? { running: await runtime.observeOne(workloadName(about)) }
+      : await advance(rendered.desired, tenant, resources, gathered, secrets, passes);
+  await passes.providers.forgetUnused(resources);
+  await settleRoot(tenant, secrets, rendered?.desired, progress.running, passes);
+  const again = lookAgainMs(gathered.certificates, now());
+  if (again !== undefined) enqueue(about, again);
+  if (rendered?.problem?.reason === 'CertificateMissing') enqueue(about, missingCertificateMs);
+  // What is written does not hold while it is paused, so nothing is wrong with it yet.
+  const told = paused ? undefined : rendered;
+  const refused = paused ? undefined : problem;
+  await publish(tenant, resources, gathered, { rendered: told, progress, waitingFor, refused }, passes);
+  noteKeyService(tenant, remembered, passes);
+  if (problem !== undefined) enqueue(about, proveAgainMs);
+}
+
+/** Milliseconds until another key service is asked again whether it holds the keys. */
+const proveAgainMs = 30_000;
+
+/** Milliseconds until a certificate that somebody else makes is looked for again, should nothing tell of it. */
+const missingCertificateMs = 30_000;
+
+/** A key service that lost a tenant drops its policy, and the other one admits it. Both read the status, which is written before. */
+function noteKeyService(tenant: Tenant, remembered: string | undefined, { keyServiceOf, options }: Passes): void {
+  const { name } = tenant.metadata;
+  const before = keyServiceOf.get(name) ?? remembered;
+  const after = tenant.spec.kmsConfigRef?.name;
+  if (after === undefined) keyServiceOf.delete(name);
+  else keyServiceOf.set(name, after);
+  if (before === undefined || before === after) return;
+  for (const kms of [before, after]) if (kms !== undefined) options.enqueue({ kind: 'KMSConfig', name: kms });
+}
+
+async function gather(
+  tenant: Tenant,
+  resources: Resources,
+  before: RunningWorkload | undefined,
+  { providers, options, keyServices }: Passes,
+): Promise<Gathered> {
+  const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
+  const { name } = tenant.metadata;
+  const ref = tenant.spec.kmsConfigRef;
+  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const needs = certificateNeeds([tenant], new Map(kms === undefined ? [] : [[kms.metadata.name, kms]])).filter(
+    ({ owner }) => owner.kind === 'Tenant' && owner.name === name,
+  );
+  const own = tenant.spec.tls?.secretName;
+  const issued = await options.runtime.ensureCertificates(needs);
+  return {
+    providers: await providers.knownOf(names, resources),
+    needs,
+    issued,
+    certificates: certificatesOf(needs, issued, own === undefined ? [] : [resources.secrets.get(own)]),
+    image: tenant.spec.paused
+      ? { image: options.operandImage, held: [] }
+      : defaultImage(tenant, before, options, ref && keyServices.get(ref.name)?.findings),
+  };
+}
+
+/** A tenant waits until all its new providers are checked, so that changes made together are one restart. */
+function pendingProvider(tenant: Tenant, providers: ReadonlyMap<string, KnownProvider>): string | undefined {
+  return (tenant.spec.identityProviders ?? []).find(({ name }) => {
+    const known = providers.get(name);
+    return known !== undefined && !known.current && known.state.kind === 'pending';
+  })?.name;
+}
+
+interface TenantSecrets {
+  readonly all: ReadonlyMap<string, Secret>;
+  readonly root: Secret;
+  /** Names which credentials servers take beside it; undefined where there are none. */
+  readonly accepted: Secret | undefined;
+}
+
+async function secretsFor(tenant: Tenant, { secrets }: Resources, { options, roots }: Passes): Promise<TenantSecrets> {
+  const root = await options.rootCredentials(tenant, secrets);
+  const accepted = await roots.beforeRollout(tenant, root);
+  const all = new Map(secrets).set(root.name, root);
+  if (accepted !== undefined) all.set(accepted.name, accepted);
+  for (const { name } of tenant.spec.identityProviders ?? []) {
+    const kept = options.accepted.secret(name);
+    if (kept !== undefined) all.set(kept.name, kept);
+  }
+  return { all, root, accepted };
+}
+
+/** Once every server has the root credentials of now, the operator signs with them, and the former ones end a little later. */
+async function settleRoot(
+  tenant: Tenant,
+  secrets: TenantSecrets | undefined,
+  desired: Workload | undefined,
+  running: RunningWorkload | undefined,
+  { roots, options }: Passes,
+): Promise<void> {
+  if (secrets === undefined || desired === undefined || !isSettled(desired, running)) return;
+  const endsInMs = await roots.afterRollout(tenant, secrets.root);
+  if (endsInMs !== undefined) options.enqueue({ kind: 'Tenant', name: tenant.metadata.name }, endsInMs);
+}
+
+function render(
+  tenant: Tenant,
+  resources: Resources,
+  { issued, image: { image: operandImage } }: Gathered,
+  secrets: TenantSecrets,
+  isNew: boolean,
+  { options, keyServices }: Passes,
+): Rendered {
+  const { accepted, fingerprint } = options;
+  const ref = tenant.spec.kmsConfigRef;
+  const kms = ref && resources.kmsConfigs.get(ref.name);
+  return attempt(() => {
+    refuseUnallowed(tenant, options);
+    if (isNew && ref !== undefined && resources.deleting.has(objectKey({ kind: 'KMSConfig', name: ref.name }))) {
+      throw new RenderProblem(
+        'KMSConfigDeleted',
+        `spec.kmsConfigRef of Tenant ${tenant.metadata.name} names the KMSConfig ${ref.name}, which is being deleted`,
+      );
+    }
+    const other = ref && keyServices.get(ref.name)?.overlapping.get(tenant.metadata.name);
+    if (other !== undefined) throw overlap(tenant.metadata.name, other);
+    const parts = {
+      providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
+      rootSecret: secrets.root.name,
+      ...(secrets.accepted === undefined ? {} : { acceptedRootSecret: secrets.accepted.name }),
+      ...(kms === undefined ? {} : { kms }),
+    };
+    const { configMaps } = resources;
+    return renderTenant(tenant, parts, {
+      secrets: secrets.all,
+      configMaps,
+      certificates: issued,
+      fingerprint,
+      ...(operandImage === undefined ? {} : { operandImage }),
+    });
+  });
+}
+
+function overlap(tenant: string, other: string): RenderProblem {
+  return new RenderProblem(
+    'KeyPrefixOverlap',
+    `spec.kmsConfigRef.keyPrefix of Tenant ${tenant} overlaps with that of Tenant ${other}: ` +
+      'each could use the keys of the other; give them prefixes of which neither begins with the other',
+  );
+}
+
+function advance(
+  desired: Workload,
+  tenant: Tenant,
+  resources: Resources,
+  { issued }: Gathered,
+  secrets: TenantSecrets,
+  { rollouts, keyServices, options }: Passes,
+): Promise<RolloutProgress> {
+  const ref = tenant.spec.kmsConfigRef;
+  const kms = ref && resources.kmsConfigs.get(ref.name);
+  const version = kms === undefined ? '' : keyServiceVersion(kms, resources, options.fingerprint);
+  const view = ref && keyServices.get(ref.name);
+  const unsettled = unsettledReason(tenant, admission(tenant, issued), view, version);
+  return rollouts.advance(desired, secrets.all, { paused: tenant.spec.paused, unsettled });
+}
+
+async function publish(
+  tenant: Tenant,
+  resources: Resources,
+  { providers, needs, certificates, image }: Gathered,
+  outcome: {
+    readonly rendered: Rendered | undefined;
+    readonly progress: Partial<RolloutProgress>;
+    readonly waitingFor: string | undefined;
+    /** Why the key service that is written does not count. */
+    readonly refused: Problem | undefined;
+  },
+  { options, keyServices, status }: Passes,
+): Promise<void> {
+  const about = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const { step, running } = outcome.progress;
+  const ref = tenant.spec.kmsConfigRef;
+  const found = tenantFindings(
+    tenant,
+    {
+      running,
+      step,
+      problem: outcome.refused ?? outcome.rendered?.problem,
+      invalid: resources.invalid.get(objectKey(about)),
+      hibernated: isHibernated(tenant, running),
+    },
+    {
+      providers,
+      invalidProviders: invalidProviders(tenant, resources),
+      isAccepted: (name) => options.accepted.get(name) !== undefined,
+      waitingFor: outcome.waitingFor,
+      keyService: ref && keyServiceFindings(ref.name, resources, { options, keyServices }),
+      tls: tlsFinding(needs, certificates, options.now()),
+    },
+  );
+  const before = options.status.get(about);
+  const { findings, againMs } = withVolumes(found, running, before, options.now());
+  if (againMs !== undefined) options.enqueue(about, againMs);
+  const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
+  await status.put(about, [...findings, ...image.held], {
+    ...workloadStatus(running, wanted, step, about),
+    // A server seals its backend when it is first started. Where it did, the status decides which key service admits it.
+    ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
+    ...certificateStatus(certificates),
+  });
+}
+
+/** One that is paused is as it was when it was paused. */
+function isHibernated({ spec }: Tenant, running: RunningWorkload | undefined): boolean {
+  return spec.hibernated && (!spec.paused || running?.wanted === 0);
+}
+
+/**
+ * Of a KMSConfig that is gone nothing is known any more. Of one that had no pass since the operator started counts what its status
+ * says: a start must not make a status flicker.
+ */
+function keyServiceFindings(
+  name: string,
+  { kmsConfigs }: Resources,
+  { options, keyServices }: Pick<Passes, 'options' | 'keyServices'>,
+): readonly Finding[] | undefined {
+  if (!kmsConfigs.has(name)) return undefined;
+  const reported = options.status.get({ kind: 'KMSConfig', name })?.conditions;
+  return keyServices.get(name)?.findings ?? (reported as readonly Finding[] | undefined);
+}
+
+function invalidProviders(tenant: Tenant, { invalid }: Resources): ReadonlyMap<string, string> {
+  return new Map(
+    (tenant.spec.identityProviders ?? []).flatMap(({ name }) => {
+      const message = invalid.get(objectKey({ kind: 'IdentityProvider', name }));
+      return message === undefined ? [] : [[name, message] as const];
+    }),
+  );
+}

@@ -1,0 +1,110 @@
+import type { Tenant } from '../../api/object.ts';
+import { notReady, reconciling, rolloutBlocked, stalled, type Finding } from '../conditions.ts';
+import { blockerOf, workloadFindings, type Observation, type Problem } from '../workload-conditions.ts';
+import type { KnownProvider } from '../identity-provider/provider-checks.ts';
+import { providerInvalid } from '../rollout.ts';
+
+/** What a Tenant refers to, as its conditions tell of it. */
+export interface TenantSurroundings {
+  readonly providers: ReadonlyMap<string, KnownProvider>;
+  /** Why the manifest of a provider is refused, by its name. */
+  readonly invalidProviders: ReadonlyMap<string, string>;
+  /** Whether servers have a version of the provider that passed its check. */
+  readonly isAccepted: (name: string) => boolean;
+  /** Provider whose check the tenant waits for. */
+  readonly waitingFor: string | undefined;
+  readonly keyService: readonly Finding[] | undefined;
+  readonly tls: Finding | undefined;
+}
+
+/** The conditions of a Tenant: its server's, and those of what it refers to. */
+export function tenantFindings(tenant: Tenant, seen: Observation, around: TenantSurroundings): readonly Finding[] {
+  const [first, ...rest] = workloadFindings(seen);
+  if (first === undefined) return [];
+  const identity = identityFinding(tenant, around);
+  const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionFinding(seen, around.keyService);
+  const refused = blockerOf(seen) === undefined ? refusedProvider(tenant, around) : undefined;
+  const extra = [identity, encryption, around.tls, refused].filter((finding) => finding !== undefined);
+  if (first.status === 'True' && identity?.status === 'False') {
+    // The server serves; what is written does not hold, and that is what Ready tells GitOps.
+    return [notReady(identity.reason, identity.message), stalled(identity.reason, identity.message), ...extra];
+  }
+  if (around.tls?.status === 'False' && first.status === 'True') {
+    return [notReady(around.tls.reason, around.tls.message), stalled(around.tls.reason, around.tls.message), ...extra];
+  }
+  if (tenant.spec.paused && first.status === 'True') return [{ ...first, reason: 'Paused' }, ...rest, ...extra];
+  if (around.waitingFor === undefined || rest.length > 0) return [first, ...rest, ...extra];
+  const message = `waits for the check of IdentityProvider ${around.waitingFor}`;
+  const held: Finding =
+    first.status === 'True' ? { type: 'Ready', status: 'Unknown', reason: 'CheckPending', message } : first;
+  return [held, reconciling('CheckPending', message), ...extra];
+}
+
+function identityFinding(tenant: Tenant, around: TenantSurroundings): Finding | undefined {
+  const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  const problems = names.flatMap((name) => {
+    const problem = providerProblem(name, around);
+    if (problem === undefined) return [];
+    return [
+      { reason: problem.reason, message: `IdentityProvider ${name}: ${problem.message} (${meanwhile(name, around)})` },
+    ];
+  });
+  const [first] = problems;
+  if (first !== undefined) {
+    const message = problems.map((problem) => problem.message).join('; ');
+    return { type: 'IdentityReady', status: 'False', reason: first.reason, message };
+  }
+  const pending = names.find((name) => around.providers.get(name)?.state.kind === 'pending');
+  if (pending !== undefined) {
+    return {
+      type: 'IdentityReady',
+      status: 'Unknown',
+      reason: 'CheckPending',
+      message: `IdentityProvider ${pending} is being checked`,
+    };
+  }
+  return { type: 'IdentityReady', status: 'True', reason: 'Ready', message: `${names.join(', ')} passed the check` };
+}
+
+/** A version of a provider that is written and that servers do not get. */
+function refusedProvider(tenant: Tenant, around: TenantSurroundings): Finding | undefined {
+  for (const { name } of tenant.spec.identityProviders ?? []) {
+    const known = around.providers.get(name);
+    if (known?.current === true && !around.invalidProviders.has(name)) continue;
+    const problem = providerProblem(name, around);
+    if (problem === undefined) continue;
+    const { reason, message } = providerInvalid({ name, message: `${problem.message} (${meanwhile(name, around)})` });
+    return rolloutBlocked(reason, message);
+  }
+  return undefined;
+}
+
+function meanwhile(name: string, around: TenantSurroundings): string {
+  return around.isAccepted(name)
+    ? 'the server keeps the version that passed its check before'
+    : 'the server runs without it';
+}
+
+function providerProblem(name: string, around: TenantSurroundings): Problem | undefined {
+  const invalid = around.invalidProviders.get(name);
+  if (invalid !== undefined) return { reason: 'InvalidSpec', message: invalid };
+  const known = around.providers.get(name);
+  if (known === undefined) return { reason: 'IdentityProviderNotFound', message: 'it does not exist' };
+  return known.state.kind === 'broken' ? known.state : undefined;
+}
+
+function encryptionFinding(seen: Observation, keyService: readonly Finding[] | undefined): Finding {
+  if (keyService === undefined) {
+    const message = seen.problem?.message ?? 'the key service was not looked at yet';
+    const status = seen.problem === undefined ? 'Unknown' : 'False';
+    return { type: 'KMSReady', status, reason: seen.problem?.reason ?? 'NotObserved', message };
+  }
+  const state = keyService.find(({ type }) => type === 'Ready');
+  return {
+    type: 'KMSReady',
+    status: state?.status ?? 'Unknown',
+    reason: state?.reason ?? 'NotObserved',
+    message: `key service: ${state?.message ?? 'not observed yet'}`,
+  };
+}

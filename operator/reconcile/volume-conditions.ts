@@ -1,0 +1,85 @@
+import { restartAnnotation } from '../api/tenant.ts';
+import type { ResizingVolume, RunningWorkload } from '../runtime/contract/runtime.ts';
+import { notReady, reconciling, stalled, type Finding, type ResourceStatus } from './conditions.ts';
+
+/** Milliseconds in which a volume grows where all is well: clouds need some minutes. */
+const growthDeadlineMs = 10 * 60_000;
+
+interface VolumeFindings {
+  readonly findings: readonly Finding[];
+  /** Milliseconds until a growth that is under way is overdue. */
+  readonly againMs: number | undefined;
+}
+
+/**
+ * Adds what is to be said of volumes whose size is not the one that was asked for. While one grows, not everything that is written holds;
+ * after a deadline a person has to look.
+ *
+ * @param before the status of the pass before: it tells since when the volume has been growing
+ */
+export function withVolumes(
+  found: readonly Finding[],
+  running: Pick<RunningWorkload, 'resizing'> | undefined,
+  before: Pick<ResourceStatus, 'conditions'> | undefined,
+  now: Date,
+): VolumeFindings {
+  const volumes = running?.resizing ?? [];
+  const growing = volumes.filter(({ state }) => state !== 'cannot-shrink').toSorted(failedFirst);
+  const [first] = growing;
+  if (first === undefined) return { findings: [...found, ...kept(volumes)], againMs: undefined };
+  const reason = reasons[first.state];
+  const message = growing.map(describe).join('; ');
+  const resizing: Finding = { type: 'VolumeResizing', status: 'True', reason, message };
+  const since = before?.conditions.find(
+    ({ type, status }) => type === 'VolumeResizing' && status === 'True',
+  )?.lastTransitionTime;
+  const leftMs = (since === undefined ? now.getTime() : Date.parse(since)) + growthDeadlineMs - now.getTime();
+  const againMs = leftMs > 0 ? leftMs : undefined;
+  // What else is wrong with it comes first.
+  if (found[0]?.status !== 'True') return { findings: [...found, resizing], againMs };
+  const rest = found.slice(1).filter(({ type }) => type !== 'Reconciling');
+  const told =
+    againMs === undefined
+      ? [notReady('VolumeNotGrown', message), stalled('VolumeNotGrown', message)]
+      : [{ type: 'Ready', status: 'Unknown', reason, message } as const, reconciling(reason, message)];
+  return { findings: [...told, ...rest, resizing], againMs };
+}
+
+/** Larger than asked: nothing is wrong, and nobody should wonder why the volume stays as it is. */
+function kept(volumes: readonly ResizingVolume[]): readonly Finding[] {
+  if (volumes.length === 0) return [];
+  const message = volumes
+    .map(({ claim, has, asked }) => `PersistentVolumeClaim ${claim} keeps its ${has}, though ${asked} was asked`)
+    .join('; ');
+  return [
+    { type: 'VolumeResizing', status: 'False', reason: 'CannotShrink', message: `${message}: a volume cannot shrink` },
+  ];
+}
+
+const reasons = {
+  failed: 'ResizeFailed',
+  'waits-for-pod': 'FileSystemResizePending',
+  growing: 'Resizing',
+  'cannot-shrink': 'CannotShrink',
+} as const satisfies Readonly<Record<ResizingVolume['state'], string>>;
+
+function describe({ claim, has, asked, state, message }: ResizingVolume): string {
+  const size = `PersistentVolumeClaim ${claim} has ${has}, and ${asked} was asked`;
+  const words = message === undefined ? '' : `: ${message}`;
+  const see = `kubectl describe pvc ${claim}`;
+  switch (state) {
+    case 'failed':
+      return `${size}, which failed${words}; correct what the storage driver says (${see}): it is tried again`;
+    case 'waits-for-pod':
+      return `${size}: the volume has grown, its file system has not; some drivers need a restart (annotation ${restartAnnotation})`;
+    case 'growing':
+    case 'cannot-shrink':
+      return `${size}: it waits for the storage driver; where nothing happens, ${see} and its StorageClass tell why`;
+    default:
+      return state satisfies never;
+  }
+}
+
+function failedFirst(a: ResizingVolume, b: ResizingVolume): number {
+  return Number(b.state === 'failed') - Number(a.state === 'failed');
+}

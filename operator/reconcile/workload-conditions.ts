@@ -1,0 +1,248 @@
+import type { Missing } from '../../protocol/health/waits-for.ts';
+import type { RunningWorkload, Instance } from '../runtime/contract/runtime.ts';
+import {
+  notReady,
+  ready,
+  reconciling,
+  rolloutBlocked,
+  stalled,
+  type Finding,
+  type Health,
+  type ResourceStatus,
+  type RolloutStatus,
+} from './conditions.ts';
+import type { ProviderState } from './identity-provider/provider-checks.ts';
+import { describeRestarts, type Restart, allReady, type Blocker, type RolloutStep, restartReasons } from './rollout.ts';
+import type { ResourceReference } from '../runtime/contract/workload.ts';
+
+/** Why a resource cannot be rendered. */
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a pass knows of one workload's owner when it ends. */
+export interface Observation {
+  readonly running: RunningWorkload | undefined;
+  readonly step: RolloutStep | undefined;
+  readonly problem: Problem | undefined;
+  /** Why the manifest that is written now is refused. */
+  readonly invalid: string | undefined;
+  readonly hibernated: boolean;
+}
+
+/** Problems that end without anybody changing a resource. */
+const passing = new Set(['CertificateMissing']);
+
+/** Conditions of what has a workload: a KMSConfig, or a Tenant before its own conditions are added. */
+export function workloadFindings(seen: Observation): readonly Finding[] {
+  if (seen.invalid !== undefined) {
+    return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
+  }
+  const problem = seen.problem ?? seen.running?.refused;
+  if (problem !== undefined) {
+    const { reason, message } = problem;
+    return [notReady(reason, message), passing.has(reason) ? reconciling(reason, message) : stalled(reason, message)];
+  }
+  const { step, running } = seen;
+  const readiness = readinessOf(running, seen.hibernated);
+  if (step?.kind === 'wait') return waitFindings(readiness, running, step);
+  if (step?.kind === 'update' || step?.kind === 'replace') return rollingFindings(readiness, step.restarts);
+  return settledFindings(readiness);
+}
+
+/** The blocker that people should hear of: one that does not go by the rollout's own progress. */
+export function blockerOf(seen: Observation): Blocker | undefined {
+  const { step } = seen;
+  return step?.kind === 'wait' && !step.progressing && seen.running !== undefined ? step.blocker : undefined;
+}
+
+function settledFindings(readiness: Finding): readonly Finding[] {
+  if (readiness.status === 'True') return [readiness];
+  const { reason, message } = readiness;
+  return [readiness, broken.has(reason) ? stalled(reason, message) : reconciling(reason, message)];
+}
+
+function rollingFindings(readiness: Finding, restarts: readonly Restart[]): readonly Finding[] {
+  if (readiness.status === 'False') return settledFindings(readiness);
+  const reason = restarts[0]?.reason ?? 'Rolling';
+  const message = `restarts for ${describeRestarts(restarts)}`;
+  return [notYet(reason, message), reconciling(reason, message)];
+}
+
+function waitFindings(
+  readiness: Finding,
+  running: RunningWorkload | undefined,
+  { blocker, restarts, progressing }: Extract<RolloutStep, { kind: 'wait' }>,
+): readonly Finding[] {
+  if (progressing) return rollingFindings(readiness, restarts);
+  const what = restarts.length === 0 ? '' : ` (${describeRestarts(restarts)})`;
+  const message = `${blocker.message}${what}`;
+  if (running === undefined) return [readiness, reconciling(blocker.reason, message)];
+  const blocked = rolloutBlocked(blocker.reason, message);
+  if (broken.has(readiness.reason)) return [readiness, stalled(readiness.reason, readiness.message), blocked];
+  const first = readiness.status === 'False' ? readiness : notYet(blocker.reason, message);
+  return [first, reconciling(blocker.reason, message), blocked];
+}
+
+/** Everything serves, and not all of it is what is written now: no wait for Ready may end yet. */
+function notYet(reason: string, message: string): Finding {
+  return { type: 'Ready', status: 'Unknown', reason, message };
+}
+
+/** Reasons that do not pass by themselves. */
+const broken = new Set(['CrashLoop', 'CannotStart', 'FailedCreate']);
+
+/** What a server that runs says it waits for; it becomes ready by itself. */
+const missing: Readonly<Record<Missing, Problem>> = {
+  database: {
+    reason: 'DatabaseUnreachable',
+    message: 'waits for its database, which cannot be reached or refuses it: start it, or correct storage.records',
+  },
+  bodies: {
+    reason: 'BodiesUnreachable',
+    message:
+      'waits for the store of its bodies, which cannot be reached or refuses it: mend it, or correct storage.blobs',
+  },
+  'key-service': {
+    reason: 'KeyServiceUnreachable',
+    message: 'waits for its key service, which does not answer or refuses it: see the KMSConfig of kmsConfigRef',
+  },
+  'default-key': {
+    reason: 'DefaultKeyMissing',
+    message: 'waits for its default key, which its key service does not have: make the key, or correct kmsConfigRef',
+  },
+};
+
+function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): Finding {
+  if (running === undefined) return notReady('NotStarted', 'it is not started yet');
+  if (hibernated) {
+    return running.instances.length === 0
+      ? ready('it is hibernated: nothing runs, and its data stay', 'Hibernated')
+      : notReady('Hibernating', 'its instances are being stopped');
+  }
+  const name = (instance: string) => (running.wanted > 1 ? instance : 'it');
+  for (const { name: instance, state } of running.instances) {
+    if (state.kind !== 'broken') continue;
+    if (state.refused) return notReady('FailedCreate', `${name(instance)} is refused: ${state.message}`);
+    return state.restarts > 0
+      ? notReady('CrashLoop', `${name(instance)} ends again and again: ${state.message}`)
+      : notReady('CannotStart', `${name(instance)} cannot start: ${state.message}`);
+  }
+  const waiting = waitingFinding(running, name);
+  if (waiting !== undefined) return waiting;
+  for (const { name: instance, state } of running.instances) {
+    if (state.kind === 'not-ready') return notReady('NotReady', `${name(instance)}: ${state.message}`);
+  }
+  if (allReady(running)) return ready('it runs and answers');
+  if (running.instances.length === 0 && running.state.kind === 'stopped') {
+    return notReady('NotStarted', 'it is not started yet');
+  }
+  const coming = running.instances.find(({ state }) => state.kind !== 'ready');
+  const why =
+    coming?.state.kind === 'starting' && coming.state.message !== undefined ? `: ${coming.state.message}` : '';
+  if (running.instances.some(({ state }) => state.kind === 'ready')) {
+    return notYet('Starting', `waits until ${coming?.name ?? 'every instance'} is ready${why}`);
+  }
+  return notReady('Starting', `it was started and is not ready yet${why}`);
+}
+
+/** Of the first instance that said what it waits for. */
+function waitingFinding({ instances }: RunningWorkload, name: (instance: string) => string): Finding | undefined {
+  for (const { name: instance, state } of instances) {
+    if ((state.kind !== 'not-ready' && state.kind !== 'starting') || state.waitsFor === undefined) continue;
+    const { reason, message } = missing[state.waitsFor];
+    const serves = state.kind === 'starting' && instances.some((other) => other.state.kind === 'ready');
+    return (serves ? notYet : notReady)(reason, `${name(instance)} ${message}; its log has the reason`);
+  }
+  return undefined;
+}
+
+export function providerFindings(state: ProviderState, invalid: string | undefined): readonly Finding[] {
+  if (invalid !== undefined) return [notReady('InvalidSpec', invalid), stalled('InvalidSpec', invalid)];
+  switch (state.kind) {
+    case 'pending':
+      return [
+        { type: 'Ready', status: 'Unknown', reason: 'CheckPending', message: 'the provider is being checked' },
+        reconciling('CheckPending', 'the provider is being checked'),
+      ];
+    case 'broken':
+      return [notReady(state.reason, state.message), stalled(state.reason, state.message)];
+    case 'good':
+      return [ready([`issuer ${state.issuer}`, ...state.warnings].join('; '))];
+    default:
+      return state satisfies never;
+  }
+}
+
+/** What the status of an owner tells of its workload, beside conditions. */
+export function workloadStatus(
+  running: RunningWorkload | undefined,
+  wanted: number,
+  step: RolloutStep | undefined,
+  owner: ResourceReference,
+): Partial<ResourceStatus> {
+  const addresses = running?.addresses ?? {};
+  const version = versionOf(running);
+  const rollout = running === undefined ? undefined : rolloutOf(running, step, owner);
+  return {
+    servers: `${readyOf(running)}/${running?.wanted ?? wanted}`,
+    replicas: running?.instances.filter(isMade).length ?? 0,
+    ...(running?.selector === undefined ? {} : { selector: running.selector }),
+    health: healthOf(running, wanted),
+    ...(version === undefined ? {} : { version }),
+    ...(rollout === undefined ? {} : { rollout }),
+    ...(Object.keys(addresses).length === 0 ? {} : { addresses }),
+  };
+}
+
+function healthOf(running: RunningWorkload | undefined, wanted: number): Health {
+  if (wanted === 0) return 'Hibernated';
+  if (running === undefined) return 'Unknown';
+  const ready = readyOf(running);
+  if (ready >= running.wanted) return 'Healthy';
+  return ready === 0 ? 'Unavailable' : 'Degraded';
+}
+
+function readyOf(running: RunningWorkload | undefined): number {
+  return running?.instances.filter(({ state }) => state.kind === 'ready').length ?? 0;
+}
+
+/** One whose pod was refused is not there. */
+function isMade({ state }: Instance): boolean {
+  return state.kind !== 'broken' || state.refused !== true;
+}
+
+function versionOf(running: RunningWorkload | undefined): string | undefined {
+  const versions = new Set(running?.instances.flatMap(({ version }) => version ?? []));
+  return versions.size === 0 ? undefined : cut([...versions].sort().join(', '), maxVersion);
+}
+
+/** Instances that run with other inputs than those recorded are still to be replaced. */
+function rolloutOf(
+  running: RunningWorkload,
+  step: RolloutStep | undefined,
+  owner: ResourceReference,
+): RolloutStatus | undefined {
+  const outdated = running.instances.filter(({ inputs }) => restartReasons(inputs, running.inputs, owner).length > 0);
+  const restarts = step !== undefined && 'restarts' in step ? step.restarts : [];
+  if (restarts.length === 0 || running.wanted === 0) return undefined;
+  // It could not be recorded, so that nothing restarts for it.
+  if (step?.kind === 'update' && running.refused !== undefined) return undefined;
+  // Before the new version is recorded, none is updated.
+  const updated = step?.kind === 'update' || isUnrecorded(step, outdated.length) ? 0 : running.wanted - outdated.length;
+  const reason = cut(describeRestarts(restarts), maxReason);
+  return { reason, updated: Math.max(0, updated), total: running.wanted };
+}
+
+function isUnrecorded(step: RolloutStep | undefined, outdated: number): boolean {
+  return step?.kind === 'wait' && outdated === 0;
+}
+
+/** Characters that the schema of the status has room for: the API server refuses a status that is longer in one place. */
+const maxReason = 4_096;
+const maxVersion = 512;
+
+function cut(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
+}

@@ -1,0 +1,169 @@
+import type { CertificateTimes } from './certificate-times.ts';
+import { X509Certificate } from 'node:crypto';
+import type { CertificateAndKey } from '../../../../platform/certificates/certificate-and-key.ts';
+import type { KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
+import { authorityLabel, managedBy } from '../objects/labels.ts';
+import { encodeData, secretData } from '../namespace/made-secret.ts';
+
+export interface Validity {
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+/** Where an authority is in the exchange of its certificate and key. Only `signing` signs; everybody trusts both. */
+export type AuthorityPhase =
+  | { readonly kind: 'settled'; readonly signing: Validity }
+  | { readonly kind: 'introducing'; readonly signing: Validity; readonly next: Validity; readonly since: Date }
+  | { readonly kind: 'retiring'; readonly signing: Validity; readonly previous: Validity; readonly since: Date };
+
+export type AuthorityStep =
+  | { readonly kind: 'stay'; readonly until: Date }
+  /** Make the next one and give it to everybody, signing with neither more nor less than before. */
+  | { readonly kind: 'introduce' }
+  /** Everybody had time to learn of the next one: it signs from now on. */
+  | { readonly kind: 'switch' }
+  /** Nobody shows a certificate of the previous one any more. */
+  | { readonly kind: 'retire' };
+
+/**
+ * What to do with an authority now. A side that trusts an authority too late refuses its peer, one that stops too early does too;
+ * so a new one signs only after `spreadMs`, and the old one goes only when nothing signed by it was in use for `graceMs`, or when it
+ * has expired.
+ */
+export function authorityStep(
+  phase: AuthorityPhase,
+  now: Date,
+  times: Pick<CertificateTimes, 'spreadMs' | 'graceMs'>,
+  signedByPrevious: boolean,
+): AuthorityStep {
+  switch (phase.kind) {
+    case 'settled':
+      return reached(twoThirds(phase.signing), now) ?? { kind: 'introduce' };
+    case 'introducing':
+      // Nobody accepts what an expired one signed: there is nothing left to wait for.
+      if (phase.signing.notAfter <= now) return { kind: 'switch' };
+      return reached(after(phase.since, times.spreadMs), now) ?? { kind: 'switch' };
+    case 'retiring':
+      if (phase.previous.notAfter <= now) return { kind: 'retire' };
+      if (signedByPrevious) return { kind: 'stay', until: phase.previous.notAfter };
+      return reached(after(phase.since, times.graceMs), now) ?? { kind: 'retire' };
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** When two thirds of a life are over: a third is left for everything that may go wrong. */
+export function twoThirds({ notBefore, notAfter }: Validity): Date {
+  return new Date(notBefore.getTime() + ((notAfter.getTime() - notBefore.getTime()) * 2) / 3);
+}
+
+function after(since: Date, milliseconds: number): Date {
+  return new Date(since.getTime() + milliseconds);
+}
+
+function reached(time: Date, now: Date): AuthorityStep | undefined {
+  return now < time ? { kind: 'stay', until: time } : undefined;
+}
+
+/** An authority with its keys. They never leave its Secret, which no pod mounts. */
+export type Authority =
+  | { readonly kind: 'settled'; readonly signing: CertificateAndKey }
+  | {
+      readonly kind: 'introducing';
+      readonly signing: CertificateAndKey;
+      readonly next: CertificateAndKey;
+      readonly since: Date;
+    }
+  | {
+      readonly kind: 'retiring';
+      readonly signing: CertificateAndKey;
+      readonly previousPem: string;
+      readonly since: Date;
+    };
+
+export function authoritySecretName(authority: string): string {
+  return `${authority}-authority`;
+}
+
+/** Undefined where the Secret holds no authority: one is made anew. */
+export function readAuthority(secret: KubeObject): Authority | undefined {
+  const data = secretData(secret);
+  const signing = pair(data['tls.crt'], data['tls.key']);
+  if (signing === undefined) return undefined;
+  const since = new Date(data['since'] ?? '');
+  const next = pair(data['next.crt'], data['next.key']);
+  if (Number.isNaN(since.getTime())) return { kind: 'settled', signing };
+  if (next !== undefined) return { kind: 'introducing', signing, next, since };
+  const previousPem = data['previous.crt'];
+  return previousPem === undefined ? { kind: 'settled', signing } : { kind: 'retiring', signing, previousPem, since };
+}
+
+export function authoritySecret(
+  name: string,
+  namespace: string,
+  authority: Authority,
+  owners: readonly OwnerReference[],
+): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: authoritySecretName(name),
+      namespace,
+      labels: {
+        'app.kubernetes.io/managed-by': managedBy,
+        'app.kubernetes.io/name': 'coffer',
+        [authorityLabel]: name,
+      },
+      ...(owners.length === 0 ? {} : { ownerReferences: owners }),
+    },
+    type: 'Opaque',
+    data: encodeData({
+      'tls.crt': authority.signing.certPem,
+      'tls.key': authority.signing.keyPem,
+      'ca.crt': bundleOf(authority),
+      ...(authority.kind === 'settled' ? {} : { since: authority.since.toISOString() }),
+      ...(authority.kind === 'introducing'
+        ? { 'next.crt': authority.next.certPem, 'next.key': authority.next.keyPem }
+        : {}),
+      ...(authority.kind === 'retiring' ? { 'previous.crt': authority.previousPem } : {}),
+    }),
+  };
+}
+
+/** What everybody trusts. */
+export function bundleOf(authority: Authority): string {
+  switch (authority.kind) {
+    case 'settled':
+      return authority.signing.certPem;
+    case 'introducing':
+      return authority.signing.certPem + authority.next.certPem;
+    case 'retiring':
+      return authority.signing.certPem + authority.previousPem;
+    default:
+      return authority satisfies never;
+  }
+}
+
+export function phaseOf(authority: Authority): AuthorityPhase {
+  const signing = validityOf(authority.signing.certPem);
+  switch (authority.kind) {
+    case 'settled':
+      return { kind: 'settled', signing };
+    case 'introducing':
+      return { kind: 'introducing', signing, next: validityOf(authority.next.certPem), since: authority.since };
+    case 'retiring':
+      return { kind: 'retiring', signing, previous: validityOf(authority.previousPem), since: authority.since };
+    default:
+      return authority satisfies never;
+  }
+}
+
+export function validityOf(certPem: string): Validity {
+  const { validFromDate, validToDate } = new X509Certificate(certPem);
+  return { notBefore: validFromDate, notAfter: validToDate };
+}
+
+function pair(certPem: string | undefined, keyPem: string | undefined): CertificateAndKey | undefined {
+  return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
+}

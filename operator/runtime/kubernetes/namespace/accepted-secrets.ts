@@ -1,0 +1,148 @@
+import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
+import { ForeignObject } from '../../../reconcile/foreign-object.ts';
+import type { ResourceReference } from '../../contract/workload.ts';
+import { encodeData, secretData } from './made-secret.ts';
+import { managedBy, ownedLabels, ownerLabel } from '../objects/labels.ts';
+import { asRefusal } from '../workload/object-writer.ts';
+import { keptSecretName, type AcceptanceStore } from '../../../reconcile/identity-provider/accepted-providers.ts';
+import { acceptedRootName, type AcceptedRootStore } from '../../../reconcile/tenant/accepted-roots.ts';
+
+interface OwnedSecretsOptions {
+  readonly api: KubeApi;
+  readonly secrets: Cache;
+  readonly namespace: string;
+  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+}
+
+/** Secrets in which the operator keeps something of a resource for itself; each is the resource's, and goes with it. */
+class OwnedSecrets {
+  readonly #options: OwnedSecretsOptions;
+  readonly #label: string;
+
+  /** `label` is on the Secrets of one purpose, and nowhere else. */
+  constructor(options: OwnedSecretsOptions, label: string) {
+    this.#options = options;
+    this.#label = label;
+  }
+
+  isOurs({ metadata: { labels = {} } }: KubeObject): boolean {
+    return labels['app.kubernetes.io/managed-by'] === managedBy && labels[this.#label] === 'true';
+  }
+
+  async find(name: string): Promise<KubeObject | undefined> {
+    const { api, secrets, namespace } = this.#options;
+    return secrets.get(namespace, name) ?? (await api.get(secrets.type, namespace, name));
+  }
+
+  /** The one that is there, if it is ours. `what` is kept in it, for the `ForeignObject` that somebody else's is told by. */
+  async findOwn(name: string, what: string): Promise<KubeObject | undefined> {
+    const live = await this.find(name);
+    if (live === undefined || this.isOurs(live)) return live;
+    throw new ForeignObject(
+      `Secret ${name} was not made by the operator, which keeps under that name ${what}: ` +
+        'give one of the two another name, or delete the Secret if nothing needs it',
+    );
+  }
+
+  /** Errors with a `RefusedObject` or a `KubeError`, and where the resource is gone. */
+  async write(name: string, about: ResourceReference, data: Readonly<Record<string, string>>): Promise<void> {
+    const { api, secrets, namespace, owner } = this.#options;
+    const reference = owner(about);
+    if (reference === undefined) throw new Error(`${about.kind} ${about.name} is gone`);
+    const secret: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name,
+        namespace,
+        labels: { ...ownedLabels(about), [this.#label]: 'true' },
+        ownerReferences: [reference],
+      },
+      type: 'Opaque',
+      data: encodeData(data),
+    };
+    try {
+      secrets.wrote(await api.apply(secret));
+    } catch (error) {
+      throw asRefusal(error, secret);
+    }
+  }
+}
+
+const dataKey = 'accepted.json';
+
+/** Keeps the accepted version of each IdentityProvider in a Secret `<name>-accepted` that the IdentityProvider owns. */
+export class AcceptedStore implements AcceptanceStore {
+  readonly #options: OwnedSecretsOptions;
+  readonly #kept: OwnedSecrets;
+
+  constructor(options: OwnedSecretsOptions) {
+    this.#options = options;
+    this.#kept = new OwnedSecrets(options, 'coffer.dev/accepted');
+  }
+
+  /** By provider, what `save` was given last. Reads the cache, which must be synced. */
+  load(): ReadonlyMap<string, string> {
+    const { secrets, namespace } = this.#options;
+    const found = new Map<string, string>();
+    for (const secret of secrets.list(namespace)) {
+      const provider = secret.metadata.labels?.[ownerLabel];
+      const text = secretData(secret)[dataKey];
+      if (this.#kept.isOurs(secret) && provider !== undefined && text !== undefined) found.set(provider, text);
+    }
+    return found;
+  }
+
+  /** Writes nothing when that is kept already. Errors with `KubeError` and `ForeignObject`, and where the provider is gone. */
+  async save(provider: string, text: string): Promise<void> {
+    const name = keptSecretName(provider);
+    const live = await this.#kept.findOwn(name, `the accepted version of IdentityProvider ${provider}`);
+    if (secretData(live)[dataKey] === text) return;
+    await this.#kept.write(name, { kind: 'IdentityProvider', name: provider }, { [dataKey]: text });
+  }
+
+  async remove(provider: string): Promise<void> {
+    const { api, secrets, namespace } = this.#options;
+    const name = keptSecretName(provider);
+    const live = secrets.get(namespace, name);
+    if (live === undefined || !this.#kept.isOurs(live)) return;
+    await api.delete(secrets.type, namespace, name, live.metadata.uid === undefined ? {} : { uid: live.metadata.uid });
+    secrets.deleted(namespace, name);
+  }
+}
+
+/** Keeps the root credentials that servers take in a Secret `<name>-root-accepted` that the Tenant owns. */
+export class KubernetesAcceptedRoots implements AcceptedRootStore {
+  readonly #options: OwnedSecretsOptions;
+  readonly #kept: OwnedSecrets;
+
+  constructor(options: OwnedSecretsOptions) {
+    this.#options = options;
+    this.#kept = new OwnedSecrets(options, 'coffer.dev/accepted-root');
+  }
+
+  async load(tenant: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const live = await this.#kept.find(acceptedRootName(tenant));
+    const owner = this.#options.owner({ kind: 'Tenant', name: tenant });
+    // What is left of a tenant of that name that was deleted says nothing of this one.
+    if (live === undefined || !this.#kept.isOurs(live) || !isOwnedBy(live, owner)) return undefined;
+    return Object.fromEntries(
+      Object.entries(secretData(live)).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+    );
+  }
+
+  async save(tenant: string, data: Readonly<Record<string, string>>): Promise<void> {
+    const name = acceptedRootName(tenant);
+    await this.#kept.findOwn(name, `the root credentials that servers of Tenant ${tenant} take`);
+    await this.#kept.write(name, { kind: 'Tenant', name: tenant }, data);
+  }
+
+  /** The garbage collector takes it with its Tenant. */
+  remove(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function isOwnedBy({ metadata: { ownerReferences = [] } }: KubeObject, owner: OwnerReference | undefined): boolean {
+  return ownerReferences.some(({ uid }) => uid === owner?.uid);
+}

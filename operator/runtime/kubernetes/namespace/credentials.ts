@@ -1,0 +1,114 @@
+import {
+  type Secret,
+  allowUse,
+  type SecretUse,
+  usesOf,
+  type AccessKey,
+  type User,
+  type Tenant,
+} from '../../../api/object.ts';
+import type { Cache, KubeApi, OwnerReference } from '../../../kube-client/kube-api.ts';
+import { ForeignObject } from '../../../reconcile/foreign-object.ts';
+import type { ResourceReference } from '../../contract/workload.ts';
+import { encodeData, secretData, madeSecret } from './made-secret.ts';
+import { ownedLabels } from '../objects/labels.ts';
+import { ownershipOf } from '../workload/object-writer.ts';
+import { credentialsSecretName, newCredentials } from '../../../reconcile/managed/credentials.ts';
+import { randomBytes } from 'node:crypto';
+
+interface MadeCredentialsOptions {
+  readonly api: KubeApi;
+  readonly secrets: Cache;
+  readonly namespace: string;
+  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+}
+
+/** Credentials that the operator makes for a resource. */
+interface WantedCredentials {
+  /** Of the Secret. */
+  readonly name: string;
+  readonly about: ResourceReference;
+  /** What a Secret that a person made must be allowed for. */
+  readonly use: SecretUse;
+  /** Whether the Secret goes with the resource. */
+  readonly goesWithIt: boolean;
+  readonly make: () => Readonly<Record<string, string>>;
+}
+
+/** The Secret that is there, made by the operator or allowed for this use, or one made once. Errors with `ForeignObject` and `KubeError`. */
+async function madeCredentialsSecret(
+  { name, about, use, goesWithIt, make }: WantedCredentials,
+  options: MadeCredentialsOptions,
+): Promise<Secret> {
+  const { namespace, owner } = options;
+  const wanted = () => {
+    const reference = goesWithIt ? owner(about) : undefined;
+    return {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name,
+        namespace,
+        labels: ownedLabels(about),
+        ...(reference === undefined ? {} : { ownerReferences: [reference] }),
+      },
+      type: 'Opaque',
+      data: encodeData(make()),
+    };
+  };
+  const kept = await madeSecret(options, namespace, name, wanted);
+  const uses = usesOf({ labels: kept.metadata.labels, type: kept['type'] as string | undefined });
+  if (!uses.has(use) && ownershipOf(kept, wanted()).kind === 'foreign') {
+    throw new ForeignObject(`Secret ${name} was not made by the operator; ${allowUse(name, use)}`);
+  }
+  const values = Object.entries(secretData(kept)).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as const],
+  );
+  return { name, data: Object.fromEntries(values) };
+}
+
+/**
+ * The Secret with the keys of a User or an AccessKey: the one that is there, whoever made it, or one made once. It goes with the
+ * resource where what it describes does. Errors with a `KubeError`.
+ */
+export function madeCredentials(resource: User | AccessKey, options: MadeCredentialsOptions): Promise<Secret> {
+  return madeCredentialsSecret(
+    {
+      name: credentialsSecretName(resource),
+      about: { kind: resource.kind, name: resource.metadata.name },
+      use: 'access-key',
+      goesWithIt: resource.spec.deletionPolicy === 'Delete',
+      make: () => newCredentials(resource),
+    },
+    options,
+  );
+}
+
+/** Name of the Secret that the operator makes for a Tenant that names none. */
+function madeRootSecretName(tenant: string): string {
+  return `${tenant}-root-credentials`;
+}
+
+/**
+ * The Secret with the root credentials of a tenant (`rootUser`, `rootPassword`): the one it names, which may be missing (then it is
+ * empty, and the renderer says so), or one made once and kept; it goes with the tenant only where `reclaimPolicy` is Delete. One of
+ * that name which a person made is used where it is allowed. Errors with a `KubeError`.
+ */
+export async function rootCredentials(
+  tenant: Tenant,
+  secrets: ReadonlyMap<string, Secret>,
+  options: MadeCredentialsOptions,
+): Promise<Secret> {
+  const named = tenant.spec.rootCredentialsSecret?.name;
+  if (named !== undefined) return secrets.get(named) ?? { name: named, data: {}, missing: true };
+  return madeCredentialsSecret(
+    {
+      name: madeRootSecretName(tenant.metadata.name),
+      about: { kind: 'Tenant', name: tenant.metadata.name },
+      use: 'root-credentials',
+      goesWithIt: tenant.spec.reclaimPolicy === 'Delete',
+      make: () => ({ rootUser: 'admin', rootPassword: randomBytes(24).toString('hex') }),
+    },
+    options,
+  );
+}

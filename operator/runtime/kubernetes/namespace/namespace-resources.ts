@@ -1,0 +1,173 @@
+import { type Tenant, type CofferObject, type Secret, usesOf } from '../../../api/object.ts';
+import { tenantsOfProvider } from '../../../reconcile/affected-by.ts';
+import { type Resources, objectKey, byKind } from '../../../reconcile/resources.ts';
+import { podOptions } from '../../../render/kubernetes-options.ts';
+import { type PodOptions, resourceKinds, type ResourceKind, type ResourceReference } from '../../contract/workload.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { validate } from '../../../api/validate.ts';
+import type { Cache, KubeObject } from '../../../kube-client/kube-api.ts';
+
+/** How the pod that checks a provider is pulled and placed: as servers of the first tenant by name that uses it and is allowed. */
+export function checkPodOptions(
+  provider: string,
+  resources: Resources,
+  isAllowed: (tenant: Tenant) => boolean = () => true,
+): PodOptions | undefined {
+  const [first] = tenantsOfProvider(provider, resources)
+    .filter(isAllowed)
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return first && podOptions(first.spec);
+}
+
+interface ResourceSources {
+  readonly resources: (kind: ResourceKind) => Cache;
+  readonly secrets: Cache;
+  readonly configMaps: Cache;
+}
+
+interface Known {
+  /** What was checked last, as far as it counts. */
+  readonly manifest: Manifest;
+  /** The last state that passed. */
+  readonly good: CofferObject | undefined;
+  /** Why the state of now does not. */
+  readonly invalid: string | undefined;
+  readonly deleting: boolean;
+}
+
+/** A resource without what its server and others add to it. */
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: object;
+  readonly spec: unknown;
+}
+
+/**
+ * The resources of one namespace as the reconciler reads them, over the caches: checked as the API server should have done, since a
+ * CRD may be older than this program, and with the last good state of what is refused.
+ */
+export class NamespaceResources {
+  readonly #namespace: string;
+  readonly #sources: ResourceSources;
+  /** By `Kind/name`. */
+  readonly #known = new Map<string, Known>();
+  #view: Resources | undefined;
+
+  constructor(namespace: string, sources: ResourceSources) {
+    this.#namespace = namespace;
+    this.#sources = sources;
+    for (const kind of resourceKinds) {
+      for (const object of this.#cache(kind).list(namespace)) this.update(kind, object.metadata.name);
+    }
+  }
+
+  /** Whether there is no resource at all. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  /** A Secret or ConfigMap changed. */
+  invalidate(): void {
+    this.#view = undefined;
+  }
+
+  /** A resource changed. What it was and is, where a pass may come out differently; undefined where only its status changed. */
+  update(kind: ResourceKind, name: string): Updated | undefined {
+    const key = objectKey({ kind, name });
+    const before = this.#known.get(key);
+    const object = this.object({ kind, name });
+    if (object === undefined) {
+      if (before === undefined) return undefined;
+      this.#known.delete(key);
+      this.#view = undefined;
+      return { before: before.good, after: undefined };
+    }
+    const manifest = manifestOf(object);
+    const deleting = object.metadata.deletionTimestamp !== undefined;
+    if (before?.deleting === deleting && isDeepStrictEqual(before.manifest, manifest)) return undefined;
+    const checked = validate(manifest, before?.good, { unknownFields: 'ignore' });
+    const after: Known =
+      checked.kind === 'object'
+        ? { manifest, good: checked.object, invalid: undefined, deleting }
+        : { manifest, good: before?.good, invalid: problemsOf(checked), deleting };
+    this.#known.set(key, after);
+    this.#view = undefined;
+    return { before: before?.good, after: after.good };
+  }
+
+  /** As the API server has it. */
+  object(about: ResourceReference): KubeObject | undefined {
+    return this.#cache(about.kind).get(this.#namespace, about.name);
+  }
+
+  resources(): Resources {
+    this.#view ??= this.#build();
+    return this.#view;
+  }
+
+  #cache(kind: ResourceKind): Cache {
+    return this.#sources.resources(kind);
+  }
+
+  #build(): Resources {
+    const good: CofferObject[] = [];
+    const invalid = new Map<string, string>();
+    const deleting = new Set<string>();
+    for (const [key, known] of this.#known) {
+      if (known.invalid !== undefined) invalid.set(key, known.invalid);
+      if (known.deleting) deleting.add(key);
+      if (known.good !== undefined) good.push(known.good);
+    }
+    const { secrets, configMaps } = this.#sources;
+    return {
+      ...byKind(good),
+      secrets: new Map(secrets.list(this.#namespace).map((object) => [object.metadata.name, decoded(object)])),
+      configMaps: new Map(configMaps.list(this.#namespace).map((object) => [object.metadata.name, dataOf(object)])),
+      invalid,
+      deleting,
+    };
+  }
+}
+
+interface Updated {
+  readonly before: CofferObject | undefined;
+  readonly after: CofferObject | undefined;
+}
+
+function manifestOf(object: KubeObject): Manifest {
+  const { name, namespace, labels, annotations, generation, creationTimestamp } = object.metadata;
+  const optional = { namespace, labels, annotations, generation, creationTimestamp };
+  const metadata = Object.fromEntries(Object.entries({ name, ...optional }).filter(([, value]) => value !== undefined));
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata, spec: object['spec'] };
+}
+
+function problemsOf(checked: ReturnType<typeof validate>): string {
+  if (checked.kind !== 'invalid') return 'not a resource of Coffer';
+  return checked.problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+}
+
+function dataOf(object: KubeObject): Readonly<Record<string, string>> {
+  return (object['data'] ?? {}) as Readonly<Record<string, string>>;
+}
+
+const decodedSecrets = new WeakMap<KubeObject, Secret>();
+
+/** Its values are decoded when they are read: of all the Secrets of a namespace, few are. */
+function decoded(object: KubeObject): Secret {
+  const known = decodedSecrets.get(object);
+  if (known !== undefined) return known;
+  let data: Readonly<Record<string, string>> | undefined;
+  const secret: Secret = {
+    name: object.metadata.name,
+    uses: usesOf({ labels: object.metadata.labels, type: object['type'] as string | undefined }),
+    get data() {
+      data ??= Object.fromEntries(
+        Object.entries(dataOf(object)).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+      );
+      return data;
+    },
+  };
+  decodedSecrets.set(object, secret);
+  return secret;
+}

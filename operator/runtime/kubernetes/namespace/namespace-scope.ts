@@ -1,0 +1,338 @@
+import { openKeyServiceClient } from '../../../../platform/key-service-client.ts';
+import { createLogger } from '../../../../platform/logger.ts';
+import { type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
+import type { KMSConfig, Tenant } from '../../../api/object.ts';
+import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted-providers.ts';
+import { affectedBy } from '../../../reconcile/affected-by.ts';
+import type { DeclaredControllers } from '../../../reconcile/managed/controller.ts';
+import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
+import { ForeignObject, tellConflict } from '../../../reconcile/foreign-object.ts';
+import { Reconciler } from '../../../reconcile/reconciler.ts';
+import type { RolloutLimit } from '../../../reconcile/rollout-limit.ts';
+import { StatusWriter } from '../../../reconcile/status-writer.ts';
+import type { ResourceKind, ResourceReference } from '../../contract/workload.ts';
+import { KubernetesAcceptedRoots, AcceptedStore } from './accepted-secrets.ts';
+import type { CertificateExpiry } from '../certificates/certificate-keeper.ts';
+import type { CertificateTimes } from '../certificates/certificate-times.ts';
+import type { CacheName, ClusterCaches } from '../cluster-caches.ts';
+import { KubernetesDeclaredFinalizer } from './finalizer.ts';
+import { fingerprintKey, fingerprintWith } from './fingerprint-key.ts';
+import { KubernetesRuntime, type RuntimeLog } from '../workload/kubernetes-runtime.ts';
+import { madeCredentials, rootCredentials } from './credentials.ts';
+import { NamespaceResources, checkPodOptions } from './namespace-resources.ts';
+import { refusedPod, type PodBounds } from '../pod-bounds.ts';
+import { proofTimeoutMs, proveKeys, type OpenKeyService } from '../prove-keys.ts';
+import { PodProviderCheck } from '../provider-check/provider-check.ts';
+import type { AskHealth } from '../workload/store-health.ts';
+import { KubernetesStatus } from './status-store.ts';
+import type { SwapNodes } from '../swap-nodes.ts';
+import { isContentChange, ownersToTell } from './watching.ts';
+
+/** What all namespaces share. */
+export interface SpaceSurroundings {
+  readonly api: KubeApi;
+  readonly caches: ClusterCaches;
+  readonly rolloutLimit: RolloutLimit;
+  readonly counters: RolloutCounters;
+  readonly controllers: DeclaredControllers;
+  readonly certificateTimes: CertificateTimes;
+  /** Instead of asking servers over the network. */
+  readonly askHealth: AskHealth | undefined;
+  /** Instead of calling key services over the network. */
+  readonly openKeyService: OpenKeyService | undefined;
+  readonly swapNodes: SwapNodes;
+  /** Of this program: the default of workloads, and what provider checks run. */
+  readonly image: string;
+  /** Undefined where resources may ask anything of their pods. */
+  readonly bounds: PodBounds | undefined;
+  /** Hosts that identity providers may be at; none: any. */
+  readonly providerHosts: readonly string[];
+  readonly operatorNamespace: string | undefined;
+  readonly enqueue: (namespace: string, about: ResourceReference, afterMs?: number) => void;
+  readonly event: (event: OperatorEvent, object: KubeObject | undefined) => void;
+  readonly log: RuntimeLog;
+  readonly now: () => Date;
+  readonly random: () => number;
+}
+
+/** What the operator does in one namespace: its resources, its runtime and its reconciler. */
+export class Space {
+  readonly namespace: string;
+  readonly #around: SpaceSurroundings;
+  readonly #resources: NamespaceResources;
+  readonly #status: KubernetesStatus;
+  readonly #greetings = new Set<Promise<void>>();
+  #passes = 0;
+  #fingerprint: ((value: string) => string) | undefined;
+  /** Why there is no key of fingerprints. */
+  #noFingerprint: unknown;
+  #parts: Parts | undefined;
+  #opening: Promise<Parts> | undefined;
+
+  constructor(namespace: string, around: SpaceSurroundings) {
+    this.namespace = namespace;
+    this.#around = around;
+    const { api, caches, now } = around;
+    const source = (name: CacheName) => caches.get(name);
+    this.#resources = new NamespaceResources(namespace, {
+      resources: (kind) => source(cacheOfKind[kind]),
+      secrets: source('secrets'),
+      configMaps: source('configMaps'),
+    });
+    this.#status = new KubernetesStatus({
+      api,
+      object: (about) => this.#resources.object(about),
+      cache: ({ kind }) => caches.get(cacheOfKind[kind]),
+      now,
+    });
+  }
+
+  /** Whether there is no resource any more, and no pass that takes down what was. */
+  get isDone(): boolean {
+    return this.#resources.isEmpty && this.#passes === 0;
+  }
+
+  has(about: ResourceReference): boolean {
+    return this.#resources.object(about) !== undefined;
+  }
+
+  certificateExpiries(): readonly CertificateExpiry[] {
+    return this.#parts?.runtime.certificateExpiries() ?? [];
+  }
+
+  /** Says of new resources that nobody looked at them yet, in case their pass is some time away. */
+  greet(about: ResourceReference): void {
+    const greeting = this.#greet(about).finally(() => this.#greetings.delete(greeting));
+    this.#greetings.add(greeting);
+  }
+
+  /** One pass of a resource. Errors when it has to be tried again. */
+  async reconcile(about: ResourceReference): Promise<void> {
+    this.#passes += 1;
+    try {
+      await this.#status.during(about, async () => {
+        const parts = await this.#openOr(about);
+        await parts?.reconciler.reconcile(about);
+      });
+    } finally {
+      this.#passes -= 1;
+    }
+  }
+
+  /** An object of this namespace changed. */
+  noticed(name: CacheName, before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const kind = kindOfCache(name);
+    if (kind !== undefined) return this.#resourceChanged(kind, (after ?? before)?.metadata.name ?? '');
+    if (name === 'secrets' || name === 'configMaps') this.#contentChanged(name, before, after);
+    for (const owner of ownersToTell(before, after)) this.#enqueue(owner);
+    this.#parts?.runtime.noticed(before, after);
+    if (name === 'pods') this.#parts?.check.noticed(before, after);
+  }
+
+  /** Ends timers and checks; no pass may be under way. Nothing is written once it has resolved. What runs in the cluster runs on. */
+  async close(): Promise<void> {
+    if (this.#parts !== undefined) closeParts(this.#parts);
+    await Promise.all(this.#greetings);
+  }
+
+  async #greet(about: ResourceReference): Promise<void> {
+    try {
+      await this.#status.firstSight(about);
+    } catch (error) {
+      // The pass writes the status too, and is tried again.
+      this.#around.log.warn({ err: error, namespace: this.namespace, ...about }, 'the first status was not written');
+    }
+  }
+
+  #resourceChanged(kind: ResourceKind, name: string): void {
+    const isNew = this.#status.get({ kind, name }) === undefined;
+    const updated = this.#resources.update(kind, name);
+    if (updated === undefined) return;
+    this.#enqueue({ kind, name });
+    if (isNew) this.greet({ kind, name });
+    const change = { kind: 'object', before: updated.before, after: updated.after } as const;
+    for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
+  }
+
+  #contentChanged(name: 'secrets' | 'configMaps', before: KubeObject | undefined, after: KubeObject | undefined): void {
+    this.#resources.invalidate();
+    const object = after ?? before;
+    if (object === undefined || !isContentChange(before, after)) return;
+    const change = { kind: name === 'secrets' ? 'Secret' : 'ConfigMap', name: object.metadata.name } as const;
+    for (const about of affectedBy(change, this.#resources.resources())) this.#enqueue(about);
+  }
+
+  #enqueue(about: ResourceReference, afterMs?: number): void {
+    this.#around.enqueue(this.namespace, about, afterMs);
+  }
+
+  /** Undefined where something of somebody else's keeps the namespace from being begun, which its resources say. */
+  async #openOr(about: ResourceReference): Promise<Parts | undefined> {
+    try {
+      await this.#ensureFingerprint(about);
+      return await this.#open();
+    } catch (error) {
+      if (!(error instanceof ForeignObject)) throw error;
+      const options = {
+        status: this.#status,
+        event: (event: OperatorEvent) => this.#around.event(event, this.#resources.object(event.about)),
+        enqueue: (other: ResourceReference, afterMs?: number) => this.#enqueue(other, afterMs),
+        now: () => this.#around.now(),
+      };
+      await tellConflict(about, error, { status: new StatusWriter(options), options });
+      return undefined;
+    }
+  }
+
+  /**
+   * Makes the key of the namespace's fingerprints. A namespace that is being deleted refuses it, and so may a quota: a resource that is
+   * being deleted must be let go without it, and only the pass that computes a fingerprint errors.
+   */
+  async #ensureFingerprint(about: ResourceReference): Promise<void> {
+    if (this.#fingerprint !== undefined) return;
+    const { api, caches } = this.#around;
+    try {
+      const key = await fingerprintKey({ api, secrets: caches.get('secrets') }, this.namespace);
+      this.#fingerprint = fingerprintWith(key);
+    } catch (error) {
+      if (this.#resources.object(about)?.metadata.deletionTimestamp === undefined) throw error;
+      this.#noFingerprint = error;
+    }
+  }
+
+  #fingerprintOf(value: string): string {
+    if (this.#fingerprint === undefined) throw this.#noFingerprint;
+    return this.#fingerprint(value);
+  }
+
+  /** Made with the first pass: it may have to write, and to try that again. */
+  async #open(): Promise<Parts> {
+    if (this.#parts !== undefined) return this.#parts;
+    this.#opening ??= this.#make();
+    try {
+      this.#parts = await this.#opening;
+      return this.#parts;
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  async #make(): Promise<Parts> {
+    const { namespace } = this;
+    const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#around;
+    const secrets = caches.get('secrets');
+    const { bounds } = this.#around;
+    const refused = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
+    const owner = (about: ResourceReference) => ownerReference(this.#resources.object(about));
+    const fingerprint = (value: string) => this.#fingerprintOf(value);
+    const runtime = new KubernetesRuntime({
+      api,
+      caches: caches.forRuntime(),
+      namespace,
+      owner,
+      images: { default: image },
+      operatorNamespace,
+      fingerprint,
+      certificateTimes,
+      ...(askHealth && { askHealth }),
+      event: (event) => this.#around.event(event, this.#resources.object(event.about)),
+      now,
+      random,
+      log,
+    });
+    const check = new PodProviderCheck({
+      api,
+      pods: caches.get('pods'),
+      namespace,
+      owner,
+      image,
+      pod: ({ metadata }) =>
+        checkPodOptions(metadata.name, this.#resources.resources(), (tenant) => refused(tenant) === undefined),
+      random,
+    });
+    const reconciler = new Reconciler({
+      namespace,
+      resources: () => this.#resources.resources(),
+      runtime,
+      accepted: new AcceptedProviders(new AcceptedStore({ api, secrets, namespace, owner })),
+      rootCredentials: (tenant, known) => rootCredentials(tenant, known, { api, secrets, namespace, owner }),
+      check: (provider, clientSecret) => check.check(provider, clientSecret),
+      providerHosts: this.#around.providerHosts,
+      fingerprint,
+      operandImage: image,
+      refusedPod: refused,
+      status: this.#status,
+      event: (event) => this.#around.event(event, this.#resources.object(event.about)),
+      enqueue: (about, afterMs) => this.#enqueue(about, afterMs),
+      rolloutLimit: this.#around.rolloutLimit,
+      counters: this.#around.counters,
+      controllers: this.#around.controllers,
+      finalizer: new KubernetesDeclaredFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
+      credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
+      proveKeys: (move) => proveKeys(move, { namespace, secrets, open: this.#around.openKeyService ?? openKeyService }),
+      swapNodes: (workload) => this.#around.swapNodes.of(caches.get('pods').ofWorkload(namespace, workload)),
+      acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
+      now,
+      random,
+    });
+    const parts = { runtime, check, reconciler };
+    try {
+      await check.cleanUp();
+      await reconciler.start();
+    } catch (error) {
+      // The next pass makes them anew.
+      closeParts(parts);
+      throw error;
+    }
+    return parts;
+  }
+}
+
+const silent = createLogger({ name: 'key-proof', level: 'silent' });
+
+/** The condition of the tenant tells what comes of it. */
+const openKeyService: OpenKeyService = (options) =>
+  openKeyServiceClient({ ...options, timeoutMs: proofTimeoutMs, log: silent });
+
+interface Parts {
+  readonly runtime: KubernetesRuntime;
+  readonly check: PodProviderCheck;
+  readonly reconciler: Reconciler;
+}
+
+function closeParts({ reconciler, check, runtime }: Parts): void {
+  reconciler.close();
+  check.close();
+  runtime.close();
+}
+
+/** Where resources of a kind are kept. */
+export const cacheOfKind = {
+  Tenant: 'tenants',
+  IdentityProvider: 'identityProviders',
+  KMSConfig: 'kmsConfigs',
+  Bucket: 'buckets',
+  Policy: 'policies',
+  PolicyBinding: 'policyBindings',
+  User: 'users',
+  AccessKey: 'accessKeys',
+} as const satisfies Readonly<Record<ResourceKind, CacheName>>;
+
+/** The kind of resource that a cache holds; undefined for other objects. */
+export function kindOfCache(name: CacheName): ResourceKind | undefined {
+  return (Object.keys(cacheOfKind) as ResourceKind[]).find((kind) => cacheOfKind[kind] === name);
+}
+
+/** Never blocks the deletion of its owner: nothing may hang while the operator is away. */
+function ownerReference(object: KubeObject | undefined): OwnerReference | undefined {
+  if (object?.metadata.uid === undefined) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  return {
+    apiVersion,
+    kind,
+    name: metadata.name,
+    uid: object.metadata.uid,
+    controller: true,
+    blockOwnerDeletion: false,
+  };
+}

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import { KubeError, type Cache, type KubeApi, type KubeObject } from '../../../kube-client/kube-api.ts';
+import { mergeConditions, type ResourceStatus } from '../../../reconcile/conditions.ts';
+import { objectKey } from '../../../reconcile/resources.ts';
+import type { StatusStore } from '../../../reconcile/reconciler-options.ts';
+import type { ResourceReference } from '../../contract/workload.ts';
+
+interface KubernetesStatusOptions {
+  readonly api: Pick<KubeApi, 'applyStatus'>;
+  /** The custom resource as it is known now. */
+  readonly object: (about: ResourceReference) => KubeObject | undefined;
+  readonly cache: (about: ResourceReference) => Pick<Cache, 'wrote'>;
+  readonly now: () => Date;
+}
+
+/** Keeps statuses on the status subresource, and writes nothing when nothing changed. */
+export class KubernetesStatus implements StatusStore {
+  readonly #options: KubernetesStatusOptions;
+  /** Generations that passes under way began with, by `Kind/name`. */
+  readonly #generations = new Map<string, number>();
+  /** Writes on their way, by `Kind/name`: one after the other, so that the last word is the last. */
+  readonly #writes = new Map<string, Promise<void>>();
+
+  constructor(options: KubernetesStatusOptions) {
+    this.#options = options;
+  }
+
+  get(about: ResourceReference): ResourceStatus | undefined {
+    const status = this.#options.object(about)?.['status'] as ResourceStatus | undefined;
+    return Array.isArray(status?.conditions) ? status : undefined;
+  }
+
+  /**
+   * Runs a pass. Whatever it says is about the generation that it began with: a spec that changes meanwhile must not pass for
+   * reconciled.
+   */
+  async during(about: ResourceReference, pass: () => Promise<void>): Promise<void> {
+    const key = objectKey(about);
+    this.#generations.set(key, this.#currentGeneration(about));
+    try {
+      await pass();
+    } finally {
+      this.#generations.delete(key);
+    }
+  }
+
+  generation(about: ResourceReference): number {
+    return this.#generations.get(objectKey(about)) ?? this.#currentGeneration(about);
+  }
+
+  /** Errors with a `KubeError`; an object that is gone is none. */
+  put(about: ResourceReference, status: ResourceStatus): Promise<void> {
+    return this.#write(about, () => status);
+  }
+
+  /**
+   * Says of a resource without a status that nobody looked at it yet: without conditions Flux calls it current and Argo CD healthy.
+   */
+  firstSight(about: ResourceReference): Promise<void> {
+    return this.#write(about, () => (this.get(about) === undefined ? this.#unknown(about) : undefined));
+  }
+
+  async #write(about: ResourceReference, status: () => ResourceStatus | undefined): Promise<void> {
+    const key = objectKey(about);
+    const before = this.#writes.get(key);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#writes.set(key, promise);
+    try {
+      await before;
+      await this.#writeNow(about, status());
+    } finally {
+      resolve();
+      if (this.#writes.get(key) === promise) this.#writes.delete(key);
+    }
+  }
+
+  async #writeNow(about: ResourceReference, status: ResourceStatus | undefined): Promise<void> {
+    const object = this.#options.object(about);
+    if (object === undefined || status === undefined) return;
+    const json = JSON.parse(JSON.stringify(status)) as ResourceStatus;
+    if (isDeepStrictEqual(json, object['status'])) return;
+    const { name, namespace } = object.metadata;
+    try {
+      const written = await this.#options.api.applyStatus({
+        apiVersion: object.apiVersion,
+        kind: object.kind,
+        metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+        status: json,
+      });
+      this.#options.cache(about).wrote(written);
+    } catch (error) {
+      if (!(error instanceof KubeError && error.status === 404)) throw error;
+    }
+  }
+
+  #unknown(about: ResourceReference): ResourceStatus {
+    const generation = this.#currentGeneration(about);
+    const message = 'the operator has seen it, and has not begun yet';
+    const conditions = mergeConditions(
+      [],
+      [
+        { type: 'Ready', status: 'Unknown', reason: 'Pending', message },
+        { type: 'Reconciling', status: 'True', reason: 'Pending', message },
+      ],
+      generation,
+      this.#options.now(),
+    );
+    return { observedGeneration: generation, conditions };
+  }
+
+  #currentGeneration(about: ResourceReference): number {
+    return this.#options.object(about)?.metadata.generation ?? 0;
+  }
+}

@@ -1,0 +1,42 @@
+import { usesOf } from '../../../api/object.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../../kube-client/kube-api.ts';
+import { resourceKinds, type ResourceReference } from '../../contract/workload.ts';
+import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
+
+const ownerKinds: readonly string[] = resourceKinds;
+
+/** The resource that something was made for, by its labels; undefined for what the operator did not make. */
+export function ownerOf(object: KubeObject | undefined): ResourceReference | undefined {
+  const kind = object?.metadata.labels?.[ownerKindLabel];
+  const name = object?.metadata.labels?.[ownerLabel];
+  if (kind === undefined || name === undefined || !ownerKinds.includes(kind)) return undefined;
+  return { kind: kind as ResourceReference['kind'], name };
+}
+
+/**
+ * The resources that something was made for which is no part of a workload: kept credentials, accepted providers. The runtime tells
+ * of the parts of workloads itself. Both labels count, so that taking them off is repaired too.
+ */
+export function ownersToTell(
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+): readonly ResourceReference[] {
+  const owners = new Map<string, ResourceReference>();
+  for (const object of [before, after]) {
+    const owner = ownerOf(object);
+    if (owner === undefined || object?.metadata.labels?.[workloadLabel] !== undefined) continue;
+    owners.set(`${owner.kind}/${owner.name}`, owner);
+  }
+  return [...owners.values()];
+}
+
+/** Whether the values of a Secret or ConfigMap changed, or what a Secret may be used for; other labels count for nothing. */
+export function isContentChange(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  return !isDeepStrictEqual([before?.['data'], usesIn(before)], [after?.['data'], usesIn(after)]);
+}
+
+function usesIn(object: KubeObject | undefined): ReadonlySet<string> | undefined {
+  if (object?.kind !== 'Secret') return undefined;
+  return usesOf({ labels: object.metadata.labels, type: object['type'] as string | undefined });
+}

@@ -1,0 +1,35 @@
+import type { KubeObject } from '../../../kube-client/kube-api.ts';
+import type { Workload } from '../../contract/workload.ts';
+import { disruptionBudget, statefulSet, type KeptParts } from './stateful-set.ts';
+import { fileSecrets, type ResolvedFile, type ObjectContext } from './object-context.ts';
+import { ingresses, networkPolicy, services } from './network.ts';
+import { metricsToken, serviceMonitor } from './service-monitor.ts';
+import { sharedClaims } from './volumes.ts';
+
+interface WorkloadParts {
+  readonly files: readonly ResolvedFile[];
+  /** Values of the reloading Secret that pods still mount, as `data` of a Secret has them. */
+  readonly keptFiles: Readonly<Record<string, string>>;
+  /** Parts of the StatefulSet that is there; undefined for a new one. */
+  readonly kept: KeptParts | undefined;
+}
+
+/** Every object of a workload, in the order in which they are made: what pods need comes before them, what leads to them after. */
+export function workloadObjects(
+  workload: Workload,
+  { files, keptFiles, kept }: WorkloadParts,
+  context: ObjectContext,
+): readonly KubeObject[] {
+  return [
+    // Before the policies that admit a tenant: the claim remembers whose data its keys sealed.
+    ...sharedClaims(workload, context),
+    ...fileSecrets(workload, files, keptFiles, context),
+    ...networkPolicy(workload, context),
+    ...services(workload, context),
+    statefulSet(workload, context, kept),
+    ...disruptionBudget(workload, context),
+    ...ingresses(workload, context),
+    ...metricsToken(workload, context),
+    ...serviceMonitor(workload, context),
+  ];
+}

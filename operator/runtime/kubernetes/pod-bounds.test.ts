@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Spec } from '../../../test/support/operator/rules/rule-cases.ts';
+import { kms, tenant } from '../../../test/support/operator/reconciler-harness.ts';
+import { imagesLike, refusedPod, type PodBounds } from './pod-bounds.ts';
+
+const bounds: PodBounds = {
+  podSecurity: 'restricted',
+  serviceAccounts: [],
+  images: imagesLike('registry.example:5000/coffer:1.0'),
+};
+const refused = (spec: Spec, more: Partial<PodBounds> = {}) => refusedPod(tenant(spec), { ...bounds, ...more });
+
+describe('what a tenant may ask of its pods', () => {
+  it.each<[string, Spec]>([
+    ['nothing', {}],
+    ['another tag of the same repository', { image: 'registry.example:5000/coffer:2.0' }],
+    ['a digest of it', { image: `registry.example:5000/coffer@sha256:${'a'.repeat(64)}` }],
+    ['users of OpenShift', { podSecurityContext: { runAsUser: null, runAsGroup: null, fsGroup: null } }],
+    ['a port below 1024', { containerSecurityContext: { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } } }],
+  ])('is %s', (_, spec) => {
+    expect(refused(spec)).toBeUndefined();
+  });
+
+  it.each<[string, Spec]>([
+    ['spec.containerSecurityContext.privileged', { containerSecurityContext: { privileged: true } }],
+    [
+      'spec.containerSecurityContext.capabilities.add',
+      { containerSecurityContext: { capabilities: { add: ['SYS_ADMIN'] } } },
+    ],
+    ['spec.containerSecurityContext.capabilities.drop', { containerSecurityContext: { capabilities: null } }],
+    [
+      'spec.containerSecurityContext.allowPrivilegeEscalation',
+      { containerSecurityContext: { allowPrivilegeEscalation: null } },
+    ],
+    ['spec.containerSecurityContext.runAsUser', { containerSecurityContext: { runAsUser: 0 } }],
+    ['spec.containerSecurityContext.procMount', { containerSecurityContext: { procMount: 'Unmasked' } }],
+    ['spec.podSecurityContext.runAsNonRoot', { podSecurityContext: { runAsNonRoot: null } }],
+    ['spec.podSecurityContext.runAsUser', { podSecurityContext: { runAsUser: 0 } }],
+    ['spec.podSecurityContext.seccompProfile.type', { podSecurityContext: { seccompProfile: { type: 'Unconfined' } } }],
+    ['spec.podSecurityContext.sysctls', { podSecurityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }],
+    ['spec.podSecurityContext.seLinuxOptions.type', { podSecurityContext: { seLinuxOptions: { type: 'spc_t' } } }],
+    ['spec.serviceAccountName', { serviceAccountName: 'admin' }],
+    ['spec.image', { image: 'evil/coffer:1.0' }],
+    ['spec.image', { image: 'registry.example:5000/coffer-evil:1.0' }],
+  ])('is not %s', (field, spec) => {
+    expect(refused(spec)).toMatch(new RegExp(`^${field.replaceAll('.', '\\.')} of Tenant demo`));
+  });
+
+  it('is named with the setting that says so', () => {
+    expect(refused({ containerSecurityContext: { privileged: true } })).toContain(
+      "is not allowed by the operator's setting podSecurity, which is restricted",
+    );
+    expect(refused({ serviceAccountName: 'admin' })).toContain('allowedServiceAccounts (none)');
+    expect(refused({ image: 'x' })).toContain('allowedImages');
+  });
+
+  it('is more by a setting', () => {
+    expect(refused({ serviceAccountName: 'vault-a' }, { serviceAccounts: ['vault-*'] })).toBeUndefined();
+    expect(refused({ image: 'mirror/a/coffer:1' }, { images: ['mirror/*/coffer:*'] })).toBeUndefined();
+    expect(refused({ podSecurityContext: { runAsUser: 0 } }, { podSecurity: 'baseline' })).toBeUndefined();
+    expect(refused({ containerSecurityContext: { privileged: true } }, { podSecurity: 'baseline' })).toBeDefined();
+    expect(refused({ containerSecurityContext: { privileged: true } }, { podSecurity: 'privileged' })).toBeUndefined();
+  });
+
+  it('is the same of a KMSConfig', () => {
+    expect(refusedPod(kms({ serviceAccountName: 'admin' }), bounds)).toMatch(
+      /^spec\.serviceAccountName of KMSConfig keys/,
+    );
+  });
+});

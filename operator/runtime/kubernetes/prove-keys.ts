@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import type { KMSConfig } from '../../api/object.ts';
+import type { Cache } from '../../kube-client/kube-api.ts';
+import { keyProofCertificate, keyServiceClientCertificate } from '../../render/certificates.ts';
+import { workloadName } from '../../render/render-context.ts';
+import type { KeyMove } from '../../reconcile/reconciler-options.ts';
+import {
+  KeyServiceError,
+  type KeyServiceClient,
+  type KeyServiceClientOptions,
+} from '../../../platform/key-service-client.ts';
+import { leafSecretName } from './certificates/leaf.ts';
+import { secretData } from './namespace/made-secret.ts';
+import { serviceAddress } from './workload/workload-view.ts';
+
+interface ProveKeysOptions {
+  readonly namespace: string;
+  readonly secrets: Pick<Cache, 'get'>;
+  readonly open: OpenKeyService;
+}
+
+/** Opens a client of the key service at an address. */
+export type OpenKeyService = (
+  options: Pick<KeyServiceClientOptions, 'endpoints' | 'credentials' | 'enclave'>,
+) => Promise<KeyServiceClient>;
+
+/** A key service that is asked, with the name of its KMSConfig. */
+interface Asked {
+  readonly name: string;
+  readonly client: KeyServiceClient;
+}
+
+/** Milliseconds that one call may take: a pass waits for it. */
+export const proofTimeoutMs = 3_000;
+
+/** Names of keys that a condition lists. */
+const maxNames = 5;
+
+/**
+ * Asks the key service of now to seal a random data key with each key that the tenant can use, and the other one to open it: only the
+ * same key does. It is asked with the tenant's own certificate, the other one with a certificate of the operator. Answers why the keys are
+ * not proven; undefined where they are.
+ */
+export async function proveKeys(move: KeyMove, options: ProveKeysOptions): Promise<string | undefined> {
+  const { from, to, tenant, keyPrefix } = move;
+  const opened: KeyServiceClient[] = [];
+  const open = async (kms: KMSConfig, certificate: string): Promise<Asked | string> => {
+    const client = await openWith(kms, certificate, options);
+    if (client === undefined) return `the certificate for KMSConfig ${kms.metadata.name} is not made yet`;
+    opened.push(client);
+    return { name: kms.metadata.name, client: client.once() };
+  };
+  try {
+    const source = await open(from, keyServiceClientCertificate(tenant));
+    if (typeof source === 'string') return source;
+    const target = await open(to, keyProofCertificate(to.metadata.name));
+    if (typeof target === 'string') return target;
+    return await compareKeys(source, target, keyPrefix);
+  } finally {
+    for (const client of opened) client.close();
+  }
+}
+
+/** Answers which keys of a prefix the target lacks, or holds others for; undefined where it holds them all. */
+export async function compareKeys(source: Asked, target: Asked, keyPrefix: string): Promise<string | undefined> {
+  const missing: string[] = [];
+  const different: string[] = [];
+  try {
+    for (const name of await asking(source, (client) => client.listKeys(keyPrefix))) {
+      const outcome = await compareKey(source, target, name);
+      if (outcome === 'missing') missing.push(name);
+      if (outcome === 'different') different.push(name);
+    }
+  } catch (error) {
+    if (error instanceof Unanswered) return error.message;
+    throw error;
+  }
+  const problems = [
+    ...(missing.length === 0 ? [] : [`it lacks ${namesOf(missing)}`]),
+    ...(different.length === 0 ? [] : [`it holds other keys of the names ${namesOf(different)}`]),
+  ];
+  return problems.length === 0 ? undefined : problems.join(', and ');
+}
+
+async function compareKey(source: Asked, target: Asked, name: string): Promise<'same' | 'missing' | 'different'> {
+  const context = randomBytes(16);
+  const challenge = await asking(source, (client) => client.generateKey(name, context));
+  const known = await asking(source, (client) => client.describeKey(name));
+  try {
+    const plaintext = await asking(target, (client) => client.decryptKey(name, challenge.ciphertext, context));
+    if (!plaintext.equals(challenge.plaintext)) return 'different';
+  } catch (error) {
+    if (!(error instanceof KeyServiceError)) throw error;
+    return error.code === 'key-not-found' ? 'missing' : 'different';
+  }
+  // The challenge is sealed with the newest version. Of older ones the IDs are compared, which every ciphertext names.
+  const versions = known.versions ?? [];
+  if (versions.length < 2) return 'same';
+  const found = await asking(target, (client) => client.describeKey(name));
+  return versions.every((version) => found.versions?.includes(version) === true) ? 'same' : 'different';
+}
+
+/** A key service gave no answer that tells of its keys. */
+class Unanswered extends Error {
+  override readonly name = 'Unanswered';
+}
+
+/** Errors with a `KeyServiceError` where the answer tells of the key, else with `Unanswered`. */
+async function asking<T>({ name, client }: Asked, call: (client: KeyServiceClient) => Promise<T>): Promise<T> {
+  try {
+    return await call(client);
+  } catch (error) {
+    if (error instanceof KeyServiceError && (error.code === 'key-not-found' || error.code === 'not-authentic')) {
+      throw error;
+    }
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Unanswered(`KMSConfig ${name} cannot be asked for its keys: ${why}`, { cause: error });
+  }
+}
+
+async function openWith(
+  kms: KMSConfig,
+  certificate: string,
+  { namespace, secrets, open }: ProveKeysOptions,
+): Promise<KeyServiceClient | undefined> {
+  const data = secretData(secrets.get(namespace, leafSecretName(certificate)));
+  const { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca } = data;
+  if (cert === undefined || key === undefined || ca === undefined) return undefined;
+  const { name } = kms.metadata;
+  const { enclave, address } = kms.spec;
+  return open({
+    endpoints: [`https://${serviceAddress(workloadName({ kind: 'KMSConfig', name }), namespace, address.port)}`],
+    credentials: { kind: 'pem', cert, key, ca },
+    ...(enclave === undefined ? {} : { enclave }),
+  });
+}
+
+function namesOf(names: readonly string[]): string {
+  const listed = names.slice(0, maxNames).join(', ');
+  return names.length > maxNames ? `${listed} and ${names.length - maxNames} more` : listed;
+}

@@ -1,0 +1,21 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { discover } from '../../../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../../../platform/openid/keycloak-admin.ts';
+import { probeClient } from '../../../../platform/openid/probe-client.ts';
+import { probeRedirect } from '../../../../platform/openid/probe-redirect.ts';
+import { checkProvider, type ProviderCheckSteps } from '../../../reconcile/identity-provider/check-provider.ts';
+import { readRequest, writeAnswer } from './provider-check-message.ts';
+
+/**
+ * `coffer-operator check-provider --request FILE`: reads a provider and its client secret from FILE (JSON), asks the provider, and
+ * writes the result as JSON to the termination message, /dev/termination-log. A broken provider is a result, and no error; errors
+ * when the request cannot be read or the result not be written.
+ */
+export async function checkProviderProgram(
+  requestFile: string,
+  terminationLog = '/dev/termination-log',
+  steps: ProviderCheckSteps = { discover, probeClient, probeRedirect, createKeycloakAdmin },
+): Promise<void> {
+  const { provider, clientSecret } = readRequest(await readFile(requestFile, 'utf8'));
+  await writeFile(terminationLog, writeAnswer(await checkProvider(provider, clientSecret, steps)));
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { identityProviderSpec } from '../../../api/identity-provider.ts';
+import { metadata, type IdentityProvider } from '../../../api/object.ts';
+import type { ProviderCheck } from '../../../reconcile/identity-provider/check-provider.ts';
+
+/** What a kubelet keeps of a termination message. */
+const longestBytes = 4096;
+
+const request = z.object({
+  provider: z.object({ kind: z.literal('IdentityProvider'), metadata: metadata.loose(), spec: identityProviderSpec }),
+  clientSecret: z.string(),
+});
+
+const answer = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('good'), issuer: z.string(), warnings: z.array(z.string()) }),
+  z.object({
+    kind: z.literal('broken'),
+    // A condition's reason: anything else would be refused by the API server.
+    reason: z.string().regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
+    message: z.string(),
+  }),
+]);
+
+interface CheckRequest {
+  readonly provider: IdentityProvider;
+  readonly clientSecret: string;
+}
+
+export function writeRequest({ provider, clientSecret }: CheckRequest): string {
+  const { kind, metadata: of, spec } = provider;
+  return JSON.stringify({ provider: { kind, metadata: { name: of.name }, spec }, clientSecret });
+}
+
+/** Errors for what `writeRequest` did not write. */
+export function readRequest(text: string): CheckRequest {
+  return request.parse(JSON.parse(text));
+}
+
+/** As a termination message: what is too long for one is cut where people read it. */
+export function writeAnswer(check: ProviderCheck): string {
+  for (let longest = 2_000; ; longest = Math.floor(longest / 2)) {
+    const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+    const text = JSON.stringify(
+      check.kind === 'good'
+        ? { ...check, warnings: check.warnings.slice(0, 8).map(cut) }
+        : { ...check, message: cut(check.message) },
+    );
+    if (Buffer.byteLength(text) <= longestBytes || longest < 16) return text;
+  }
+}
+
+/** Undefined for what no check answered. */
+export function readAnswer(text: string | undefined): ProviderCheck | undefined {
+  try {
+    return answer.parse(JSON.parse(text ?? ''));
+  } catch {
+    return undefined;
+  }
+}

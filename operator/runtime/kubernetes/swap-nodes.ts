@@ -1,0 +1,50 @@
+import type { KubeApi, KubeObject } from '../../kube-client/kube-api.ts';
+import { resourceTypes } from '../../kube-client/resource-types.ts';
+
+/** Milliseconds that the answer about a node counts. */
+const knownForMs = 600_000;
+
+/** Tells which nodes have swap, as their kubelets report it since Kubernetes 1.34. */
+export class SwapNodes {
+  readonly #api: Pick<KubeApi, 'get'>;
+  readonly #now: () => Date;
+  readonly #known = new Map<string, { readonly swaps: boolean; readonly at: number }>();
+
+  constructor(api: Pick<KubeApi, 'get'>, now: () => Date) {
+    this.#api = api;
+    this.#now = now;
+  }
+
+  /** Names of the nodes with swap that the pods run on, sorted. One that says nothing of swap, or may not be read, is left out. */
+  async of(pods: readonly KubeObject[]): Promise<readonly string[]> {
+    const nodes = new Set(
+      pods.flatMap(({ spec }) => (spec as { readonly nodeName?: string } | undefined)?.nodeName ?? []),
+    );
+    const found: string[] = [];
+    for (const node of nodes) if (await this.#swaps(node)) found.push(node);
+    return found.sort();
+  }
+
+  async #swaps(node: string): Promise<boolean> {
+    const at = this.#now().getTime();
+    const known = this.#known.get(node);
+    if (known !== undefined && at - known.at < knownForMs) return known.swaps;
+    for (const [name, { at: before }] of this.#known) if (at - before >= knownForMs) this.#known.delete(name);
+    const swaps = await this.#ask(node);
+    this.#known.set(node, { swaps, at });
+    return swaps;
+  }
+
+  async #ask(node: string): Promise<boolean> {
+    try {
+      const object = await this.#api.get(resourceTypes.node, undefined, node);
+      const { nodeInfo } = (object?.['status'] ?? {}) as {
+        readonly nodeInfo?: { readonly swap?: { readonly capacity?: number } };
+      };
+      return (nodeInfo?.swap?.capacity ?? 0) > 0;
+    } catch {
+      // An operator of some namespaces alone has no right to read nodes, and a warning is worth no failed pass.
+      return false;
+    }
+  }
+}

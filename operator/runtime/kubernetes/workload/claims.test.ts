@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../kube-client/kube-api.ts';
+import { adjustedClaim, growths, otherTemplates, resizingVolumes } from './claims.ts';
+import { exampleContext, exampleServer } from '../../../../test/support/operator/example-workload.ts';
+import { sharedClaims, claimTemplates } from '../objects/volumes.ts';
+import { quantityValue } from '../../../api/volume-fields.ts';
+
+function claim(name: string, storage: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name },
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage } } },
+  };
+}
+
+describe('quantities', () => {
+  it.each([
+    ['1Ki', 1024],
+    ['1.5Gi', 1.5 * 2 ** 30],
+    ['100M', 1e8],
+    ['1e9', 1e9],
+    ['1E', 1e18],
+    ['500m', 0.5],
+    ['10', 10],
+    ['ten', undefined],
+    ['10GiB', undefined],
+    ['', undefined],
+  ])('%s is %s', (quantity, value) => {
+    expect(quantityValue(quantity)).toBe(value);
+  });
+});
+
+describe('a volume that is smaller than asked for', () => {
+  it('grows', () => {
+    expect(growths(exampleServer(), [claim('data-demo-0', '5Gi')])).toMatchObject([
+      { claim: 'data-demo-0', from: '5Gi', to: '10Gi' },
+    ]);
+  });
+  it.each(['10Gi', '10240Mi', '20Gi'])('does not when it has %s', (has) => {
+    expect(growths(exampleServer(), [claim('data-demo-0', has)])).toEqual([]);
+  });
+  it('does not when it is of somebody else', () => {
+    expect(growths(exampleServer(), [claim('data-demo-two-0', '5Gi'), claim('other-demo-0', '5Gi')])).toEqual([]);
+  });
+});
+
+describe('a shared claim that exists', () => {
+  it('is sent with the size that it has, and with nothing that cannot change', () => {
+    const wanted = {
+      ...claim('demo-data', '10Gi'),
+      spec: { ...(claim('', '10Gi')['spec'] as object), storageClassName: 'slow' },
+    };
+    expect(adjustedClaim(wanted, claim('demo-data', '20Gi'))['spec']).toEqual(claim('', '20Gi')['spec']);
+  });
+});
+
+const ofKeys = (size: string) =>
+  exampleServer({
+    mounts: [{ kind: 'volume', name: 'keys', size, claim: { kind: 'shared', accessMode: 'ReadWriteOnce' } }],
+  });
+
+describe('a shared claim that is smaller than asked for', () => {
+  it('grows as the others do, so that a refusal keeps nothing else from being done', () => {
+    expect(growths(ofKeys('2Gi'), [claim('demo-keys', '1Gi'), claim('demo-keys-2', '1Gi')])).toMatchObject([
+      { claim: 'demo-keys', from: '1Gi', to: '2Gi' },
+    ]);
+  });
+});
+
+const grown = (status: object, asked = '10Gi') => [{ ...claim('data-demo-0', asked), status }];
+const is = (type: string, message = '') => ({ conditions: [{ type, status: 'True', message }] });
+
+describe('a claim whose volume', () => {
+  const capacity = { storage: '5Gi' };
+  const told = (status: object) => resizingVolumes(exampleServer(), grown({ capacity, ...status }));
+  const size = { claim: 'data-demo-0', has: '5Gi', asked: '10Gi' };
+
+  it('is smaller than it asks for is growing', () => {
+    expect(told({})).toEqual([{ ...size, state: 'growing' }]);
+    expect(told(is('Resizing'))).toEqual([{ ...size, state: 'growing' }]);
+  });
+  it('is growing whoever asked for it', () => {
+    expect(resizingVolumes(undefined, grown({ capacity }))).toEqual([{ ...size, state: 'growing' }]);
+  });
+  it('has grown without its file system waits for its pod', () => {
+    const message = 'Waiting for user to (re-)start a pod';
+    expect(told(is('FileSystemResizePending', message))).toEqual([{ ...size, state: 'waits-for-pod', message }]);
+  });
+  it.each(['ControllerResizeError', 'NodeResizeError', 'ControllerResizeFailed'])(
+    'could not grow says why (%s)',
+    (type) => {
+      expect(told(is(type, 'no space left'))).toEqual([{ ...size, state: 'failed', message: 'no space left' }]);
+    },
+  );
+  it('cannot grow at all has failed', () => {
+    expect(told({ allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } })).toEqual([
+      { ...size, state: 'failed' },
+    ]);
+  });
+  it.each([{ capacity: { storage: '10Gi' } }, { capacity: { storage: '10240Mi' } }, { phase: 'Pending' }])(
+    'has its size, or is not there, needs nothing: %j',
+    (status) => expect(resizingVolumes(exampleServer(), grown(status))).toEqual([]),
+  );
+  it('is larger than its resource asks for keeps its size', () => {
+    expect(resizingVolumes(exampleServer(), grown({ capacity: { storage: '20Gi' } }, '20Gi'))).toEqual([
+      { claim: 'data-demo-0', has: '20Gi', asked: '10Gi', state: 'cannot-shrink' },
+    ]);
+  });
+});
+
+const keys = (sealedFor: readonly string[]) => {
+  const mount = {
+    kind: 'volume',
+    name: 'keys',
+    size: '1Gi',
+    claim: { kind: 'shared', accessMode: 'ReadWriteOnce', sealedFor },
+  } as const;
+  const kubernetes = { ...exampleServer().kubernetes, reclaimPolicy: 'Delete' } as const;
+  const [wanted] = sharedClaims(exampleServer({ mounts: [mount], kubernetes }), exampleContext);
+  if (wanted === undefined) throw new Error('no claim was rendered');
+  return wanted;
+};
+const without = ({ metadata, ...rest }: KubeObject): KubeObject => {
+  const { annotations: _, ...bare } = metadata;
+  return { ...rest, metadata: bare };
+};
+
+describe('a claim of keys with reclaimPolicy Delete', () => {
+  it('goes with its KMSConfig while nobody sealed anything with its keys', () => {
+    expect(adjustedClaim(keys([]), keys([])).metadata.ownerReferences).toEqual([exampleContext.owner]);
+  });
+  it('belongs to nobody once a tenant was admitted', () => {
+    expect(keys(['Tenant demo']).metadata.ownerReferences).toBeUndefined();
+  });
+  it('belongs to nobody after the tenant is gone', () => {
+    const adjusted = adjustedClaim(keys([]), keys(['Tenant demo']));
+    expect([adjusted.metadata.ownerReferences, adjusted.metadata.annotations]).toEqual([
+      undefined,
+      { 'coffer.dev/sealed-for': 'Tenant demo' },
+    ]);
+  });
+  it('belongs to nobody where an operator of before kept no note', () => {
+    expect(adjustedClaim(keys([]), without(keys([]))).metadata.ownerReferences).toBeUndefined();
+  });
+});
+
+describe('the templates of claims', () => {
+  it('are the same with the class that the cluster filled in', () => {
+    const [live] = claimTemplates(exampleServer()) as unknown as { spec: object }[];
+    expect(otherTemplates(exampleServer(), [{ ...live, spec: { ...live?.spec, storageClassName: 'standard' } }])).toBe(
+      false,
+    );
+  });
+  it('are others with another volume', () => {
+    expect(otherTemplates(exampleServer(), [])).toBe(true);
+  });
+});

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import type { KubeObject } from '../../../kube-client/kube-api.ts';
+import type { ResizingVolume } from '../../contract/runtime.ts';
+import type { Json, Workload } from '../../contract/workload.ts';
+import { sealedForAnnotation } from '../objects/labels.ts';
+import { claimTemplates, sharedClaimName, sizeOf } from '../objects/volumes.ts';
+import { largerQuantity } from '../../../api/volume-fields.ts';
+
+const claimSpec = z.object({
+  accessModes: z.array(z.string()).default([]),
+  storageClassName: z.string().optional(),
+  resources: z.object({ requests: z.object({ storage: z.string() }) }),
+});
+const claimStatus = z.object({
+  capacity: z.object({ storage: z.string().optional() }).optional(),
+  allocatedResourceStatuses: z.object({ storage: z.string().optional() }).optional(),
+  conditions: z.array(z.object({ type: z.string(), status: z.string(), message: z.string().optional() })).default([]),
+});
+const claim = z.object({ spec: claimSpec, status: claimStatus.default({ conditions: [] }) });
+const template = z.object({ metadata: z.object({ name: z.string() }), spec: claimSpec });
+
+/** A request for a larger volume. */
+interface Growth {
+  readonly claim: string;
+  readonly patch: Json;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the claims are changed
+ * themselves. None ever shrinks: Kubernetes cannot do that.
+ */
+export function growths(workload: Workload, claims: readonly KubeObject[]): readonly Growth[] {
+  return sizes(workload, claims).flatMap(({ claim: name, has, wanted }): Growth[] => {
+    if (largerQuantity(has, wanted) === has) return [];
+    const patch = { spec: { resources: { requests: { storage: wanted } } } };
+    return [{ claim: name, patch, from: has, to: wanted }];
+  });
+}
+
+/** Claims whose volume is not as large as they ask for, and those that are larger than the workload asks for. */
+export function resizingVolumes(
+  workload: Workload | undefined,
+  claims: readonly KubeObject[],
+): readonly ResizingVolume[] {
+  const larger = workload === undefined ? [] : sizes(workload, claims);
+  return [
+    ...claims.flatMap((live) => growing(live) ?? []),
+    ...larger.flatMap(({ claim: name, has, wanted }): ResizingVolume[] =>
+      largerQuantity(wanted, has) === wanted ? [] : [{ claim: name, has, asked: wanted, state: 'cannot-shrink' }],
+    ),
+  ].sort((a, b) => a.claim.localeCompare(b.claim, 'en', { numeric: true }));
+}
+
+/** The claims of the workload's own mounts, with the size that each asks for and the one that the workload wants. */
+function sizes(workload: Workload, claims: readonly KubeObject[]) {
+  return workload.mounts.flatMap((mount) => {
+    if (mount.kind !== 'volume' || mount.claim.kind === 'existing') return [];
+    const shared = mount.claim.kind === 'shared' ? sharedClaimName(workload.name, mount.name) : undefined;
+    const name = new RegExp(`^${shared ?? `${mount.name}-${workload.name}-[0-9]+`}$`);
+    return claims
+      .filter(({ metadata }) => name.test(metadata.name) && metadata.deletionTimestamp === undefined)
+      .map((live) => ({
+        claim: live.metadata.name,
+        has: claim.parse(live).spec.resources.requests.storage,
+        wanted: sizeOf(mount),
+      }));
+  });
+}
+
+/**
+ * Undefined of a volume that has its size, or of a claim that has no volume yet.
+ *
+ * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
+ */
+function growing(live: KubeObject): ResizingVolume | undefined {
+  const { spec, status } = claim.parse(live);
+  const asked = spec.resources.requests.storage;
+  const has = status.capacity?.storage;
+  if (has === undefined || largerQuantity(has, asked) === has) return undefined;
+  const holds = (wanted: RegExp) =>
+    status.conditions.find(({ type, status: value }) => value === 'True' && wanted.test(type));
+  const failed = holds(/^(Controller|Node)Resize(Error|Failed)$/);
+  const infeasible = status.allocatedResourceStatuses?.storage?.endsWith('Infeasible') === true;
+  const about = failed ?? holds(/^FileSystemResizePending$/) ?? holds(/^Resizing$/);
+  const state =
+    failed !== undefined || infeasible
+      ? 'failed'
+      : about?.type === 'FileSystemResizePending'
+        ? 'waits-for-pod'
+        : 'growing';
+  const message = about?.message ?? '';
+  return { claim: live.metadata.name, has, asked, state, ...(message === '' ? {} : { message }) };
+}
+
+/**
+ * A shared claim as it may be sent where there is one: of its spec only the size can change, which `growths` does. Whose data its keys
+ * sealed is never forgotten, and from then on it belongs to no resource, so that none takes it along.
+ */
+export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
+  if (live === undefined) return wanted;
+  const metadata = keptMetadata(wanted, live);
+  const has = claim.parse(live).spec;
+  const { accessModes, storageClassName, resources } = has;
+  const spec = { accessModes, ...(storageClassName === undefined ? {} : { storageClassName }) };
+  return { ...wanted, metadata, spec: { ...spec, resources } };
+}
+
+function keptMetadata({ metadata }: KubeObject, live: KubeObject): KubeObject['metadata'] {
+  const wanted = metadata.annotations?.[sealedForAnnotation];
+  if (wanted === undefined) return metadata;
+  // An operator before this note made it: somebody may have.
+  const before = live.metadata.annotations?.[sealedForAnnotation] ?? 'unknown';
+  const all = [...new Set([...before.split('\n'), ...wanted.split('\n')])].filter((name) => name !== '');
+  const { ownerReferences, ...rest } = metadata;
+  const annotations = { ...metadata.annotations, [sealedForAnnotation]: all.join('\n') };
+  return { ...rest, annotations, ...(all.length === 0 && ownerReferences !== undefined ? { ownerReferences } : {}) };
+}
+
+/** Whether the instances need claims that the templates of the live StatefulSet do not make. */
+export function otherTemplates(workload: Workload, liveTemplates: unknown): boolean {
+  const wanted = claimTemplates(workload).map(templateKey);
+  const live = (Array.isArray(liveTemplates) ? liveTemplates : []).map(templateKey);
+  return (
+    wanted.length !== live.length ||
+    wanted.some(({ name, modes, storageClass }) => {
+      const same = live.find((candidate) => candidate.name === name);
+      // Without a class the cluster filled in its default one.
+      return same === undefined || same.modes !== modes || (storageClass ?? same.storageClass) !== same.storageClass;
+    })
+  );
+}
+
+function templateKey(json: unknown) {
+  const { metadata, spec } = template.parse(json);
+  return { name: metadata.name, modes: spec.accessModes.join(), storageClass: spec.storageClassName };
+}

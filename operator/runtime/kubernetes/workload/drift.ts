@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FieldTree, ForeignFields, KubeObject } from '../../../kube-client/kube-api.ts';
+import type { Json } from '../../contract/workload.ts';
+
+/**
+ * Whether a live object has everything that was sent: fields that were not sent belong to others (defaults, a status, other managers)
+ * and do not count. An empty object or list is the same as none, which is how the API server keeps it.
+ */
+export function hasAll(live: unknown, sent: unknown): boolean {
+  if (sent === undefined || (live === undefined && isEmpty(sent))) return true;
+  if (Array.isArray(sent)) {
+    return Array.isArray(live) && live.length === sent.length && sent.every((item, index) => hasAll(live[index], item));
+  }
+  if (isObject(sent)) return isObject(live) && Object.entries(sent).every(([key, value]) => hasAll(live[key], value));
+  return live === sent;
+}
+
+/** What a live object has at the places that were sent: how the API server spells it (`1000m` of CPU is `1`). */
+export function atSentPlaces(live: unknown, sent: unknown): unknown {
+  if (Array.isArray(sent)) {
+    return Array.isArray(live) ? live.map((item, index) => atSentPlaces(item, sent[index])) : live;
+  }
+  if (isObject(sent) && isObject(live)) {
+    return Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, atSentPlaces(live[key], value)]));
+  }
+  return live;
+}
+
+export function same(left: unknown, right: unknown): boolean {
+  return isDeepStrictEqual(left, right);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** What somebody changed by hand in a spec that the operator renders, and the merge patch that puts it back. */
+export interface Drift {
+  readonly managers: readonly string[];
+  /** `spec.template.spec.containers`: where it differs. */
+  readonly paths: readonly string[];
+  readonly patch: Json;
+}
+
+interface Undone {
+  readonly patch: Record<string, Json>;
+  readonly paths: readonly string[];
+}
+
+/**
+ * Server-side apply takes back what it sends, and leaves what it does not send to whoever wrote it: a variable that was added to a
+ * container, the second port of a Service. Undefined where nothing of others differs from what is wanted.
+ */
+export function driftOf(live: KubeObject, wanted: KubeObject): Drift | undefined {
+  const [liveSpec, wantedSpec] = [objectOf(live['spec']), objectOf(wanted['spec'])];
+  const undone = (live.metadata.foreign ?? []).flatMap((foreign) => {
+    const { patch, paths } = undo(foreign.fields, liveSpec, wantedSpec, 'spec');
+    return paths.length === 0 ? [] : [{ foreign, patch, paths }];
+  });
+  if (undone.length === 0) return undefined;
+  return {
+    managers: [...new Set(undone.map(({ foreign }: { readonly foreign: ForeignFields }) => foreign.manager))],
+    paths: [...new Set(undone.flatMap(({ paths }) => paths))],
+    patch: { spec: undone.map(({ patch }) => patch).reduce(merged) },
+  };
+}
+
+function undo(tree: FieldTree, live: Fields, wanted: Fields, path: string): Undone {
+  const patch: Record<string, Json> = {};
+  const paths: string[] = [];
+  for (const [segment, below] of Object.entries(tree)) {
+    if (!segment.startsWith('f:')) continue;
+    const name = segment.slice(2);
+    const [has, wants] = [live[name], wanted[name]];
+    const here = `${path}.${name}`;
+    if (has === undefined) continue;
+    const inner = Object.keys(below).some((key) => key.startsWith('f:'));
+    if (inner && isFields(has) && (wants === undefined || isFields(wants))) {
+      const deeper = undo(below, has, wants === undefined ? {} : wants, here);
+      if (deeper.paths.length === 0) continue;
+      patch[name] = deeper.patch;
+      paths.push(...deeper.paths);
+    } else if (wants === undefined) {
+      patch[name] = null;
+      paths.push(here);
+    } else if (differs(below, has, wants)) {
+      patch[name] = wants as Json;
+      paths.push(here);
+    }
+  }
+  return { patch, paths };
+}
+
+/** A list or a value: of a list whose items have keys, only what others own of an item counts. */
+function differs(tree: FieldTree, has: unknown, wants: unknown): boolean {
+  const items = Object.entries(tree).filter(([segment]) => segment.startsWith('k:'));
+  if (items.length === 0 || !Array.isArray(has) || !Array.isArray(wants)) {
+    return !(hasAll(has, wants) && hasAll(wants, has));
+  }
+  return items.some(([segment, below]) => {
+    const keys = JSON.parse(segment.slice(2)) as Fields;
+    const of = (list: readonly unknown[]) => list.map(objectOf).find((item) => hasAll(item, keys));
+    const [item, other] = [of(has), of(wants)];
+    if (item === undefined) return false;
+    return other === undefined || undo(below, item, other, '').paths.length > 0;
+  });
+}
+
+/**
+ * Whether a live pod template lacks something of what was rendered for it: what was taken out belongs to nobody. Quantities are left
+ * aside, since the server spells them otherwise.
+ */
+export function lacksOf(live: unknown, rendered: unknown): boolean {
+  return !hasAll(live, withoutQuantities(rendered));
+}
+
+function withoutQuantities(template: unknown): unknown {
+  const { spec, ...rest } = objectOf(template);
+  const { containers, ...others } = objectOf(spec);
+  const bare = (Array.isArray(containers) ? containers : []).map((container) => {
+    const { resources: _, ...kept } = objectOf(container);
+    return kept;
+  });
+  return { ...rest, spec: { ...others, containers: bare } };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function merged(left: Record<string, Json>, right: Record<string, Json>): Record<string, Json> {
+  const both = { ...left };
+  for (const [key, value] of Object.entries(right)) {
+    const before = both[key];
+    both[key] = isFields(before) && isFields(value) ? merged(before, value) : value;
+  }
+  return both;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}

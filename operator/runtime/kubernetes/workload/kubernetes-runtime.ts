@@ -1,0 +1,394 @@
+import type { Secret } from '../../../api/object.ts';
+import {
+  KubeError,
+  type Cache,
+  type KubeApi,
+  type KubeObject,
+  type OwnerReference,
+} from '../../../kube-client/kube-api.ts';
+import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
+import { ForeignObject } from '../../../reconcile/foreign-object.ts';
+import { workloadName } from '../../../render/render-context.ts';
+import { isRenewed } from '../../contract/resolve.ts';
+import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../../contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, ResourceReference, Workload } from '../../contract/workload.ts';
+import { type CertificateExpiry, CertificateKeeper } from '../certificates/certificate-keeper.ts';
+import type { CertificateTimes } from '../certificates/certificate-times.ts';
+import type { Drift } from './drift.ts';
+import { resizingVolumes } from './claims.ts';
+import { failedCreateView, refusedPods, statefulSetView } from './live-workload.ts';
+import { schedulingDeadline, podView } from './instance-state.ts';
+import { ObjectWriter, StillBeingDeleted } from './object-writer.ts';
+import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
+import { askHealth, storeHealthBy, type AskHealth, type HealthRequest, WaitingServers } from './store-health.ts';
+import { ownerOf } from '../namespace/watching.ts';
+import { certificatesOf, podSymbols, resolvedFiles, serviceAddress, portsOf, workloadView } from './workload-view.ts';
+import { renewFiles, writeWorkload, type WorkloadWriterOptions } from './workload-writer.ts';
+
+/** What the runtime reads: one cache for each type of object that it makes, of all namespaces. */
+export interface RuntimeCaches {
+  readonly statefulSets: Cache;
+  readonly pods: Cache;
+  readonly secrets: Cache;
+  readonly services: Cache;
+  readonly persistentVolumeClaims: Cache;
+  readonly podDisruptionBudgets: Cache;
+  readonly networkPolicies: Cache;
+  readonly ingresses: Cache;
+  readonly serviceAccounts: Cache;
+  /** Events of reason FailedCreate about StatefulSets; undefined while they may not be read. */
+  readonly failedCreates: () => Cache | undefined;
+  /** `monitoring.coreos.com/v1` ServiceMonitor; undefined while the cluster does not know it. */
+  readonly serviceMonitors: () => Cache | undefined;
+  /** `cert-manager.io/v1` Certificate; undefined while the cluster does not know it. */
+  readonly certificates: () => Cache | undefined;
+}
+
+interface KubernetesRuntimeOptions {
+  readonly api: KubeApi;
+  readonly caches: RuntimeCaches;
+  readonly namespace: string;
+  /** The owner reference to a custom resource of the namespace (controller: true); undefined where it is gone. */
+  readonly owner: (about: ResourceReference) => OwnerReference | undefined;
+  /** Image of workloads that name none. */
+  readonly images: { readonly default: string };
+  /** Where the operator itself runs, so that network policies admit it; undefined outside the cluster. */
+  readonly operatorNamespace: string | undefined;
+  /** Keyed digest, as the renderers have it: names of Secrets must not let their content be guessed. */
+  readonly fingerprint: (value: string) => string;
+  readonly certificateTimes: CertificateTimes;
+  /** Instead of asking servers over the network. */
+  readonly askHealth?: AskHealth;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly event?: (event: OperatorEvent) => void;
+  readonly log: RuntimeLog;
+}
+
+/** What the runtime writes to the log of the operator; pino fits. */
+export interface RuntimeLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+/** Milliseconds: a timer holds no more than 24 days, and clocks are set. */
+const longestWaitMs = 6 * 3_600_000;
+
+/** Milliseconds before what was refused is tried again. */
+const refusedRetryMs = 30_000;
+
+/** Runs the workloads of one namespace as StatefulSets whose pods it replaces itself. */
+export class KubernetesRuntime implements Runtime {
+  readonly #options: KubernetesRuntimeOptions;
+  readonly #writer: ObjectWriter;
+  readonly #certificates: CertificateKeeper;
+  readonly #waiting: WaitingServers;
+  readonly #listeners: ((name: string) => void)[] = [];
+  readonly #refused = new Map<string, NonNullable<RunningWorkload['refused']>>();
+  readonly #retries = new Map<string, NodeJS.Timeout>();
+  /** Uids of pods that this runtime deleted, by pod: a cache that lags shows them as running. */
+  readonly #replaced = new Map<string, string>();
+  /** Milliseconds since the epoch of the last change of each pod: what an event told before it is of no pod that is missing now. */
+  readonly #podsSeen = new Map<string, number>();
+  /** By workload: when one of its pods counts as broken that no node takes. */
+  readonly #deadlines = new Map<string, NodeJS.Timeout>();
+  readonly #written = new Map<string, Workload>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: KubernetesRuntimeOptions) {
+    this.#options = options;
+    const { api, caches, namespace, fingerprint, certificateTimes: times } = options;
+    this.#writer = new ObjectWriter({ api, fingerprint, drifted: (object, drift) => this.#drifted(object, drift) });
+    this.#certificates = new CertificateKeeper({
+      writer: this.#writer,
+      secrets: caches.secrets,
+      certificates: caches.certificates,
+      namespace,
+      owner: (about) => options.owner(about),
+      times,
+      now: () => options.now(),
+    });
+    this.#waiting = new WaitingServers({
+      ask: options.askHealth ?? askHealth,
+      changed: (name) => this.#tell(name),
+      now: () => options.now(),
+    });
+  }
+
+  /** To be called with every change of a cached object of this namespace; tells the listeners of its workload. */
+  noticed(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    const object = after ?? before;
+    if (object === undefined) return;
+    if (object.kind === 'Event') return this.#failedCreate(object);
+    if (object.kind === 'Pod') this.#podsSeen.set(object.metadata.name, this.#options.now().getTime());
+    if (object.kind === 'Pod' && after?.metadata.uid !== this.#replaced.get(object.metadata.name)) {
+      this.#replaced.delete(object.metadata.name);
+    }
+    const workload = workloadOf(object);
+    if (workload !== undefined) this.#tell(workload);
+  }
+
+  /** Authorities and certificates of the namespace, for metrics and status. */
+  certificateExpiries(): readonly CertificateExpiry[] {
+    return this.#certificates.expiries();
+  }
+
+  /** Ends its timers; what runs in the cluster runs on. */
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const timer of [...this.#retries.values(), ...this.#deadlines.values()]) clearTimeout(timer);
+    this.#waiting.close();
+    this.#listeners.length = 0;
+  }
+
+  async ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
+    const issued = await this.#certificates.ensure(needs);
+    this.#wakeForCertificates();
+    return issued;
+  }
+
+  observe(): Promise<readonly RunningWorkload[]> {
+    const { caches, namespace } = this.#options;
+    const names = caches.statefulSets.list(namespace).flatMap((set) => set.metadata.labels?.[workloadLabel] ?? []);
+    return Promise.resolve(names.flatMap((name) => this.#observe(name) ?? []));
+  }
+
+  observeOne(name: string): Promise<RunningWorkload | undefined> {
+    return Promise.resolve(this.#observe(name));
+  }
+
+  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    return this.#write(workload, secrets, false);
+  }
+
+  refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    return this.#write(workload, secrets, true);
+  }
+
+  async renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    const { caches, namespace } = this.#options;
+    if (caches.statefulSets.get(namespace, workload.name) === undefined) return;
+    const owner = this.#ownerOf(workload);
+    await this.#attempt(workload, async () => {
+      const files = await resolvedFiles(workload, this.#symbols(workload, secrets), isRenewed);
+      await renewFiles({ workload, owner, files }, this.#writerOptions());
+    });
+  }
+
+  async replace(name: string, instance: string): Promise<void> {
+    const { api, caches, namespace } = this.#options;
+    const pod = caches.pods.get(namespace, instance);
+    const uid = pod?.metadata.uid;
+    if (pod === undefined || uid === undefined || pod.metadata.labels?.[workloadLabel] !== name) return;
+    this.#replaced.set(instance, uid);
+    try {
+      await api.delete(caches.pods.type, namespace, instance, { uid });
+    } catch (error) {
+      // Another pod has its name by now: somebody else replaced it.
+      if (error instanceof KubeError && error.status === 409) return;
+      this.#replaced.delete(instance);
+      throw error;
+    }
+  }
+
+  async storeHealth(name: string): Promise<StoreHealth> {
+    const { caches, namespace, askHealth: ask = askHealth } = this.#options;
+    const live = caches.statefulSets.get(namespace, name);
+    if (live === undefined) return { healthy: false, message: `StatefulSet ${name} does not exist` };
+    // A key service keeps its keys elsewhere: losing one of several loses nothing.
+    if (!isServer(live)) return { healthy: true, message: '' };
+    const probed = this.#probedAt(live);
+    if (probed === undefined) return { healthy: false, message: `Service ${name} does not exist` };
+    const url = `${probed.scheme}://${serviceAddress(name, namespace, probed.port)}/minio/health/cluster`;
+    return storeHealthBy(ask, { url, authorities: this.#certificates.authoritiesOf(name) });
+  }
+
+  #probedAt(statefulSet: KubeObject): { readonly scheme: string; readonly port: number } | undefined {
+    const { caches, namespace } = this.#options;
+    const probe = statefulSetView(statefulSet).spec.template.spec.containers[0]?.readinessProbe?.httpGet;
+    const port = portsOf(caches.services.get(namespace, statefulSet.metadata.name)).get(String(probe?.port));
+    return probe === undefined || port === undefined ? undefined : { scheme: probe.scheme.toLowerCase(), port };
+  }
+
+  /** The question to a pod itself: no Service leads to one that is not ready. */
+  #readinessOf(statefulSet: KubeObject, pod: KubeObject | undefined): HealthRequest | undefined {
+    const status = pod === undefined ? undefined : podView(pod).status;
+    if (status?.phase !== 'Running' || status.podIP === undefined || !isServer(statefulSet)) return undefined;
+    const probed = this.#probedAt(statefulSet);
+    if (probed === undefined) return undefined;
+    const host = status.podIP.includes(':') ? `[${status.podIP}]` : status.podIP;
+    const authorities = this.#certificates.authoritiesOf(statefulSet.metadata.name);
+    return { url: `${probed.scheme}://${host}:${probed.port}/minio/health/ready`, authorities };
+  }
+
+  async remove(name: string): Promise<void> {
+    const { caches, namespace } = this.#options;
+    const monitors = caches.serviceMonitors();
+    this.#refused.delete(name);
+    this.#written.delete(name);
+    this.#waiting.forget(name);
+    for (const cache of [
+      caches.ingresses,
+      ...(monitors === undefined ? [] : [monitors]),
+      caches.statefulSets,
+      caches.podDisruptionBudgets,
+      caches.networkPolicies,
+      caches.services,
+      caches.secrets,
+    ]) {
+      for (const object of cache.ofWorkload(namespace, name)) await this.#writer.remove(object, cache);
+    }
+  }
+
+  onChange(listener: (name: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async #write(workload: Workload, secrets: ReadonlyMap<string, Secret>, keepTemplate: boolean): Promise<void> {
+    this.#written.set(workload.name, workload);
+    const owner = this.#ownerOf(workload);
+    const symbols = this.#symbols(workload, secrets);
+    await this.#attempt(workload, async () => {
+      const files = await resolvedFiles(workload, symbols);
+      const notGrown = await writeWorkload({ workload, owner, symbols, files, keepTemplate }, this.#writerOptions());
+      await this.#certificates.removeUnused(workload.owner, certificatesOf(workload));
+      if (notGrown === undefined) this.#refused.delete(workload.name);
+      else this.#refuse(workload.name, 'VolumeNotGrown', notGrown);
+    });
+  }
+
+  #failedCreate(event: KubeObject): void {
+    const { caches, namespace } = this.#options;
+    const name = failedCreateView(event)?.statefulSet;
+    if (name !== undefined && caches.statefulSets.get(namespace, name) !== undefined) this.#tell(name);
+  }
+
+  #ownerOf({ owner }: Workload): OwnerReference {
+    const reference = this.#options.owner(owner);
+    if (reference === undefined) throw new Error(`${owner.kind} ${owner.name} is gone`);
+    return reference;
+  }
+
+  #symbols(workload: Workload, secrets: ReadonlyMap<string, Secret>) {
+    return podSymbols(workload, {
+      secrets,
+      namespace: this.#options.namespace,
+      certificate: (name, part) => this.#certificates.part(name, part),
+      portOf: (name, port) => this.#portOf(name, port),
+    });
+  }
+
+  #writerOptions(): WorkloadWriterOptions {
+    return {
+      ...this.#options,
+      writer: this.#writer,
+      defaultImage: this.#options.images.default,
+      drifted: (object, drift) => this.#drifted(object, drift),
+    };
+  }
+
+  #drifted(object: KubeObject, { managers, paths }: Drift): void {
+    const about = ownerOf(object);
+    if (about === undefined) return;
+    const who = managers.length === 0 ? 'somebody' : managers.join(', ');
+    const message = `put back what ${who} changed of ${object.kind} ${object.metadata.name}: ${paths.slice(0, 5).join(', ')}`;
+    this.#options.event?.({ about, type: 'Warning', reason: 'Drift', message });
+  }
+
+  /** What is in the way of a workload is something to tell of it, and no error of the pass. */
+  async #attempt({ name }: Workload, write: () => Promise<void>): Promise<void> {
+    const { namespace, log } = this.#options;
+    try {
+      await write();
+    } catch (error) {
+      if (error instanceof ForeignObject) this.#refuse(name, error.reason, error.message);
+      // Its cache tells when it is gone, which leads to the next attempt.
+      else if (error instanceof StillBeingDeleted) log.info({ namespace, workload: name }, error.message);
+      else throw error;
+    }
+  }
+
+  #refuse(workload: string, reason: RefusalReason, message: string): void {
+    const { log, namespace } = this.#options;
+    if (this.#refused.get(workload)?.message !== message) log.warn({ namespace, workload, reason }, message);
+    this.#refused.set(workload, { reason, message });
+    // What is in the way is not the operator's own, so that no cache tells when it goes.
+    clearTimeout(this.#retries.get(workload));
+    this.#retries.set(workload, setTimeout(() => this.#tell(workload), refusedRetryMs).unref());
+  }
+
+  #observe(name: string): RunningWorkload | undefined {
+    const { caches, namespace, fingerprint, now } = this.#options;
+    const statefulSet = caches.statefulSets.get(namespace, name);
+    const refused = this.#refused.get(name);
+    if (statefulSet === undefined || statefulSet.metadata.labels?.[workloadLabel] !== name) {
+      return (
+        refused && { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, refused, addresses: {} }
+      );
+    }
+    const pods = caches.pods.ofWorkload(namespace, name);
+    this.#wakeForScheduling(name, pods);
+    const live = {
+      statefulSet,
+      fingerprint,
+      pods,
+      service: caches.services.get(namespace, name),
+      replaced: new Set(this.#replaced.values()),
+      refused,
+      resizing: resizingVolumes(this.#written.get(name), caches.persistentVolumeClaims.ofWorkload(namespace, name)),
+      refusedPods: refusedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
+    };
+    const view = workloadView(live, now());
+    const podOf = (instance: string) => pods.find(({ metadata }) => metadata.name === instance);
+    const requestTo = (instance: string) => this.#readinessOf(statefulSet, podOf(instance));
+    return { ...view, instances: this.#waiting.look(name, view.instances, requestTo) };
+  }
+
+  /** Of a workload that this process wrote, or else of one that runs. */
+  #portOf(workload: string, port: string): number {
+    const { caches, namespace } = this.#options;
+    const known = this.#written.get(workload)?.ports.find(({ name }) => name === port)?.port;
+    const number = known ?? portsOf(caches.services.get(namespace, workload)).get(port);
+    if (number === undefined) throw new Error(`the address of ${workload} is needed, which is not there yet`);
+    return number;
+  }
+
+  /** Nothing changes in the cluster when a deadline passes. */
+  #wakeForScheduling(workload: string, pods: readonly KubeObject[]): void {
+    clearTimeout(this.#deadlines.get(workload));
+    this.#deadlines.delete(workload);
+    const now = this.#options.now().getTime();
+    const waits = pods.map((pod) => (schedulingDeadline(podView(pod)) ?? Number.NaN) - now).filter((wait) => wait > 0);
+    if (waits.length === 0) return;
+    const timer = setTimeout(() => this.#tell(workload), Math.min(...waits, longestWaitMs));
+    this.#deadlines.set(workload, timer.unref());
+  }
+
+  #wakeForCertificates(): void {
+    const now = this.#options.now();
+    const { next } = this.#certificates.due(now);
+    clearTimeout(this.#timer);
+    if (next === undefined) return;
+    const wait = Math.min(Math.max(next.getTime() - now.getTime(), 1_000), longestWaitMs);
+    this.#timer = setTimeout(() => {
+      for (const owner of this.#certificates.due(this.#options.now()).owners) this.#tell(workloadName(owner));
+      this.#wakeForCertificates();
+    }, wait);
+    this.#timer.unref();
+  }
+
+  #tell(workload: string): void {
+    for (const listener of this.#listeners) listener(workload);
+  }
+}
+
+function isServer({ metadata: { labels } }: KubeObject): boolean {
+  return labels?.['app.kubernetes.io/component'] === 'server';
+}
+
+/** The workload that an object is about; of certificates and the like, that of their owner. */
+function workloadOf({ metadata: { labels = {} } }: KubeObject): string | undefined {
+  const { [workloadLabel]: workload, [ownerKindLabel]: kind, [ownerLabel]: name } = labels;
+  if (workload !== undefined) return workload;
+  return (kind === 'Tenant' || kind === 'KMSConfig') && name !== undefined ? workloadName({ kind, name }) : undefined;
+}

@@ -1,0 +1,214 @@
+import { KubeError, type KubeObject, type Cache, type KubeApi, withoutForeign } from '../../../kube-client/kube-api.ts';
+import { RefusedObject, ForeignObject } from '../../../reconcile/foreign-object.ts';
+import {
+  authorityLabel,
+  certificateLabel,
+  managedBy,
+  ownerKindLabel,
+  ownerLabel,
+  workloadLabel,
+  appliedAnnotation,
+} from '../objects/labels.ts';
+import type { Json } from '../../contract/workload.ts';
+import { driftOf, type Drift, atSentPlaces, hasAll, same } from './drift.ts';
+import { canonical } from '../../../render/restart-inputs.ts';
+import { immutableFields } from '../objects/stateful-set.ts';
+
+/** Statuses by which a server says no to the object itself: sent again as it is, it is refused again. */
+const refusals: ReadonlySet<number | undefined> = new Set([400, 403, 413, 422]);
+/** What the server says with a status of 500 though it means the object: an unknown field in an apply, a webhook that is away. */
+const refusalWords = /failed to create typed patch object|failed calling webhook/;
+/** A condition holds 32 KiB; a webhook may answer a page. */
+const longestMessage = 2_000;
+
+/** The error of a write as it is told: what the server refuses becomes a `RefusedObject` with its words, all else stays as it is. */
+export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): unknown {
+  if (!(error instanceof KubeError) || isEnding(error)) return error;
+  if (!refusals.has(error.status) && !refusalWords.test(error.message)) return error;
+  const words = error.message.replace(/^[A-Z]+ \/\S*: /, '').slice(0, longestMessage);
+  return new RefusedObject(`the API server refuses ${kind} ${metadata.name}: ${words}`, { cause: error });
+}
+
+/**
+ * The namespace is being deleted: nothing can be made in it, and nothing needs to be.
+ *
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
+ */
+export function isEnding(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 403 && error.causes.includes('NamespaceTerminating');
+}
+
+/** What says for whom an object was made. */
+const identifying = [workloadLabel, ownerKindLabel, ownerLabel, authorityLabel, certificateLabel] as const;
+
+/** Whose a live object is that has the name of one that the operator wants to write. */
+type Ownership =
+  | { readonly kind: 'ours' }
+  /** Of a resource of the same name that was deleted: the garbage collector takes it in a moment. */
+  | { readonly kind: 'leftover' }
+  | { readonly kind: 'foreign'; readonly message: string };
+
+export function ownershipOf(live: KubeObject, wanted: KubeObject): Ownership {
+  const holder = controllerOf(live);
+  const owner = controllerOf(wanted);
+  if (holder !== undefined && owner !== undefined && holder.uid !== owner.uid) {
+    if (holder.kind === owner.kind && holder.name === owner.name) return { kind: 'leftover' };
+    return foreign(live, `belongs to ${holder.kind} ${holder.name}`);
+  }
+  // What is kept beyond its resource has no owner, and is known by its labels alone.
+  if (holder === undefined && !hasOurLabels(live, wanted)) return foreign(live, 'was not made by the operator');
+  return live.metadata.deletionTimestamp === undefined ? { kind: 'ours' } : { kind: 'leftover' };
+}
+
+function hasOurLabels(live: KubeObject, wanted: KubeObject): boolean {
+  const labels = live.metadata.labels ?? {};
+  return (
+    labels['app.kubernetes.io/managed-by'] === managedBy &&
+    identifying.every((label) => labels[label] === wanted.metadata.labels?.[label])
+  );
+}
+
+function controllerOf({ metadata }: KubeObject) {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+function foreign(live: KubeObject, why: string): Ownership {
+  const message =
+    `${live.kind} ${live.metadata.name} ${why}, and is not taken over: ` +
+    'give one of the two another name, or delete it if nothing needs it';
+  return { kind: 'foreign', message };
+}
+
+interface ObjectWriterOptions {
+  readonly api: KubeApi;
+  /** Keyed: the digest of a Secret is an annotation of it, which more people may read than its values. */
+  readonly fingerprint: (value: string) => string;
+  /** Called with what was put back. */
+  readonly drifted?: (object: KubeObject, drift: Drift) => void;
+}
+
+const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
+
+const disownAttempts = 5;
+
+/** Something that is on its way out has to be gone first; the change of its cache brings the next attempt. */
+export class StillBeingDeleted extends Error {
+  override readonly name = 'StillBeingDeleted';
+}
+
+/** Makes live objects equal to wanted ones, and writes nothing where they are. */
+export class ObjectWriter {
+  readonly #options: ObjectWriterOptions;
+  /** How the API server spelled what was sent last, by kind and name: `1000m` of CPU comes back as `1`. */
+  readonly #spelled = new Map<string, { readonly digest: string; readonly places: unknown }>();
+
+  constructor(options: ObjectWriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers the live object. Errors with `ForeignObject`, `RefusedObject` and `StillBeingDeleted`, and with a `KubeError`. `cache` is that of its
+   * kind; an object that it lacks is asked for, since it holds what the operator made and nothing else.
+   */
+  async ensure(wanted: KubeObject, cache: Cache): Promise<KubeObject> {
+    const { fingerprint } = this.#options;
+    const live = await this.find(cache, wanted.metadata.namespace ?? '', wanted.metadata.name);
+    if (live !== undefined) this.#check(live, wanted);
+    const digest = fingerprint(canonical(ownWords(wanted)));
+    const key = keyOf(wanted);
+    const drift = live === undefined ? undefined : driftOf(live, wanted);
+    if (live !== undefined && drift !== undefined) await this.#undo(live, drift, cache);
+    else if (live !== undefined && this.#isAsSent(live, wanted, digest)) return live;
+    const { annotations } = wanted.metadata;
+    const metadata = { ...wanted.metadata, annotations: { ...annotations, [appliedAnnotation]: digest } };
+    const answer = await this.#send({ ...wanted, metadata });
+    cache.wrote(answer);
+    this.#spelled.set(key, { digest, places: atSentPlaces(answer, wanted) });
+    return answer;
+  }
+
+  async find(cache: Cache, namespace: string, name: string): Promise<KubeObject | undefined> {
+    return cache.get(namespace, name) ?? (await this.#options.api.get(cache.type, namespace, name));
+  }
+
+  /** Deletes this very object, not one that took its name since. */
+  async remove(object: KubeObject, cache: Cache): Promise<void> {
+    const { namespace = '', name, uid } = object.metadata;
+    if (object.metadata.deletionTimestamp !== undefined) return;
+    this.#spelled.delete(keyOf(object));
+    await this.#options.api.delete(cache.type, namespace, name, uid === undefined ? {} : { uid });
+  }
+
+  /**
+   * Puts back what others wrote, and takes their entries out of the managed fields together with the one that this makes: a field with
+   * another owner would outlive the day on which the operator no longer sends it.
+   */
+  async #undo(live: KubeObject, drift: Drift, cache: Cache): Promise<void> {
+    const { api, drifted } = this.#options;
+    const { namespace, name, resourceVersion } = live.metadata;
+    try {
+      const metadata = resourceVersion === undefined ? {} : { resourceVersion };
+      const patch = { ...(drift.patch as object), metadata } as Json;
+      await this.#disown(await api.patch(cache.type, namespace, name, patch), cache);
+    } catch (error) {
+      throw asRefusal(error, live);
+    }
+    drifted?.(live, drift);
+  }
+
+  /** Controllers write the status of what was just changed: then it is read again. */
+  async #disown(object: KubeObject, cache: Cache): Promise<void> {
+    const { api } = this.#options;
+    let now: KubeObject | undefined = object;
+    for (let attempt = 0; now !== undefined; attempt++) {
+      const { namespace, name, resourceVersion = '' } = now.metadata;
+      const managedFields = withoutForeign(now) as readonly Json[];
+      // An empty list changes nothing.
+      if (managedFields.length === 0) return;
+      try {
+        cache.wrote(await api.patch(cache.type, namespace, name, { metadata: { resourceVersion, managedFields } }));
+        return;
+      } catch (error) {
+        if (!(error instanceof KubeError && error.status === 409) || attempt === disownAttempts) throw error;
+        now = await api.get(cache.type, namespace, name);
+      }
+    }
+  }
+
+  async #send(object: KubeObject): Promise<KubeObject> {
+    try {
+      return await this.#options.api.apply(object);
+    } catch (error) {
+      throw asRefusal(error, object);
+    }
+  }
+
+  #check(live: KubeObject, wanted: KubeObject): void {
+    const ownership = ownershipOf(live, wanted);
+    if (ownership.kind === 'foreign') throw new ForeignObject(ownership.message);
+    if (ownership.kind === 'leftover') {
+      throw new StillBeingDeleted(`${live.kind} ${live.metadata.name} of before is still being deleted`);
+    }
+  }
+
+  #isAsSent(live: KubeObject, wanted: KubeObject, digest: string): boolean {
+    if (live.metadata.annotations?.[appliedAnnotation] !== digest) return false;
+    if (hasAll(live, wanted)) return true;
+    const spelled = this.#spelled.get(keyOf(wanted));
+    return spelled?.digest === digest && same(atSentPlaces(live, wanted), spelled.places);
+  }
+}
+
+/**
+ * Without the parts of a StatefulSet that are sent back as they are: the API server has filled in what was left out of them, so that
+ * they differ from what was sent first.
+ */
+function ownWords(wanted: KubeObject): unknown {
+  if (wanted.kind !== 'StatefulSet') return wanted;
+  const spec = Object.entries(wanted['spec'] as object).filter(([field]) => !sentBack.has(field));
+  return { ...wanted, spec: Object.fromEntries(spec) };
+}
+
+function keyOf({ kind, metadata }: KubeObject): string {
+  return `${kind}/${metadata.name}`;
+}

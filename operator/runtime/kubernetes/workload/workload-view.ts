@@ -1,0 +1,168 @@
+import type { Secret } from '../../../api/object.ts';
+import { formatAddress } from '../../../../platform/listen.ts';
+import { resolveContent, type Symbols } from '../../contract/resolve.ts';
+import type {
+  CertificatePart,
+  MountedFile,
+  Workload,
+  ResourceReference,
+  RestartInput,
+} from '../../contract/workload.ts';
+import { type ResolvedFile, mountFolder } from '../objects/object-context.ts';
+import { z } from 'zod';
+import type { KubeObject } from '../../../kube-client/kube-api.ts';
+import type { Instance, ResizingVolume, RunningWorkload } from '../../contract/runtime.ts';
+import { imageInput } from '../../../render/restart-inputs.ts';
+import { ownerOf } from '../namespace/watching.ts';
+import { instanceOf, workloadState } from './instance-state.ts';
+import { statefulSetView } from './live-workload.ts';
+import { readInputs, driftedAnnotation, inputsAnnotation, podSelector } from '../objects/labels.ts';
+
+interface SymbolSources {
+  readonly secrets: ReadonlyMap<string, Secret>;
+  readonly certificate: (name: string, part: CertificatePart) => string;
+  /** Number of the port of another workload. Errors where nothing of it is known. */
+  readonly portOf: (workload: string, port: string) => number;
+  readonly namespace: string;
+}
+
+/** The symbols of a workload whose instances are pods. */
+export function podSymbols(workload: Workload, sources: SymbolSources): Symbols {
+  return {
+    // All addresses of the pod: nothing else can reach its loopback.
+    listen: ({ host, port }) => formatAddress({ host: host.includes(':') ? '::' : '0.0.0.0', port }),
+    address: (name, port) => serviceAddress(name, sources.namespace, sources.portOf(name, port)),
+    mountPath: (name) => {
+      const mount = workload.mounts.find((candidate) => candidate.name === name);
+      if (mount === undefined) throw new Error(`the workload ${workload.name} has no mount ${name}`);
+      return mountFolder(mount);
+    },
+    secret: (name, key) => {
+      const value = sources.secrets.get(name)?.data[key];
+      if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
+      return value;
+    },
+    certificate: (name, part) => sources.certificate(name, part),
+  };
+}
+
+/** Names of all the certificates that the resource of a workload has: those that it mounts, and those that the operator calls it with. */
+export function certificatesOf({ mounts, clientCertificates = [] }: Workload): ReadonlySet<string> {
+  const files = mounts.flatMap((mount) => (mount.kind === 'files' ? mount.files : []));
+  const mounted = files.flatMap(({ content }) => (content.kind === 'certificate' ? [content.certificate] : []));
+  return new Set([...mounted, ...clientCertificates]);
+}
+
+/** HOST:PORT of the Service that every workload has. */
+export function serviceAddress(workload: string, namespace: string, port: number): string {
+  return `${workload}.${namespace}.svc:${port}`;
+}
+
+/** The files of a workload, or those that are wanted. Errors for a symbol that does not exist. */
+export async function resolvedFiles(
+  workload: Workload,
+  symbols: Symbols,
+  isWanted: (file: MountedFile) => boolean = () => true,
+): Promise<readonly ResolvedFile[]> {
+  const files: ResolvedFile[] = [];
+  for (const mount of workload.mounts) {
+    if (mount.kind !== 'files') continue;
+    for (const { path, content, reloads } of mount.files.filter(isWanted)) {
+      files.push({ mount: mount.name, path, reloads, content: await resolveContent(content, workload, symbols) });
+    }
+  }
+  return files;
+}
+
+const service = z.object({
+  spec: z.object({ ports: z.array(z.object({ name: z.string().default(''), port: z.number() })).default([]) }),
+});
+
+interface LiveParts {
+  readonly statefulSet: KubeObject;
+  readonly pods: readonly KubeObject[];
+  /** The Service of the workload's own name. */
+  readonly service: KubeObject | undefined;
+  /** Uids of pods that were deleted, which a cache may not know of yet. */
+  readonly replaced: ReadonlySet<string>;
+  readonly refused: RunningWorkload['refused'];
+  readonly resizing: readonly ResizingVolume[];
+  /** Why pods that are missing were not made, by name. */
+  readonly refusedPods: ReadonlyMap<string, string>;
+  /** Keyed digest. */
+  readonly fingerprint: (value: string) => string;
+}
+
+/** A workload as the caches have it. */
+export function workloadView(live: LiveParts, now: Date): RunningWorkload {
+  const { metadata } = live.statefulSet;
+  const { spec } = statefulSetView(live.statefulSet);
+  const owner = ownerOf(live.statefulSet);
+  const withImageOf = (recorded: readonly RestartInput[], image: string | undefined) =>
+    withImage(recorded, owner, image, live);
+  const recorded = readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [];
+  const inputs = withImageOf(recorded, imageOf(spec.template.spec));
+  const present = new Set(live.pods.map((pod) => pod.metadata.name));
+  const refused = [...live.refusedPods]
+    .filter(([name]) => !present.has(name))
+    .map(([name, message]): Instance => ({
+      name,
+      inputs,
+      state: { kind: 'broken', restarts: 0, message, refused: true },
+    }));
+  const drifted = new Set(metadata.annotations?.[driftedAnnotation]?.split(','));
+  const instances = live.pods
+    .map((pod): Instance => {
+      const instance = instanceOf(pod, live.replaced, now, drifted);
+      return { ...instance, inputs: withImageOf(instance.inputs, imageOf(pod['spec'])) };
+    })
+    .concat(refused)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    name: metadata.name,
+    inputs,
+    state: workloadState(instances, spec.replicas),
+    instances,
+    wanted: spec.replicas,
+    selector: selectorOf(metadata.name),
+    ...(live.refused === undefined ? {} : { refused: live.refused }),
+    resizing: live.resizing,
+    addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
+  };
+}
+
+function selectorOf(workload: string): string {
+  return Object.entries(podSelector(workload))
+    .map(([label, value]) => `${label}=${value}`)
+    .join();
+}
+
+/** What was started when a default image was no input yet: the image that it runs tells what was recorded. */
+function withImage(
+  recorded: readonly RestartInput[],
+  owner: ResourceReference | undefined,
+  image: string | undefined,
+  { fingerprint }: Pick<LiveParts, 'fingerprint'>,
+): readonly RestartInput[] {
+  const isRecorded = recorded.some(({ field, of }) => field === 'spec.image' && of.kind === owner?.kind);
+  if (recorded.length === 0 || owner === undefined || isRecorded) return recorded;
+  return [...imageInput(owner, image, { fingerprint }), ...recorded];
+}
+
+const podSpec = z.object({ containers: z.array(z.object({ image: z.string().optional() })).default([]) });
+
+function imageOf(spec: unknown): string | undefined {
+  return podSpec.safeParse(spec).data?.containers[0]?.image;
+}
+
+/** Numbers of a Service's ports by name. */
+export function portsOf(object: KubeObject | undefined): ReadonlyMap<string, number> {
+  if (object === undefined) return new Map();
+  return new Map(service.parse(object).spec.ports.map(({ name, port }) => [name, port]));
+}
+
+function addressesOf(workload: string, namespace: string, object: KubeObject | undefined) {
+  return Object.fromEntries(
+    [...portsOf(object)].map(([name, port]) => [name, serviceAddress(workload, namespace, port)]),
+  );
+}

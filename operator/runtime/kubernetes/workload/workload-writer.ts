@@ -1,0 +1,284 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Cache,
+  type KubeApi,
+  type KubeObject,
+  type OwnerReference,
+  KubeError,
+} from '../../../kube-client/kube-api.ts';
+import { restartReasons } from '../../../reconcile/rollout.ts';
+import { resolveText, type Symbols } from '../../contract/resolve.ts';
+import type { Workload } from '../../contract/workload.ts';
+import { driftOf, lacksOf, type Drift } from './drift.ts';
+import { adjustedClaim, growths, otherTemplates } from './claims.ts';
+import type { RuntimeCaches, RuntimeLog } from './kubernetes-runtime.ts';
+import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
+import { StillBeingDeleted, type ObjectWriter } from './object-writer.ts';
+import {
+  fileKey,
+  fileSecretNames,
+  fileSecrets,
+  reloadingSecretName,
+  type ResolvedFile,
+  type ObjectContext,
+} from '../objects/object-context.ts';
+import {
+  readInputs,
+  contentLabel,
+  driftedAnnotation,
+  inputsAnnotation,
+  templateAnnotation,
+} from '../objects/labels.ts';
+import { newTemplate, statefulSet, type KeptTemplate } from '../objects/stateful-set.ts';
+import { workloadObjects } from '../objects/workload-objects.ts';
+import { tellPodsOfFiles } from './pod-files.ts';
+
+export interface WorkloadWriterOptions {
+  readonly api: KubeApi;
+  readonly writer: ObjectWriter;
+  readonly caches: RuntimeCaches;
+  readonly namespace: string;
+  readonly defaultImage: string;
+  readonly operatorNamespace: string | undefined;
+  readonly fingerprint: (value: string) => string;
+  /** Called with what somebody changed by hand, and was put back. */
+  readonly drifted?: (object: KubeObject, drift: Drift) => void;
+  readonly log: RuntimeLog;
+}
+
+interface WorkloadToWrite {
+  readonly workload: Workload;
+  readonly owner: OwnerReference;
+  readonly symbols: Symbols;
+  readonly files: readonly ResolvedFile[];
+  /** What needs a restart stays as it is. */
+  readonly keepTemplate: boolean;
+}
+
+/**
+ * Makes the objects of a workload equal to it, and removes those that it needs no more. Answers why a volume did not grow, if so.
+ * Errors with `ForeignObject`, `StillBeingDeleted` and `KubeError`.
+ */
+export async function writeWorkload(
+  { workload, owner, symbols, files, keepTemplate }: WorkloadToWrite,
+  options: WorkloadWriterOptions,
+): Promise<string | undefined> {
+  const { caches, namespace, writer, fingerprint } = options;
+  const live = await writer.find(caches.statefulSets, namespace, workload.name);
+  if (live !== undefined && !keepTemplate) await replaceTemplates(workload, live, options);
+  const pods = caches.pods.ofWorkload(namespace, workload.name);
+  const mounted = mountedKeys([...pods.map((pod) => pod['spec']), ...(live === undefined ? [] : [templateSpec(live)])]);
+  const context: ObjectContext = {
+    namespace,
+    owner,
+    defaultImage: options.defaultImage,
+    operatorNamespace: options.operatorNamespace,
+    resolve: (text) => resolveText(text, workload, symbols),
+    secret: (name, key) => symbols.secret(name, key),
+    files: fileSecretNames(workload.name, files, fingerprint),
+    fingerprint,
+  };
+  const repaired = live === undefined ? undefined : repairedTemplate(workload, live, context, options);
+  const template = live === undefined ? undefined : (repaired ?? templateOf(workload, live, keepTemplate, context));
+  const parts = {
+    files,
+    keptFiles: keptFiles(workload.name, mounted, options),
+    kept: live && { immutable: immutableParts(live), template },
+  };
+  const wanted = workloadObjects(workload, parts, context).filter(
+    // A template that stays names the files that it was made with; others would be rubbish at once.
+    (object) =>
+      !isFixedFiles(object) || template === undefined || repaired !== undefined || mounted.has(object.metadata.name),
+  );
+  for (const object of wanted) await ensure(object, options);
+  const reloading = wanted.find(isReloadingFiles);
+  if (reloading !== undefined) await tellPodsOfFiles(workload.name, reloading, { ...options, pods: caches.pods });
+  await removeStale(workload.name, wanted, options);
+  return grow(workload, options);
+}
+
+/**
+ * Writes files anew in the Secret of those that reload, and nothing else of the workload: only those that it has. Errors with
+ * `ForeignObject`, `StillBeingDeleted` and `KubeError`.
+ */
+export async function renewFiles(
+  { workload, owner, files }: Pick<WorkloadToWrite, 'workload' | 'owner' | 'files'>,
+  options: WorkloadWriterOptions,
+): Promise<void> {
+  const { caches, namespace, writer } = options;
+  const reloading = reloadingSecretName(workload.name);
+  const live = dataOf(await writer.find(caches.secrets, namespace, reloading));
+  const known = files.filter(({ mount, path }) => fileKey(mount, path) in live);
+  if (known.length === 0) return;
+  const context = { namespace, owner, files: { fixed: undefined, reloading } };
+  for (const secret of fileSecrets(workload, known, live, context)) {
+    await writer.ensure(secret, caches.secrets);
+    await tellPodsOfFiles(workload.name, secret, { ...options, pods: caches.pods });
+  }
+}
+
+/** The live template where it stays: as it is wanted, or since what would be rendered now is what it was rendered from. */
+function templateOf(
+  workload: Workload,
+  live: KubeObject,
+  keepTemplate: boolean,
+  context: ObjectContext,
+): KeptTemplate | undefined {
+  const kept = liveTemplate(live);
+  if (keepTemplate) return kept;
+  return isDeepStrictEqual(kept.annotations, newTemplate(workload, context).annotations) ? kept : undefined;
+}
+
+/**
+ * The template as it is rendered now, where somebody changed the live one by hand; it keeps the revision that the change made, so that
+ * pods of it are replaced. Undefined where nothing was changed, and while another restart is to be recorded, which renders it too.
+ */
+function repairedTemplate(
+  workload: Workload,
+  live: KubeObject,
+  context: ObjectContext,
+  { drifted }: WorkloadWriterOptions,
+): KeptTemplate | undefined {
+  const kept = liveTemplate(live);
+  const rendered = newTemplate(workload, context);
+  const view = statefulSetView(live);
+  const recorded = readInputs(view.spec.template.metadata.annotations[inputsAnnotation]) ?? [];
+  if (restartReasons(recorded, workload.inputs, workload.owner).length > 0) return undefined;
+  const wanted = statefulSet(workload, context, { immutable: immutableParts(live), template: rendered });
+  const isSameRendering = kept.annotations[templateAnnotation] === rendered.annotations[templateAnnotation];
+  const lacks = isSameRendering && lacksOf(kept.template, rendered.template);
+  const drift = driftOf(live, wanted);
+  if (drift?.paths.some((path) => path.startsWith('spec.template.')) !== true && !lacks) return undefined;
+  const { updateRevision, observedGeneration } = view.status;
+  // The revision of the change is not known yet: its status comes in a moment, and with it the next pass.
+  if (updateRevision !== undefined && observedGeneration !== live.metadata.generation) return undefined;
+  if (drift === undefined) drifted?.(live, { managers: [], paths: ['spec.template'], patch: {} });
+  if (updateRevision === undefined) return rendered;
+  const before = kept.annotations[driftedAnnotation]?.split(',') ?? [];
+  const revisions = [...new Set([...before, updateRevision])].slice(-mostRevisions).join(',');
+  return { ...rendered, annotations: { ...rendered.annotations, [driftedAnnotation]: revisions } };
+}
+
+/** Pods of an older one are long gone. */
+const mostRevisions = 10;
+
+/** The cache for an object of a workload; undefined for a type that the cluster does not know. */
+function cacheOf({ kind }: KubeObject, caches: RuntimeCaches): Cache | undefined {
+  return [...cachesOfObjects(caches), caches.statefulSets, caches.persistentVolumeClaims].find(
+    ({ type }) => type.kind === kind,
+  );
+}
+
+function cachesOfObjects(caches: RuntimeCaches): readonly Cache[] {
+  const monitors = caches.serviceMonitors();
+  return [
+    caches.secrets,
+    caches.services,
+    caches.networkPolicies,
+    caches.podDisruptionBudgets,
+    caches.ingresses,
+    ...(monitors === undefined ? [] : [monitors]),
+  ];
+}
+
+async function ensure(object: KubeObject, { caches, namespace, writer, log }: WorkloadWriterOptions): Promise<void> {
+  const cache = cacheOf(object, caches);
+  if (cache === undefined) {
+    log.info(
+      { namespace, kind: object.kind, name: object.metadata.name },
+      'not made: the cluster does not know its kind',
+    );
+    return;
+  }
+  const isClaim = object.kind === 'PersistentVolumeClaim';
+  const wanted = isClaim ? adjustedClaim(object, await writer.find(cache, namespace, object.metadata.name)) : object;
+  await writer.ensure(wanted, cache);
+}
+
+/**
+ * A StatefulSet cannot change the claims that it makes. It is made again instead, while its pods run on: the new one adopts them by
+ * their labels, and they are replaced one after the other as for any change.
+ */
+async function replaceTemplates(workload: Workload, live: KubeObject, options: WorkloadWriterOptions): Promise<void> {
+  if (!otherTemplates(workload, statefulSetView(live).spec.volumeClaimTemplates)) return;
+  const { uid, deletionTimestamp } = live.metadata;
+  if (deletionTimestamp === undefined) {
+    const precondition = uid === undefined ? {} : { uid };
+    await options.api.delete(options.caches.statefulSets.type, options.namespace, workload.name, {
+      ...precondition,
+      propagationPolicy: 'Orphan',
+    });
+  }
+  throw new StillBeingDeleted(`StatefulSet ${workload.name} is made again for its other volumes; its pods run on`);
+}
+
+function keptFiles(
+  workload: string,
+  mounted: ReadonlyMap<string, ReadonlySet<string>>,
+  { caches, namespace }: WorkloadWriterOptions,
+): Readonly<Record<string, string>> {
+  const name = reloadingSecretName(workload);
+  const data = dataOf(caches.secrets.get(namespace, name));
+  // A pod whose volume names a key that is gone cannot start, and is not updated any more.
+  const keys = mounted.get(name) ?? new Set();
+  return Object.fromEntries(Object.entries(data).filter(([key]) => keys.has(key)));
+}
+
+function dataOf(secret: KubeObject | undefined): Readonly<Record<string, string>> {
+  const data = secret?.['data'];
+  return typeof data === 'object' && data !== null ? (data as Record<string, string>) : {};
+}
+
+async function removeStale(
+  workload: string,
+  wanted: readonly KubeObject[],
+  { caches, namespace, writer }: WorkloadWriterOptions,
+): Promise<void> {
+  const kept = new Set(wanted.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+  const inUse = filesInUse(workload, caches, namespace);
+  for (const cache of cachesOfObjects(caches)) {
+    for (const object of cache.ofWorkload(namespace, workload)) {
+      if (kept.has(`${object.kind}/${object.metadata.name}`)) continue;
+      if (object.kind === 'Secret' && (inUse === undefined || inUse.has(object.metadata.name))) continue;
+      await writer.remove(object, cache);
+    }
+  }
+}
+
+/** Names of Secrets that the template or a pod mounts; undefined while a pod may be there that no cache has yet. */
+function filesInUse(workload: string, caches: RuntimeCaches, namespace: string): ReadonlySet<string> | undefined {
+  const live = caches.statefulSets.get(namespace, workload);
+  const pods = caches.pods.ofWorkload(namespace, workload);
+  if (live === undefined || !podsAreKnown(statefulSetView(live), pods.length)) return undefined;
+  return new Set(mountedKeys([templateSpec(live), ...pods.map((pod) => pod['spec'])]).keys());
+}
+
+async function grow(workload: Workload, { api, caches, namespace, log }: WorkloadWriterOptions) {
+  const claims = caches.persistentVolumeClaims;
+  for (const { claim, patch, from, to } of growths(workload, claims.ofWorkload(namespace, workload.name))) {
+    try {
+      claims.wrote(await api.patch(claims.type, namespace, claim, patch));
+      log.info({ namespace, claim, from, to }, 'a volume grows');
+    } catch (error) {
+      // Its storage class may not allow it. That must keep nothing else from being done.
+      if (!(error instanceof KubeError) || error.status === undefined || error.status >= 500) throw error;
+      return (
+        `PersistentVolumeClaim ${claim} has ${from}, and ${to} was asked: ${error.message}; ` +
+        'let its StorageClass grow volumes (allowVolumeExpansion: true)'
+      );
+    }
+  }
+  return undefined;
+}
+
+function templateSpec(statefulSet: KubeObject): unknown {
+  return statefulSetView(statefulSet).spec.template.spec;
+}
+
+function isReloadingFiles({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Secret' && metadata.labels?.[contentLabel] === 'reloading';
+}
+
+function isFixedFiles({ kind, metadata }: KubeObject): boolean {
+  return kind === 'Secret' && metadata.labels?.[contentLabel] === 'static';
+}

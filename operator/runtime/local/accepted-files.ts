@@ -1,0 +1,83 @@
+import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import type { AcceptanceStore } from '../../reconcile/identity-provider/accepted-providers.ts';
+import type { StateFolder } from './state-folder.ts';
+import { rm } from 'node:fs/promises';
+import { acceptedRootName, type AcceptedRootStore } from '../../reconcile/tenant/accepted-roots.ts';
+
+const file = 'accepted-providers.json';
+
+/** `accepted-providers.json` of the state folder (0600): what is accepted of each provider, by its name. */
+export class AcceptanceFile implements AcceptanceStore {
+  readonly #state: StateFolder;
+  readonly #kept: Map<string, unknown>;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(state: StateFolder, kept: Map<string, unknown>) {
+    this.#state = state;
+    this.#kept = kept;
+  }
+
+  /** A file that cannot be read back is as good as none: providers are checked again. */
+  static async open(state: StateFolder): Promise<AcceptanceFile> {
+    const text = await state.readText(file);
+    try {
+      return new AcceptanceFile(state, new Map(Object.entries(JSON.parse(text ?? '{}') as Record<string, unknown>)));
+    } catch {
+      return new AcceptanceFile(state, new Map());
+    }
+  }
+
+  load(): ReadonlyMap<string, string> {
+    return new Map([...this.#kept].map(([name, kept]) => [name, JSON.stringify(kept)]));
+  }
+
+  async save(provider: string, text: string): Promise<void> {
+    this.#kept.set(provider, JSON.parse(text));
+    await this.#write();
+  }
+
+  async remove(provider: string): Promise<void> {
+    if (this.#kept.delete(provider)) await this.#write();
+  }
+
+  /** One after the other: of two writes at once the older could win. */
+  #write(): Promise<void> {
+    const next = this.#writing.then(() =>
+      writeFileAtomically(this.#state.at(file), `${JSON.stringify(Object.fromEntries(this.#kept))}\n`),
+    );
+    this.#writing = next.catch(() => undefined);
+    return next;
+  }
+}
+
+/** `root-accepted/<name>.json` of the state folder (0600): the root credentials that a tenant's server takes. */
+export class AcceptedRootFiles implements AcceptedRootStore {
+  readonly #state: StateFolder;
+
+  constructor(state: StateFolder) {
+    this.#state = state;
+  }
+
+  /** A file that cannot be read back is as good as none. */
+  async load(tenant: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const text = await this.#state.readText('root-accepted', fileOf(tenant));
+    try {
+      return text === undefined ? undefined : (JSON.parse(text) as Readonly<Record<string, string>>);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async save(tenant: string, data: Readonly<Record<string, string>>): Promise<void> {
+    this.#state.folder('root-accepted');
+    await writeFileAtomically(this.#state.at('root-accepted', fileOf(tenant)), `${JSON.stringify(data)}\n`);
+  }
+
+  async remove(tenant: string): Promise<void> {
+    await rm(this.#state.at('root-accepted', fileOf(tenant)), { force: true });
+  }
+}
+
+function fileOf(tenant: string): string {
+  return `${acceptedRootName(tenant)}.json`;
+}

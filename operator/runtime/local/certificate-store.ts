@@ -1,0 +1,118 @@
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import type { CertificateAndKey } from '../../../platform/certificates/certificate-and-key.ts';
+import { identityOfCertificate } from '../../../platform/certificates/certificate-identity.ts';
+import { issueCertificate } from '../../../platform/certificates/issue-certificate.ts';
+import { makeCa } from '../../../platform/certificates/make-ca.ts';
+import type { CertificateNeed, CertificatePart, IssuedCertificate } from '../contract/workload.ts';
+import type { StateFolder } from './state-folder.ts';
+
+const day = 24 * 60 * 60 * 1_000;
+const caLifeMs = 3_650 * day;
+const leafLifeMs = 365 * day;
+
+/** Authorities and certificates of the local runtime, kept as files of 0600. */
+export class CertificateStore {
+  readonly #state: StateFolder;
+  readonly #now: () => Date;
+  /** What looks whether something is there and makes it where it is not, one after the other: passes run side by side. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(state: StateFolder, now: () => Date) {
+    this.#state = state;
+    this.#now = now;
+  }
+
+  /** Makes what is missing, and again what has a third of its life left or lacks a name. Keys stay, and so do identities. */
+  ensure(need: CertificateNeed): Promise<IssuedCertificate> {
+    return this.#inTurn(() => this.#ensure(need));
+  }
+
+  /** The PEM of a part of a certificate that was ensured. */
+  part(need: CertificateNeed, part: CertificatePart): Promise<string> {
+    return this.#inTurn(() => this.#part(need, part));
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(task);
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #ensure(need: CertificateNeed): Promise<IssuedCertificate> {
+    const authority = await this.#authority(need.authority);
+    const names = namesOf(need);
+    const kept = await this.#read('certificates', need.name);
+    if (kept !== undefined && this.#fits(kept, authority, names)) return issued(kept, authority);
+    const made = await issueCertificate({
+      commonName: need.commonName,
+      dnsNames: names.filter((name) => isIP(name) === 0),
+      ipAddresses: names.filter((name) => isIP(name) !== 0),
+      usages: need.usages,
+      validForMs: leafLifeMs,
+      issuer: authority,
+      now: this.#now(),
+      ...(kept === undefined ? {} : { keyPem: kept.keyPem }),
+    });
+    await this.#write(made, 'certificates', need.name);
+    return issued(made, authority);
+  }
+
+  async #part(need: CertificateNeed, part: CertificatePart): Promise<string> {
+    if (part === 'ca') return (await this.#authority(need.authority)).certPem;
+    const kept = await this.#read('certificates', need.name);
+    if (kept === undefined) throw new Error(`the certificate ${need.name} was never made`);
+    return part === 'certificate' ? kept.certPem : kept.keyPem;
+  }
+
+  async #authority(name: string): Promise<CertificateAndKey> {
+    const kept = await this.#read('authorities', name);
+    if (kept !== undefined) return kept;
+    const made = await makeCa({ commonName: `${name} key service CA`, validForMs: caLifeMs, now: this.#now() });
+    await this.#write(made, 'authorities', name);
+    return made;
+  }
+
+  #fits(kept: CertificateAndKey, authority: CertificateAndKey, names: readonly string[]): boolean {
+    const certificate = new X509Certificate(kept.certPem);
+    const left = certificate.validToDate.getTime() - this.#now().getTime();
+    const life = certificate.validToDate.getTime() - certificate.validFromDate.getTime();
+    return (
+      left > life / 3 &&
+      certificate.checkIssued(new X509Certificate(authority.certPem)) &&
+      names.every((name) =>
+        isIP(name) === 0 ? certificate.checkHost(name) !== undefined : certificate.checkIP(name) !== undefined,
+      )
+    );
+  }
+
+  async #read(folder: string, name: string): Promise<CertificateAndKey | undefined> {
+    const certPem = await this.#state.readText(folder, name, 'tls.crt');
+    const keyPem = await this.#state.readText(folder, name, 'tls.key');
+    return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
+  }
+
+  async #write(made: CertificateAndKey, folder: string, name: string): Promise<void> {
+    this.#state.folder(folder, name);
+    // The key first: a certificate without its key would be read as a pair that does not fit.
+    await writeFileAtomically(this.#state.at(folder, name, 'tls.key'), made.keyPem);
+    await writeFileAtomically(this.#state.at(folder, name, 'tls.crt'), made.certPem);
+  }
+}
+
+/** Everything on this machine is reached by its loopback names, or by the address a person gave. */
+function namesOf(need: CertificateNeed): readonly string[] {
+  if (need.validFor.length === 0) return [];
+  const given = need.alsoValidFor.filter((name) => name !== '0.0.0.0' && name !== '::');
+  return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...given])];
+}
+
+function issued({ certPem }: CertificateAndKey, authority: CertificateAndKey): IssuedCertificate {
+  return {
+    identity: identityOfCertificate(certPem),
+    notAfter: new X509Certificate(certPem).validToDate,
+    ca: authority.certPem,
+  };
+}

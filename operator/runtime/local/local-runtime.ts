@@ -1,0 +1,166 @@
+import type { Secret } from '../../api/object.ts';
+import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
+import type { RunningWorkload, Runtime, StoreHealth } from '../contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, Program, Workload } from '../contract/workload.ts';
+import { CertificateStore } from './certificate-store.ts';
+import { LocalWorkload, type LocalWorkloadOptions } from './local-workload.ts';
+import type { Symbols } from './addresses.ts';
+import type { StateFolder } from './state-folder.ts';
+
+interface LocalRuntimeOptions {
+  readonly state: StateFolder;
+  /** The program files that stand for programs. */
+  readonly programs: Readonly<Record<Program, string>>;
+  readonly event: (event: OperatorEvent) => void;
+  /** A line of a child's log that people should see. */
+  readonly childLine: (workload: string, line: string) => void;
+  /** Of the programs. */
+  readonly version: string;
+  readonly verbose: boolean;
+  readonly random: () => number;
+  readonly now: () => Date;
+}
+
+/** Runs workloads as processes of this machine. */
+export class LocalRuntime implements Runtime {
+  readonly #options: LocalRuntimeOptions;
+  readonly #certificates: CertificateStore;
+  readonly #needs = new Map<string, CertificateNeed>();
+  readonly #workloads = new Map<string, LocalWorkload>();
+  /** Secrets that the files of a workload name, by workload. */
+  readonly #secrets = new Map<string, ReadonlyMap<string, Secret>>();
+  readonly #refusedIssuers = new Set<string>();
+  readonly #listeners: ((name: string) => void)[] = [];
+
+  constructor(options: LocalRuntimeOptions) {
+    this.#options = options;
+    this.#certificates = new CertificateStore(options.state, () => options.now());
+  }
+
+  async ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
+    const issued = new Map<string, IssuedCertificate>();
+    for (const need of needs) {
+      if (need.issuer !== undefined) {
+        this.#refuseIssuer(need);
+        continue;
+      }
+      this.#needs.set(need.name, need);
+      issued.set(need.name, await this.#certificates.ensure(need));
+    }
+    return issued;
+  }
+
+  observe(): Promise<readonly RunningWorkload[]> {
+    return Promise.resolve([...this.#workloads.values()].map((workload) => workload.observe()));
+  }
+
+  observeOne(name: string): Promise<RunningWorkload | undefined> {
+    return Promise.resolve(this.#workloads.get(name)?.observe());
+  }
+
+  async apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    this.#secrets.set(workload.name, secrets);
+    const known = this.#workloads.get(workload.name);
+    const one = known ?? new LocalWorkload(this.#workloadOptions(workload));
+    this.#workloads.set(workload.name, one);
+    await one.apply(workload);
+  }
+
+  async refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    this.#secrets.set(workload.name, secrets);
+    await this.#workloads.get(workload.name)?.refresh(workload);
+  }
+
+  async renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
+    const known = this.#workloads.get(workload.name);
+    if (known === undefined) return;
+    this.#secrets.set(workload.name, secrets);
+    await known.renew(workload);
+  }
+
+  replace(name: string): Promise<void> {
+    this.#workloads.get(name)?.replace();
+    return Promise.resolve();
+  }
+
+  /** One machine runs one instance of each: there is none to spare, and nobody asks. */
+  storeHealth(): Promise<StoreHealth> {
+    return Promise.resolve({ healthy: true, message: '' });
+  }
+
+  async remove(name: string): Promise<void> {
+    const workload = this.#workloads.get(name);
+    this.#workloads.delete(name);
+    await workload?.stop();
+    // One of the same name may have come while it stopped.
+    if (!this.#workloads.has(name)) this.#secrets.delete(name);
+  }
+
+  onChange(listener: (name: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Stops everything, dependents first. Resolves when no process is left. */
+  async stop(): Promise<void> {
+    const left = new Map(this.#workloads);
+    while (left.size > 0) {
+      const needed = new Set([...left.values()].flatMap(({ workload }) => workload?.dependsOn ?? []));
+      const round = [...left.keys()].filter((name) => !needed.has(name));
+      // A ring of dependencies cannot be rendered; should one come, everything stops at once.
+      const names = round.length === 0 ? [...left.keys()] : round;
+      await Promise.all(names.map(async (name) => left.get(name)?.stop()));
+      for (const name of names) left.delete(name);
+    }
+  }
+
+  #workloadOptions({ name, owner }: Workload): LocalWorkloadOptions {
+    const { state, event, childLine, programs, version, verbose, random } = this.#options;
+    return {
+      name,
+      state,
+      programs,
+      version,
+      verbose,
+      random,
+      symbols: this.#symbols(name),
+      line: (line) => childLine(name, line),
+      event: (type, reason, message) => event({ about: owner, type, reason, message }),
+      changed: () => {
+        for (const listener of this.#listeners) listener(name);
+      },
+    };
+  }
+
+  #symbols(workload: string): Symbols {
+    return {
+      workloads: (name) => this.#workloads.get(name)?.workload,
+      mountPath: (of, mount) => this.#mountPath(of, mount),
+      secret: (name, key) => {
+        const value = this.#secrets.get(workload)?.get(name)?.data[key];
+        if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
+        return value;
+      },
+      certificate: (name, part) => {
+        const need = this.#needs.get(name);
+        if (need === undefined) return Promise.reject(new Error(`nobody asked for the certificate ${name}`));
+        return this.#certificates.part(need, part);
+      },
+    };
+  }
+
+  #mountPath(workload: string, name: string): string {
+    const { state } = this.#options;
+    const mount = this.#workloads.get(workload)?.workload?.mounts.find((candidate) => candidate.name === name);
+    if (mount === undefined) throw new Error(`the workload ${workload} has no mount ${name}`);
+    if (mount.kind === 'files') return state.at('workloads', workload, name);
+    return mount.path ?? state.at('data', workload, name);
+  }
+
+  /** The certificate stays missing, which is a condition; the event says why. */
+  #refuseIssuer({ name, owner, issuer }: CertificateNeed): void {
+    if (this.#refusedIssuers.has(name)) return;
+    this.#refusedIssuers.add(name);
+    const message = `the certificate ${name} names the issuer ${issuer?.name ?? ''}: cert-manager needs Kubernetes`;
+    this.#options.event({ about: owner, type: 'Warning', reason: 'IssuerUnsupported', message });
+  }
+}

@@ -1,0 +1,168 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Secret, CofferObject } from '../../api/object.ts';
+import { isTemporaryName } from '../../../platform/atomic-file.ts';
+import { byKind, type Resources } from '../../reconcile/resources.ts';
+import { isDeclaredKind } from '../contract/workload.ts';
+import { readManifests, type ParsedFile } from './read-manifests.ts';
+
+/** Secrets kept as folders, laid out as Kubernetes mounts them: `NAME/KEY` holds the value. A newline at its end is not part of it. */
+async function readSecretFolder(folder: string): Promise<readonly Secret[]> {
+  const names = await readdir(folder, { withFileTypes: true });
+  const secrets = names
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(async ({ name }): Promise<Secret> => {
+      const keys = (await readdir(join(folder, name))).filter((key) => !key.startsWith('.') && !isTemporaryName(key));
+      const data = await Promise.all(
+        keys.map(
+          async (key) => [key, (await readFile(join(folder, name, key), 'utf8')).replace(/\r?\n$/, '')] as const,
+        ),
+      );
+      return { name, data: Object.fromEntries(data) };
+    });
+  return Promise.all(secrets);
+}
+
+const maxFiles = 256;
+
+/**
+ * The manifests of a folder, as their last good state: a file whose YAML is broken keeps the objects it had, an object that is refused
+ * keeps its last good version. What is deleted is gone.
+ */
+export class ManifestFolder {
+  readonly #folder: string;
+  readonly #secretFolder: string | undefined;
+  readonly #good = new Map<string, CofferObject>();
+  #files = new Map<string, ParsedFile>();
+  #resources: Resources;
+  #problems: readonly string[] = [];
+  /** What vanished from the folder and is not undone yet, by `Kind/name`. */
+  readonly #released = new Set<string>();
+
+  /**
+   * `before`: objects as an earlier process knew them, for the rules on changes. `secretFolder`: Secrets beside the manifests, each a
+   * folder with a file for each key; a manifest of the same name wins.
+   */
+  constructor(folder: string, before: readonly CofferObject[] = [], secretFolder?: string) {
+    this.#folder = folder;
+    this.#secretFolder = secretFolder;
+    for (const object of before) this.#good.set(keyOf(object), object);
+    this.#resources = {
+      ...byKind([]),
+      secrets: new Map(),
+      configMaps: new Map(),
+      invalid: new Map(),
+      deleting: new Set(),
+    };
+  }
+
+  get resources(): Resources {
+    return this.#resources;
+  }
+
+  /** What is wrong with files, beside objects that are refused. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Reads the folder again. Errors when the folder itself cannot be read. */
+  async read(): Promise<void> {
+    const names = (await listFolder(this.#folder))
+      .filter((entry) => !entry.isDirectory() && /^[^.].*\.(ya?ml|json)$/.test(entry.name))
+      .map((entry) => entry.name)
+      .sort();
+    const problems: string[] = names.length > maxFiles ? [`${this.#folder}: more than ${maxFiles} manifests`] : [];
+    const files = new Map<string, ParsedFile>();
+    for (const name of names.slice(0, maxFiles)) {
+      const parsed = await this.#readFile(name);
+      if (parsed === undefined) continue;
+      files.set(name, parsed);
+      problems.push(...parsed.problems);
+    }
+    this.#files = files;
+    const kept = this.#secretFolder === undefined ? [] : await readSecretFolder(this.#secretFolder);
+    this.#collect(problems, kept);
+  }
+
+  /** What vanished was undone: the next `read` forgets it. True where there was anything to forget. */
+  release(key: string): boolean {
+    if (!this.#resources.deleting.has(key)) return false;
+    this.#released.add(key);
+    return true;
+  }
+
+  async #readFile(name: string): Promise<ParsedFile | undefined> {
+    let source: string;
+    try {
+      source = await readFile(join(this.#folder, name), 'utf8');
+    } catch (error) {
+      // Deleted, or replaced by an editor, between listing and reading: the next look will tell.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const parsed = readManifests(name, source, (kind, object) => this.#good.get(`${kind}/${object}`));
+    const before = this.#files.get(name);
+    if (parsed.problems.length === 0 || before === undefined) return parsed;
+    const message = parsed.problems.join('; ');
+    const invalid = new Map(before.objects.map((object) => [keyOf(object), message]));
+    return { ...before, invalid, problems: parsed.problems };
+  }
+
+  #collect(problems: string[], kept: readonly Secret[]): void {
+    const objects = new Map<string, CofferObject>();
+    const secrets = new Map(kept.map((secret) => [secret.name, secret]));
+    const configMaps = new Map<string, Readonly<Record<string, string>>>();
+    const invalid = new Map<string, string>();
+    const origin = new Map<string, string>();
+    const claim = (key: string, file: string): boolean => {
+      const other = origin.get(key);
+      if (other === undefined) origin.set(key, file);
+      else problems.push(`${file}: ${key} is in ${other} too; the one in ${other} counts`);
+      return other === undefined;
+    };
+    for (const [file, parsed] of this.#files) {
+      for (const object of parsed.objects) if (claim(keyOf(object), file)) objects.set(keyOf(object), object);
+      for (const secret of parsed.secrets) if (claim(`Secret/${secret.name}`, file)) secrets.set(secret.name, secret);
+      for (const { name, data } of parsed.configMaps) if (claim(`ConfigMap/${name}`, file)) configMaps.set(name, data);
+      for (const [key, message] of parsed.invalid) {
+        if (!objects.has(key) && !claim(key, file)) continue;
+        invalid.set(key, message);
+        const good = this.#good.get(key);
+        if (good !== undefined) objects.set(key, good);
+      }
+    }
+    const deleting = new Set<string>();
+    for (const [key, object] of this.#good) {
+      if (objects.has(key)) this.#released.delete(key);
+      else if (isUndone(object) && !this.#released.has(key)) {
+        deleting.add(key);
+        objects.set(key, object);
+      }
+    }
+    this.#good.clear();
+    for (const [key, object] of objects) this.#good.set(key, object);
+    this.#problems = problems;
+    this.#resources = { ...byKind(objects.values()), secrets, configMaps, invalid, deleting };
+  }
+}
+
+async function listFolder(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : String(error);
+    throw new Error(`the folder of manifests ${folder} cannot be read: ${why}; name it with --manifests`, {
+      cause: error,
+    });
+  }
+}
+
+function keyOf(object: CofferObject): string {
+  return `${object.kind}/${object.metadata.name}`;
+}
+
+/** Its end has something to undo, or tenants need its keys: it is kept until that is done, as a finalizer keeps it on Kubernetes. */
+function isUndone({ kind, spec }: CofferObject): boolean {
+  if (kind === 'KMSConfig') return true;
+  return isDeclaredKind(kind) && 'deletionPolicy' in spec && spec.deletionPolicy === 'Delete';
+}

@@ -1,0 +1,210 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import manifest from '../../../package.json' with { type: 'json' };
+import { discover } from '../../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
+import { probeClient } from '../../../platform/openid/probe-client.ts';
+import { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
+import type { Tenant } from '../../api/object.ts';
+import { createControllers } from '../../reconcile/managed/controllers.ts';
+import { AcceptedProviders } from '../../reconcile/identity-provider/accepted-providers.ts';
+import { checkProvider } from '../../reconcile/identity-provider/check-provider.ts';
+import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
+import { objectKey, parseObjectKey, type Resources } from '../../reconcile/resources.ts';
+import { Reconciler } from '../../reconcile/reconciler.ts';
+import type { ResourceStatus } from '../../reconcile/conditions.ts';
+import { RolloutLimit } from '../../reconcile/rollout-limit.ts';
+import { WorkQueue } from '../../reconcile/work-queue.ts';
+import type { Program, ResourceReference } from '../contract/workload.ts';
+import { AcceptanceFile, AcceptedRootFiles } from './accepted-files.ts';
+import { LocalRuntime } from './local-runtime.ts';
+import { madeCredentials, rootCredentials, type RootCredentials } from './credentials.ts';
+import { ManifestFolder } from './manifest-folder.ts';
+import { StateFolder, lockState } from './state-folder.ts';
+import { StatusFiles } from './status-files.ts';
+import { watchFolder } from './watch-folder.ts';
+
+export interface LocalOptions {
+  readonly manifests: string;
+  readonly state: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly verbose?: boolean;
+  /** Instead of the programs of this checkout. */
+  readonly programs?: Readonly<Record<Program, string>>;
+  /** What must be there before the manifests are looked at; runs while the state folder is held. */
+  readonly prepare?: (state: StateFolder) => Promise<void>;
+  /** The manifests were read, first or again; nothing was done about them yet. */
+  readonly read?: (resources: Resources, state: StateFolder) => void;
+  /** Awaited before each check of a provider. */
+  readonly beforeChecks?: () => Promise<void>;
+  readonly event: (event: OperatorEvent) => void;
+  /** What is wrong and belongs to no resource. */
+  readonly problem: (message: string) => void;
+  readonly childLine: (workload: string, line: string) => void;
+}
+
+export interface LocalOperator {
+  readonly resources: () => Resources;
+  readonly status: (about: ResourceReference) => ResourceStatus | undefined;
+  readonly rootCredentials: (tenant: Tenant) => Promise<RootCredentials>;
+  /** Calls after every change of a status. */
+  readonly onStatus: (listener: () => void) => void;
+  /** Stops every program, dependents first, and lets go of the state folder. */
+  readonly stop: () => Promise<void>;
+}
+
+const programs: Readonly<Record<Program, string>> = {
+  'coffer-server': fileURLToPath(new URL('../../../server/main.ts', import.meta.url)),
+  keysvc: fileURLToPath(new URL('../../../keysvc/main.ts', import.meta.url)),
+};
+
+/**
+ * The operator without Kubernetes: runs what the manifests of a folder describe as processes of this machine, and follows their
+ * changes. Errors with `StateInUse`, or when the folder cannot be read.
+ */
+export async function startLocal(options: LocalOptions): Promise<LocalOperator> {
+  const state = new StateFolder(options.state);
+  const unlock = await lockState(state);
+  try {
+    const status = new StatusFiles(state, now);
+    const manifests = new ManifestFolder(options.manifests, status.objects(), state.folder('secrets'));
+    await manifests.read();
+    await options.prepare?.(state);
+    await manifests.read();
+    const key = await state.madeOnce(() => randomBytes(32).toString('base64url'), 'fingerprint-key');
+    const listeners: (() => void)[] = [];
+    const failures = new Map<string, string>();
+    const event = (news: OperatorEvent) => {
+      options.event(news);
+      void status.record(news).catch((error: unknown) => options.problem(describe(error)));
+    };
+    const runtime = new LocalRuntime({
+      state,
+      programs: options.programs ?? programs,
+      event,
+      childLine: (workload, line) => options.childLine(workload, line),
+      version: manifest.version,
+      verbose: options.verbose ?? false,
+      random: Math.random,
+      now,
+    });
+    const findRoot = (tenant: Tenant, secrets = manifests.resources.secrets) =>
+      rootCredentials(tenant, secrets, state, options.environment);
+    const controllers = createControllers({
+      onChanged: ({ kind, metadata: { name } }, differences) => {
+        const message = `made it as it should be: ${differences.join('; ')}`;
+        event({ about: { kind, name }, type: 'Normal', reason: 'Changed', message });
+      },
+    });
+    const queue = new WorkQueue({
+      work: async (key) => {
+        const about = parseObjectKey(key);
+        if (about !== undefined) await reconciler.reconcile(about);
+        failures.delete(key);
+      },
+      failed: (key, error) => {
+        // What fails is tried again and again; its reason is told once.
+        if (failures.get(key) !== describe(error)) options.problem(describe(error));
+        failures.set(key, describe(error));
+      },
+      random: Math.random,
+      // The watch of the folder has waited until changes settled.
+      settleMs: 0,
+      lastRetryMs: 2_000,
+    });
+    const reconciler: Reconciler = new Reconciler({
+      namespace: '',
+      resources: () => manifests.resources,
+      runtime,
+      accepted: new AcceptedProviders(await AcceptanceFile.open(state)),
+      enqueue: (about, afterMs) => queue.add(objectKey(about), afterMs),
+      rolloutLimit: new RolloutLimit({ now }),
+      controllers,
+      finalizer: {
+        // What vanishes from the folder is kept by its reader.
+        hold: () => Promise.resolve(),
+        release: async (about) => {
+          if (manifests.release(objectKey(about))) await reread();
+        },
+      },
+      credentials: (resource, secrets) => madeCredentials(resource, secrets, state),
+      acceptedRoots: new AcceptedRootFiles(state),
+      rootCredentials: async (tenant, secrets) => (await findRoot(tenant, secrets)).secret,
+      check: async (provider, secret) => {
+        await options.beforeChecks?.();
+        return checkProvider(provider, secret, { discover, probeClient, probeRedirect, createKeycloakAdmin });
+      },
+      fingerprint: (value) => createHmac('sha256', key).update(value).digest('base64url'),
+      status: {
+        get: (about) => status.get(about),
+        generation: (about) => status.generation(about),
+        put: async (about, next) => {
+          await status.put(about, next);
+          for (const listener of listeners) listener();
+        },
+      },
+      event,
+      now,
+      random: Math.random,
+    });
+
+    let read = new Set<string>();
+    const take = () => {
+      const { tenants, identityProviders, kmsConfigs, declared, invalid } = manifests.resources;
+      const objects = [
+        ...tenants.values(),
+        ...identityProviders.values(),
+        ...kmsConfigs.values(),
+        ...declared.values(),
+      ];
+      status.observe(objects, new Set(invalid.keys()));
+      options.read?.(manifests.resources, state);
+      const before = read;
+      read = new Set([...objects.map(({ kind, metadata: { name } }) => objectKey({ kind, name })), ...invalid.keys()]);
+      for (const key of new Set([...before, ...read])) queue.add(key);
+    };
+    let known: readonly string[] = [];
+    const report = () => {
+      for (const problem of manifests.problems) if (!known.includes(problem)) options.problem(problem);
+      known = manifests.problems;
+    };
+    report();
+    take();
+    const reread = async () => {
+      try {
+        await manifests.read();
+        report();
+        take();
+      } catch (error) {
+        options.problem(`${describe(error)}; what runs is left as it is`);
+      }
+    };
+    const watches = [options.manifests, state.folder('secrets')].map((folder) =>
+      watchFolder(folder, () => void reread()),
+    );
+    return {
+      resources: () => manifests.resources,
+      status: (about) => status.get(about),
+      rootCredentials: (tenant) => findRoot(tenant),
+      onStatus: (listener) => listeners.push(listener),
+      stop: async () => {
+        for (const watch of watches) watch.close();
+        reconciler.close();
+        await queue.close();
+        await runtime.stop();
+        await status.markStopped();
+        await status.flush();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+const now = () => new Date();
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,26 @@
+/** Asks until the answer is not undefined, and gives it. Errors with what `otherwise` tells when that takes too long. */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined>,
+  { timeoutMs = 120_000, otherwise = () => Promise.resolve('') }: UntilOptions = {},
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  let problem = '';
+  for (;;) {
+    try {
+      const answer = await ask();
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      problem = String(error);
+    }
+    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms. ${problem}\n${await otherwise()}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100);
+    });
+  }
+}
+
+interface UntilOptions {
+  readonly timeoutMs?: number;
+  readonly otherwise?: () => Promise<string>;
+}

@@ -1,0 +1,135 @@
+import type {
+  Instance,
+  InstanceState,
+  ResizingVolume,
+  RunningWorkload,
+  Runtime,
+  StoreHealth,
+} from '../../../operator/runtime/contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, Workload } from '../../../operator/runtime/contract/workload.ts';
+
+/** For tests: runs nothing, and remembers what it was told. Instances start when `become` says so. */
+export class RecordingRuntime implements Runtime {
+  readonly running = new Map<string, RunningWorkload>();
+  /** `start demo-server`, `update demo-server`, `renew demo-server`, `replace demo-server-1`, `remove demo-server`. */
+  readonly told: string[] = [];
+  /** As applied or refreshed last. */
+  readonly desired = new Map<string, Workload>();
+  readonly issued = new Map<string, IssuedCertificate>();
+  readonly missing = new Set<string>();
+  /** By name of a workload. */
+  readonly resizing = new Map<string, readonly ResizingVolume[]>();
+  health: StoreHealth = { healthy: true, message: '' };
+  readonly asked: string[] = [];
+  /** Names of workloads whose `apply` and `refresh` error. */
+  readonly failing = new Set<string>();
+  /** Names of workloads whose objects the API server refuses. */
+  readonly refusing = new Set<string>();
+  readonly #listeners: ((name: string) => void)[] = [];
+
+  ensureCertificates(needs: readonly CertificateNeed[]): Promise<ReadonlyMap<string, IssuedCertificate>> {
+    this.asked.push(...needs.map(({ name }) => name));
+    const found = needs.flatMap(({ name }) =>
+      this.missing.has(name)
+        ? []
+        : [[name, this.issued.get(name) ?? { identity: name, notAfter: new Date('2030-01-01') }] as const],
+    );
+    return Promise.resolve(new Map(found));
+  }
+
+  observe(): Promise<readonly RunningWorkload[]> {
+    return Promise.resolve([...this.running.values()]);
+  }
+
+  observeOne(name: string): Promise<RunningWorkload | undefined> {
+    const running = this.running.get(name);
+    const resizing = this.resizing.get(name);
+    return Promise.resolve(running && resizing ? { ...running, resizing } : running);
+  }
+
+  apply(workload: Workload): Promise<void> {
+    this.#failWhereTold(workload.name);
+    const { name, inputs } = workload;
+    const before = this.running.get(name);
+    if (this.refusing.has(name)) {
+      const none = { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, addresses: {} } as const;
+      const refused = { reason: 'ObjectRefused', message: 'the API server refuses it' } as const;
+      this.running.set(name, { ...(before ?? none), refused });
+      return Promise.resolve();
+    }
+    this.told.push(`${before === undefined ? 'start' : 'update'} ${name}`);
+    this.#scale(workload, before, inputs);
+    return Promise.resolve();
+  }
+
+  refresh(workload: Workload): Promise<void> {
+    this.#failWhereTold(workload.name);
+    const before = this.running.get(workload.name);
+    if (before !== undefined) this.#scale(workload, before, before.inputs);
+    return Promise.resolve();
+  }
+
+  renew({ name }: Workload): Promise<void> {
+    this.told.push(`renew ${name}`);
+    return Promise.resolve();
+  }
+
+  replace(name: string, instance: string): Promise<void> {
+    this.told.push(`replace ${instance}`);
+    const { inputs = [] } = this.running.get(name) ?? {};
+    this.#change(name, instance, (before) => ({ ...before, inputs, state: { kind: 'starting' } }));
+    return Promise.resolve();
+  }
+
+  storeHealth(): Promise<StoreHealth> {
+    return Promise.resolve(this.health);
+  }
+
+  remove(name: string): Promise<void> {
+    this.told.push(`remove ${name}`);
+    this.running.delete(name);
+    return Promise.resolve();
+  }
+
+  onChange(listener: (name: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Puts one instance, or all of a workload, into a state, and tells the listeners. */
+  become(name: string, state: InstanceState | 'ready', instance?: string): void {
+    const next: InstanceState = state === 'ready' ? { kind: 'ready' } : state;
+    for (const { name: each } of this.running.get(name)?.instances ?? []) {
+      if (instance === undefined || each === instance)
+        this.#change(name, each, (before) => ({ ...before, state: next }));
+    }
+    for (const listener of this.#listeners) listener(name);
+  }
+
+  #failWhereTold(name: string): void {
+    if (this.failing.has(name)) throw new Error(`${name} cannot be applied`);
+  }
+
+  #scale(workload: Workload, before: RunningWorkload | undefined, inputs: RunningWorkload['inputs']): void {
+    const { name, replicas, kubernetes } = workload;
+    this.desired.set(name, workload);
+    const wanted = kubernetes.hibernated ? 0 : replicas;
+    const instances = Array.from(
+      { length: wanted },
+      (_, index): Instance =>
+        before?.instances[index] ?? { name: `${name}-${index}`, inputs, state: { kind: 'starting' }, version: '1.0' },
+    );
+    this.#put({ name, inputs, state: { kind: 'starting' }, instances, wanted, addresses: { s3: `${name}:9000` } });
+  }
+
+  #change(name: string, instance: string, change: (before: Instance) => Instance): void {
+    const before = this.running.get(name);
+    if (before === undefined) return;
+    const instances = before.instances.map((each) => (each.name === instance ? change(each) : each));
+    this.#put({ ...before, instances });
+  }
+
+  #put(workload: RunningWorkload): void {
+    const ready = workload.instances.every(({ state }) => state.kind === 'ready');
+    this.running.set(workload.name, { ...workload, state: { kind: ready ? 'ready' : 'starting' } });
+  }
+}

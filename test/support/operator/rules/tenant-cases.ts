@@ -1,0 +1,243 @@
+import { badImages, goodImages, podSpec, type RuleCases, type Spec } from './rule-case.ts';
+
+const caBundleFrom = { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } };
+const database = { urlSecretRef: { name: 'postgres', key: 'url' } };
+const records = { postgres: database };
+const otherS3 = {
+  endpoint: 'https://s3.example.com',
+  region: 'eu-west-1',
+  bucket: 'coffer-blobs',
+  prefix: 'demo',
+  credentialsSecret: { name: 's3' },
+};
+
+/** Stores that several servers can share. */
+export const sharedStores: Readonly<Record<string, Spec>> = {
+  s3: { records, blobs: { s3: otherS3 } },
+  'private-authorities': {
+    records: { postgres: { ...database, caBundleFrom: { secretKeyRef: { name: 'postgres', key: 'ca.crt' } } } },
+    blobs: { s3: { ...otherS3, caBundleFrom } },
+  },
+  'shared-volume': { records, blobs: { sharedVolume: { claimName: 'blobs' } } },
+};
+
+/** The least in a cluster, where a volume needs a size. */
+const sized: Spec = { storage: { size: '10Gi' } };
+const encrypted: Spec = { ...sized, kmsConfigRef: { name: 'keys' } };
+
+export const tenantCases: RuleCases = {
+  kind: 'Tenant',
+  plural: 'tenants',
+  good: [
+    { title: 'nothing but a size', spec: sized },
+    ...goodImages(sized),
+    {
+      title: 'every field',
+      spec: {
+        image: 'registry.example.com/coffer:1',
+        ...podSpec,
+        reclaimPolicy: 'Delete',
+        replicas: 1,
+        paused: true,
+        hibernated: true,
+        rootCredentialsSecret: { name: 'root' },
+        identityProviders: [{ name: 'primary-iam' }],
+        kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'demo-default' },
+        settings: [
+          { name: 'SVC_REGION', value: 'eu-west-1' },
+          { name: 'SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM', value: 'https://siem.example.com' },
+          { name: 'SVC_KMS_KEYSVC_KEY_PASSWORD', valueFrom: { secretKeyRef: { name: 'x', key: 'y' } } },
+          { name: 'SVC_LOG_LEVEL', valueFrom: { configMapKeyRef: { name: 'x.y', key: 'level' } } },
+        ],
+        addresses: { s3: { host: '0.0.0.0', port: 9100 }, console: { port: 9190 } },
+        storage: { size: '10Gi', storageClassName: 'fast', accessMode: 'ReadWriteOncePod' },
+        tls: { certManager: { issuerRef: { name: 'public', kind: 'ClusterIssuer' } }, dnsNames: ['*.s3.example.com'] },
+        services: {
+          s3: {
+            type: 'LoadBalancer',
+            port: 443,
+            nodePort: 30443,
+            labels: { a: 'b' },
+            annotations: { c: 'd' },
+            loadBalancerClass: 'example.com/internal',
+            loadBalancerSourceRanges: ['10.0.0.0/8'],
+            externalTrafficPolicy: 'Local',
+          },
+          console: {},
+        },
+        ingress: {
+          s3: { host: 's3.example.com', className: 'nginx', annotations: { e: 'f' }, tlsSecretName: 's3-tls' },
+          console: { host: 'console.example.com' },
+        },
+        monitoring: { serviceMonitor: { interval: '1m', labels: { release: 'prometheus' } } },
+        networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }] },
+      },
+    },
+    { title: 'a certificate of its own', spec: { ...sized, tls: { secretName: 'tls' } } },
+    {
+      title: 'a certificate that the operator makes',
+      spec: { ...sized, tls: { operatorMade: true, dnsNames: ['s3.example'] } },
+    },
+    { title: 'a volume that exists', spec: { storage: { existingClaim: 'mine', accessMode: 'ReadWriteMany' } } },
+    { title: 'several servers over another S3', spec: { replicas: 3, storage: sharedStores['s3'] } },
+    { title: 'several servers over one volume', spec: { replicas: 3, storage: sharedStores['shared-volume'] } },
+  ],
+  bad: [
+    ...badImages({}),
+    {
+      title: 'a setting without a value',
+      spec: { settings: [{ name: 'SVC_REGION' }] },
+      message: 'exactly one of value, valueFrom',
+    },
+    {
+      title: 'a setting with two values',
+      spec: { settings: [{ name: 'SVC_REGION', value: 'a', valueFrom: { secretKeyRef: { name: 'x', key: 'y' } } }] },
+      message: 'exactly one of value, valueFrom',
+    },
+    {
+      title: 'a setting from nowhere',
+      spec: { settings: [{ name: 'SVC_REGION', valueFrom: {} }] },
+      message: 'valueFrom needs exactly one of secretKeyRef, configMapKeyRef',
+    },
+    {
+      title: 'a store as a setting',
+      spec: { settings: [{ name: 'SVC_STORE_BLOBS', value: '/srv' }] },
+      message: 'stores are no settings',
+    },
+    {
+      title: 'several servers on one volume each',
+      spec: { replicas: 2 },
+      message: 'several replicas need storage.records.postgres',
+    },
+    {
+      title: 'several servers with their blobs on one volume each',
+      spec: { replicas: 2, storage: { records } },
+      message: 'several replicas need storage.records.postgres',
+    },
+    {
+      title: 'blobs in two places',
+      spec: { storage: { blobs: { s3: otherS3, sharedVolume: { claimName: 'blobs' } } } },
+      message: 'storage.blobs must name exactly one of s3, sharedVolume',
+    },
+    {
+      title: 'another S3 of another scheme',
+      spec: { storage: { blobs: { s3: { ...otherS3, endpoint: 'ftp://s3.example.com' } } } },
+      message: 'storage.blobs.s3.endpoint must begin with https:// or http://',
+    },
+    {
+      title: 'authorities of another S3 from two places',
+      spec: {
+        storage: {
+          blobs: { s3: { ...otherS3, caBundleFrom: { ...caBundleFrom, secretKeyRef: { name: 'a', key: 'b' } } } },
+        },
+      },
+      message: 'storage.blobs.s3.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
+    },
+    {
+      title: 'authorities of a database from nowhere',
+      spec: { storage: { records: { postgres: { ...database, caBundleFrom: {} } } } },
+      message: 'storage.records.postgres.caBundleFrom needs exactly one of configMapKeyRef, secretKeyRef',
+    },
+    {
+      title: 'the size of a volume that exists',
+      spec: { storage: { existingClaim: 'mine', size: '10Gi' } },
+      message: 'a volume that exists has its size',
+    },
+    {
+      title: 'TLS without a certificate',
+      spec: { tls: { operatorMade: false } },
+      message: 'tls needs exactly one of secretName, certManager, operatorMade',
+    },
+    {
+      title: 'two certificates',
+      spec: { tls: { secretName: 'tls', operatorMade: true } },
+      message: 'tls needs exactly one of secretName, certManager, operatorMade',
+    },
+    {
+      title: 'names for a certificate that is there',
+      spec: { tls: { secretName: 'tls', dnsNames: ['s3.example.com'] } },
+      message: 'tls.dnsNames goes with certManager or operatorMade',
+    },
+    {
+      title: 'a class of load balancer without one',
+      spec: { services: { console: { loadBalancerClass: 'internal' } } },
+      message: 'loadBalancerClass and loadBalancerSourceRanges need a Service of type LoadBalancer',
+    },
+    {
+      title: 'root credentials as a setting',
+      spec: { settings: [{ name: 'SVC_ROOT_PASSWORD', value: 'secret' }] },
+      message: 'root credentials are no settings',
+    },
+    {
+      title: 'an OpenID provider as settings',
+      spec: { settings: [{ name: 'SVC_IDENTITY_OPENID_CLIENT_ID', value: 'x' }] },
+      message: 'OpenID providers are no settings',
+    },
+    {
+      title: 'one port for two things',
+      spec: { addresses: { s3: { port: 9000 }, console: { port: 9000 } } },
+      message: 'the S3 API and the console need different ports',
+    },
+    {
+      title: 'a default port taken by the other',
+      spec: { addresses: { console: { port: 9000 } } },
+      message: 'the S3 API and the console need different ports',
+    },
+    {
+      title: 'a default key outside the prefix',
+      spec: { kmsConfigRef: { name: 'keys', keyPrefix: 'demo-', defaultKey: 'other' } },
+      message: 'kmsConfigRef.defaultKey must begin with keyPrefix',
+    },
+  ],
+  badAtApiServer: [
+    { title: 'nothing but a name', spec: {}, message: 'storage.size is needed' },
+    {
+      title: 'records elsewhere, and blobs on a volume without a size',
+      spec: { storage: { records } },
+      message: 'storage.size is needed',
+    },
+    {
+      title: 'a folder of one machine',
+      spec: { storage: { size: '10Gi', path: '/srv/coffer' } },
+      message: 'storage.path is a folder of one machine',
+    },
+    {
+      title: 'a setting that the server does not have',
+      spec: { settings: [{ name: 'SVC_REGOIN', value: 'a' }] },
+      message: 'settings must name settings of the server',
+    },
+  ],
+  badChanges: [
+    { title: 'encryption taken away', from: encrypted, to: sized, message: 'kmsConfigRef cannot be removed' },
+    {
+      title: 'records elsewhere',
+      from: sized,
+      to: { storage: { size: '10Gi', records } },
+      message: 'storage may not change its kind of records or blobs',
+    },
+    {
+      title: 'blobs elsewhere',
+      from: { storage: sharedStores['s3'] },
+      to: { storage: sharedStores['shared-volume'] },
+      message: 'storage may not change its kind of records or blobs',
+    },
+    {
+      title: 'another storage class',
+      from: { storage: { size: '1Gi' } },
+      to: { storage: { size: '1Gi', storageClassName: 'fast' } },
+      message: 'storageClassName, accessMode and existingClaim may not change: what is stored',
+    },
+    {
+      title: 'a smaller volume',
+      from: { storage: { size: '1.5Ti' } },
+      to: { storage: { size: '1535Gi' } },
+      message: 'storage.size may only grow',
+    },
+    {
+      title: 'a smaller volume, in other units',
+      from: { storage: { size: '1Gi' } },
+      to: { storage: { size: '1G' } },
+      message: 'storage.size may only grow',
+    },
+  ],
+};

@@ -1,0 +1,104 @@
+import type { Declared, Tenant } from '../../../operator/api/object.ts';
+import type {
+  DeclaredContext,
+  DeclaredStatus,
+  TenantAccess,
+  DeclaredController,
+} from '../../../operator/reconcile/managed/controller.ts';
+import { accessKeyOf } from '../../../operator/reconcile/managed/credentials.ts';
+import { expect } from 'vitest';
+import { statusMisfits } from './reconciler-harness.ts';
+import { startServer, untilReady, type RunningServer } from '../../harness/start-server.ts';
+import { callAdmin, type AdminCall } from '../../../operator/reconcile/managed/admin-request.ts';
+
+/** For tests: a context that remembers, with keys from a Secret of `secretKey`. */
+export function contextOf(
+  access: TenantAccess,
+  more: { readonly others?: readonly Declared[]; readonly status?: DeclaredStatus; readonly secretKey?: string } = {},
+): DeclaredContext & {
+  readonly remembered: DeclaredStatus[];
+  readonly keysOf: (resource: Declared) => DeclaredContext;
+} {
+  const remembered: DeclaredStatus[] = [];
+  const context: DeclaredContext = {
+    access,
+    others: more.others ?? [],
+    status: more.status ?? {},
+    remember: (status) => Promise.resolve(void remembered.push(status)),
+    credentials: () => Promise.reject(new Error('no keys in this test')),
+  };
+  const keysOf = (resource: Declared): DeclaredContext => ({
+    ...context,
+    credentials: () => {
+      if (resource.kind !== 'User' && resource.kind !== 'AccessKey') throw new Error(`a ${resource.kind} has no keys`);
+      const secretKey = more.secretKey ?? 'a-secret-key';
+      return Promise.resolve({ name: 'keys', data: { accessKey: accessKeyOf(resource), secretKey } });
+    },
+  });
+  return { ...context, remembered, keysOf };
+}
+
+/** For tests: a real server as the tenant `demo`, and passes of controllers against it. */
+export class TestTenant {
+  readonly server: RunningServer;
+  readonly access: TenantAccess;
+  /** What the last pass changed. */
+  readonly changed: string[] = [];
+  readonly options = {
+    onChanged: (_: Declared, differences: readonly string[]) => void this.changed.push(...differences),
+    random: () => 0,
+  };
+
+  private constructor(server: RunningServer, spec: object) {
+    this.server = server;
+    this.access = {
+      tenant: { kind: 'Tenant', metadata: { name: 'demo' }, spec } as unknown as Tenant,
+      address: new URL(server.s3).host,
+      rootUser: server.accessKey,
+      rootPassword: server.secretKey,
+    };
+  }
+
+  static async start(spec: object = {}): Promise<TestTenant> {
+    const server = await startServer();
+    await untilReady(server);
+    return new TestTenant(server, spec);
+  }
+
+  /** As a person with the root credentials does by hand. */
+  admin(call: AdminCall): Promise<unknown> {
+    const { address, rootUser: accessKey, rootPassword: secretKey } = this.access;
+    return callAdmin({ address, tls: false, accessKey, secretKey }, call, () => new Date());
+  }
+
+  async pass<Resource extends Declared>(
+    controller: DeclaredController<Resource>,
+    resource: Resource,
+    more: { readonly others?: readonly Declared[]; readonly status?: DeclaredStatus; readonly secretKey?: string } = {},
+  ) {
+    this.changed.length = 0;
+    const context = contextOf(this.access, more);
+    const { findings, status } = await controller.reconcile(resource, context.keysOf(resource));
+    const ready = findings.find(({ type }) => type === 'Ready');
+    for (const written of [...context.remembered, status ?? {}]) {
+      expect(statusMisfits(resource.kind, written)).toEqual([]);
+    }
+    return {
+      ready: `${ready?.status ?? ''} ${ready?.reason ?? ''}`,
+      message: ready?.message ?? '',
+      types: findings.map(({ type }) => type),
+      changed: [...this.changed],
+      remembered: context.remembered,
+      status,
+    };
+  }
+
+  async remove<Resource extends Declared>(
+    controller: DeclaredController<Resource>,
+    resource: Resource,
+    more: { readonly others?: readonly Declared[]; readonly status?: DeclaredStatus } = {},
+  ) {
+    const { done, findings } = await controller.remove(resource, contextOf(this.access, more).keysOf(resource));
+    return { done, reason: findings.find(({ type }) => type === 'Ready')?.reason };
+  }
+}
