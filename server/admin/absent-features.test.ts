@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { adminTest } from './testing.ts';
+import { adminTest } from '../../test/support/admin/admin.ts';
 
 let admin: Awaited<ReturnType<typeof adminTest>>;
 

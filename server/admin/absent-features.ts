@@ -1,6 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { adminPath } from './admin-path.ts';
-import { json, type Route } from './route.ts';
+import { adminPath, json, type Route } from './call.ts';
 
 /** What clients ask about, which this server answers by that it has none of it. */
 const empty: readonly Route[] = [

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { adminTest } from './testing.ts';
+import { adminTest } from '../../test/support/admin/admin.ts';
 
 let test: Awaited<ReturnType<typeof adminTest>>;
 const path = '/minio/admin/coffer/v1/explain';

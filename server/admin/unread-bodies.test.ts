@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { routes } from './create-admin-handler.ts';
-import { adminTest } from './testing.ts';
+import { routes } from './admin-handler.ts';
+import { adminTest } from '../../test/support/admin/admin.ts';
 
 /** A path that the expression of a route takes: the first of each choice. */
 function samplePath({ source }: RegExp): string {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, RequestHandler } from '../access/answer.ts';
+import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
 import { Freezer, createDispatch, type Readiness, NotServing } from './dispatch.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
 
 const answer: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
 const request = {} as Parameters<RequestHandler>[0];

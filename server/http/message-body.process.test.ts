@@ -1,10 +1,9 @@
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BodyMemory, sharedBodyMemory } from '../../platform/body-memory.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { sendRaw } from '../../test/harness/raw-http.ts';
-import type { RequestHandler } from '../access/answer.ts';
+import type { RequestHandler } from './contract/request.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';
 

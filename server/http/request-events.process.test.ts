@@ -1,13 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { Answer, RequestHandler } from '../access/answer.ts';
-import { RequestEvents } from '../access/request-events.ts';
-import type { FinishedRequest } from '../access/request-events.ts';
+import { type Answer, type RequestHandler, RequestEvents, type FinishedRequest } from './contract/request.ts';
 import { createDispatch } from './dispatch.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';

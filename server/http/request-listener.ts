@@ -1,19 +1,24 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ClientCertificate, IncomingRequest } from '../access/incoming-request.ts';
+import type {
+  ClientCertificate,
+  IncomingRequest,
+  Answer,
+  RequestHandler,
+  FinishedRequest,
+  RequestEvents,
+} from './contract/request.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type FindSource, createSourceFinder } from '../access/source-address.ts';
+import { type FindSource, createSourceFinder } from './contract/source-address.ts';
 import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { Answer, RequestHandler } from '../access/answer.ts';
-import type { FinishedRequest, RequestEvents } from '../access/request-events.ts';
 import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
 import { asS3Error, answerError } from '../s3/answers.ts';
 import { answerAdminError, isAdminPath, NotServing } from './dispatch.ts';
 import { sendAnswer } from './send-answer.ts';
-import { WatchedRequest } from '../access/watched-request.ts';
+import { WatchedRequest } from './contract/watched-request.ts';
 
 /** What the client of a connection presented, and whether it stands up to the authorities of the server. */
 function clientCertificateOf(socket: Socket): ClientCertificate | undefined {

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { RequestHandler } from '../access/answer.ts';
+import type { RequestHandler } from './contract/request.ts';
 import { createDispatch, type Readiness } from './dispatch.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';

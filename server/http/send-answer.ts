@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer } from '../access/answer.ts';
+import type { Answer } from './contract/request.ts';
 import { hostId } from '../s3/answers.ts';
 import { finishUnread, hasUnreadBody } from './message-body.ts';
 import type { Pieces } from '../../platform/pieces.ts';

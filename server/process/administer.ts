@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { AskForStop } from '../../platform/shutdown.ts';
-import type { ServiceAction } from '../admin/services.ts';
+import type { ServiceAction } from '../administration/services.ts';
 import type { ToThread, Thread } from './threads.ts';
 
 /** What administrators ask of the process as a whole, whichever thread they reached. */

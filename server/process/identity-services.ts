@@ -1,18 +1,17 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
-import type { AccessRoom } from '../access/access.ts';
-import { checkedIdentities, checkedTemporary } from '../access/checked-credentials.ts';
-import { createCutOffs } from '../access/cut-offs.ts';
-import { configuredDirectory, type ConfiguredDirectory } from '../access/ldap/configured-directory.ts';
-import { rightsOfPerson } from '../access/ldap/rights-of-person.ts';
-import { createOpenIdProviders, type OpenIdProviders } from '../access/openid-providers.ts';
-import { createPersonCheck, type PersonCheck } from '../access/person-check.ts';
-import { createCheckTally } from '../access/person-check-tally.ts';
+import type { AccessRoom } from '../auth/access.ts';
+import { checkedIdentities, checkedTemporary } from '../federation/checked-credentials.ts';
+import { createCutOffs, createCheckTally } from '../federation/user-status-records.ts';
+import { configuredDirectory, type ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
+import { rightsOfPerson } from '../federation/ldap/ldap-user.ts';
+import { createOpenIdProviders, type OpenIdProviders } from '../federation/openid-providers.ts';
+import { createPersonCheck, type PersonCheck } from '../federation/user-status-check.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
-import type { IdentityProviderConfigurations } from '../identity-providers/identity-provider-configurations.ts';
-import { openIdConfigurations, storedProviders } from '../identity-providers/openid-configurations.ts';
-import { ldapConfigurations, storedDirectory } from '../identity-providers/ldap-configurations.ts';
-import { storedConfigurations, type StoredConfigurations } from '../identity-providers/stored-configurations.ts';
+import type { IdentityProviderConfigurations } from '../federation/configurations/provider-configurations.ts';
+import { openIdConfigurations, storedProviders } from '../federation/configurations/openid-configurations.ts';
+import { ldapConfigurations, storedDirectory } from '../federation/configurations/ldap-configurations.ts';
+import { storedConfigurations, type StoredConfigurations } from '../federation/configurations/stored-configurations.ts';
 
 /** Identity providers, what administrators store about them, and the access of people whom they still know. */
 export interface IdentityServices {

@@ -11,7 +11,7 @@ import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
 import { StoreUnavailable } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
-import type { PersonCheck } from '../access/person-check.ts';
+import type { PersonCheck } from '../federation/user-status-check.ts';
 
 /**
  * Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. Rounds for removals come twice in that

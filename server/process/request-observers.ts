@@ -1,7 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { RequestHandler } from '../access/answer.ts';
-import type { RequestEvents } from '../access/request-events.ts';
+import type { RequestHandler, RequestEvents } from '../http/contract/request.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
 import { traceSettings } from '../observability/tracing/trace-settings.ts';
 import type { Stores } from '../observability/tracing/traced-stores.ts';

@@ -2,19 +2,17 @@ import type { Logger } from '../../platform/logger.ts';
 import { SharedMutex } from '../../platform/shared-mutex.ts';
 import { openKeyServiceClient } from '../../platform/key-service-client.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
-import { oneKey } from '../admin/one-key.ts';
-import type { KeyAdministration } from '../admin/key-administration.ts';
-import { createAccess, type AccessRoom } from '../access/access.ts';
-import { createAuthenticator, type Authenticate, createSenderCheck } from '../access/authenticate.ts';
-import type { ConfiguredDirectory } from '../access/ldap/configured-directory.ts';
-import type { OpenIdProviders } from '../access/openid-providers.ts';
-import { policiesOf, type PolicySource } from '../access/policy-source.ts';
+import { oneKey, type KeyAdministration } from '../administration/keys.ts';
+import { createAccess, type AccessRoom, policiesOf, type PolicySource } from '../auth/access.ts';
+import { createAuthenticator, type Authenticate, createSenderCheck } from '../auth/authenticate.ts';
+import type { ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
+import type { OpenIdProviders } from '../federation/openid-providers.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { type DigestKeys, digestKeys } from '../encryption/digest-keys.ts';
 import { type KeySource, noKeySource } from '../encryption/key-source.ts';
 import { secretKeySource } from '../encryption/secret-key-source.ts';
 import { type SealedRecordStore, sealedRecords } from '../encryption/sealed-records.ts';
-import { openIdentities } from '../identities/open-identities.ts';
+import { openIdentities } from '../auth/identities/open-identities.ts';
 import { openIdentityServices, type IdentityServices } from './identity-services.ts';
 import { bucketPolicies } from '../objects/buckets/bucket-policies.ts';
 import type { Seats } from '../objects/hashing/buffer-slots.ts';
@@ -26,23 +24,20 @@ import type { RecordStore } from '../store/record-store.ts';
 import {
   createAssumeRoleWithLdapIdentity,
   type AssumeRoleWithLdapIdentity,
+  ldapIdentityAction,
 } from '../sts/assume-role-with-ldap-identity.ts';
 import {
   createAssumeRoleWithWebIdentity,
   type AssumeRoleWithWebIdentity,
+  assumeRoleWithClientGrants,
+  webIdentityAction,
 } from '../sts/assume-role-with-web-identity.ts';
 import type { ThreadOptions } from './threads.ts';
 import { openThreadStores, type ThreadStores } from './thread-stores.ts';
-import { assumeRole } from '../sts/assume-role.ts';
+import { assumeRole, getCallerIdentity, signedCaller } from '../sts/assume-role.ts';
 import { assumeRoleWithCertificate } from '../sts/assume-role-with-certificate.ts';
-import { assumeRoleWithClientGrants } from '../sts/assume-role-with-client-grants.ts';
-import { assumeRoleWithCustomToken } from '../sts/assume-role-with-custom-token.ts';
-import { getCallerIdentity } from '../sts/get-caller-identity.ts';
-import { askPlugin } from '../sts/identity-plugin.ts';
-import { ldapIdentityAction } from '../sts/ldap-identity-action.ts';
-import { signedCaller } from '../sts/signed-caller.ts';
-import type { StsAction } from '../sts/sts-action.ts';
-import { webIdentityAction } from '../sts/web-identity-action.ts';
+import { assumeRoleWithCustomToken, askPlugin } from '../sts/assume-role-with-custom-token.ts';
+import type { StsAction } from '../sts/sts-request.ts';
 
 /** What a thread works with: its own handles on the stores and the key service, and the rooms over them. */
 export interface Services {

@@ -8,8 +8,8 @@ import { FakeKeyService } from '../encryption/testing.ts';
 import { keepSealing, warnOfPolicies } from './startup-tasks.ts';
 import { readBackgroundTasks, TaskReport } from '../maintenance/background-tasks.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { testIdentities } from '../identities/testing.ts';
-import { identityKeys } from '../identities/identity-keys.ts';
+import { testIdentities } from '../../test/support/auth/identities.ts';
+import { identityKeys } from '../auth/identities/records.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });

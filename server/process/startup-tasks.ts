@@ -7,7 +7,7 @@ import { deniesAlways } from '../../protocol/policy/check-policy-names.ts';
 import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
-import type { IdentityReader } from '../identities/identities.ts';
+import type { IdentityReader } from '../auth/identities/identities.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 
 /** Milliseconds after a failure. */

@@ -2,7 +2,7 @@ import type { TlsFiles } from '../../platform/tls/tls-files.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
 import type { ListenAddress } from '../../platform/listen.ts';
 import type { HashingPlace } from '../objects/hashing/hashing.ts';
-import type { ServiceAction } from '../admin/services.ts';
+import type { ServiceAction } from '../administration/services.ts';
 import type { Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';

@@ -1,8 +1,7 @@
-import type { Answer, AnswerBody } from '../access/answer.ts';
+import type { Answer, AnswerBody, IncomingRequest } from '../http/contract/request.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { translateFailure } from '../objects/operations/translate-failure.ts';
 import { writeErrorDocument } from '../../protocol/s3/error-document.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
 
 const empty: AnswerBody = { kind: 'empty' };
 

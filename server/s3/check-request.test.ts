@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { accountId } from '../access/role-arn.ts';
+import { accountId } from '../auth/principal.ts';
 import { ownerId } from './owner.ts';
 import { testCalls, type CallOptions, type TestCalls } from '../../test/support/s3-api/s3-calls.ts';
 

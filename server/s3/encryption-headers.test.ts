@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { IncomingRequest } from '../http/contract/request.ts';
 import { encryptionHeaders, requestedEncryption as requestedOf } from './encryption-headers.ts';
 
 function requestedEncryption(headers: Record<string, string>) {

@@ -1,7 +1,6 @@
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
-import type { Answer } from '../access/answer.ts';
-import type { AuthenticatedRequest } from '../access/authenticate.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { Answer, IncomingRequest } from '../http/contract/request.ts';
+import type { AuthenticatedRequest } from '../auth/authenticate.ts';
 import type {
   CompleteMultipartUpload,
   CopyObject,

@@ -1,7 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { accountId } from '../access/role-arn.ts';
-import { element } from '../../protocol/s3/xml-writer.ts';
-import type { Xml } from '../../protocol/s3/xml-writer.ts';
+import { accountId } from '../auth/principal.ts';
+import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 
 /** Everything belongs to the one account of this store; the ID is 64 hexadecimal digits, as clients expect. */
 export const ownerId = 'c0ffe2'.padEnd(64, '0');

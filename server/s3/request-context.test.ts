@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IncomingRequest } from '../access/incoming-request.ts';
+import type { IncomingRequest } from '../http/contract/request.ts';
 import { parseQuery } from './request.ts';
 import { requestContext } from './request-context.ts';
 

@@ -1,5 +1,5 @@
-import { connectionContext } from '../access/connection-context.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
+import { connectionContext } from '../auth/condition-keys.ts';
+import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
 import { header, type Query } from './request.ts';
 

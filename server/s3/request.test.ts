@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { presignUrl } from '../../protocol/sigv4/presign-url.ts';
-import { createAuthenticator } from '../access/authenticate.ts';
-import type { StoredCredentials } from '../access/principal.ts';
+import { createAuthenticator } from '../auth/authenticate.ts';
+import type { StoredCredentials } from '../auth/principal.ts';
 import { testCalls } from '../../test/support/s3-api/s3-calls.ts';
 import { createAddressStyleCheck, possibleBucketOf } from './request.ts';
 

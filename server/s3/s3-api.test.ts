@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
-import type { AccessRequest } from '../access/principal.ts';
+import type { IncomingRequest } from '../http/contract/request.ts';
+import type { AccessRequest } from '../auth/principal.ts';
 import { createObjectLayer } from '../objects/objects.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { noKeySource } from '../encryption/key-source.ts';

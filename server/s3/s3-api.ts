@@ -1,11 +1,9 @@
 import type { StillUnknown } from '../../protocol/policy/could-allow.ts';
 import { parseResourcePath } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { RequestHandler } from '../access/answer.ts';
-import type { Authenticate, AuthenticatedRequest } from '../access/authenticate.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
-import type { Access, AccessRequest, Decision, Principal } from '../access/principal.ts';
-import type { RequestWatch } from '../access/request-events.ts';
+import type { RequestHandler, IncomingRequest, RequestWatch } from '../http/contract/request.ts';
+import type { Authenticate, AuthenticatedRequest } from '../auth/authenticate.ts';
+import type { Access, AccessRequest, Decision, Principal } from '../auth/principal.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { createAddressStyleCheck, parseQuery, type Query, headersWithPresigned } from './request.ts';
 import { checkRequest } from './check-request.ts';

@@ -1,16 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import type { ClientCertificateSettings } from '../../platform/settings/identity-settings.ts';
-import type { IncomingRequest } from '../access/incoming-request.ts';
-import type { RecordedBearer } from '../access/request-events.ts';
-import type { IdentityReader } from '../identities/identities.ts';
-import { expirationIn } from './credential-lifetime.ts';
+import type { IncomingRequest, RecordedBearer } from '../http/contract/request.ts';
+import type { IdentityReader } from '../auth/identities/identities.ts';
+import { expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { checkSession, sessionRequest } from './session-request.ts';
-import type { StsAction } from './sts-action.ts';
-import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
-import { StsError } from './sts-error.ts';
+import { assumedRoleUser, credentialsElement, StsError } from './sts-error.ts';
 
-export interface CertificateServices extends GrantServices {
+interface CertificateServices extends GrantServices {
   /** Absent where client certificates are not taken. */
   readonly settings?: ClientCertificateSettings;
   readonly identities: Pick<IdentityReader, 'policy' | 'policiesOf'>;

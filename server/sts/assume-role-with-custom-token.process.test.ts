@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AccessRoom } from '../access/access.ts';
-import { assumeRoleWithCustomToken } from './assume-role-with-custom-token.ts';
-import { askPlugin } from './identity-plugin.ts';
-import { form, formRequest, serving, testAccess, text } from './testing.ts';
+import type { AccessRoom } from '../auth/access.ts';
+import { assumeRoleWithCustomToken, askPlugin } from './assume-role-with-custom-token.ts';
+import { form, formRequest, serving, testAccess, text } from '../../test/support/auth/sts.ts';
 
 let plugin: Server;
 let url: string;

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AccessRoom } from '../access/access.ts';
-import { LdapProblem } from '../access/ldap/ldap-problem.ts';
-import { createAssumeRoleWithLdapIdentity } from './assume-role-with-ldap-identity.ts';
-import { createStsHandler } from './create-sts-handler.ts';
-import { ldapIdentityAction } from './ldap-identity-action.ts';
-import { form, formRequest, silent, testAccess, told } from './testing.ts';
+import type { AccessRoom } from '../auth/access.ts';
+import { LdapProblem } from '../federation/ldap/ldap-user.ts';
+import { createAssumeRoleWithLdapIdentity, ldapIdentityAction } from './assume-role-with-ldap-identity.ts';
+import { createStsHandler } from './sts-handler.ts';
+import { form, formRequest, silent, testAccess, told } from '../../test/support/auth/sts.ts';
 
 const dn = 'uid=ann,ou=people,dc=example,dc=org';
 

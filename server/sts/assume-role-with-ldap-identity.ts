@@ -1,20 +1,18 @@
 import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import type { LdapDirectory } from '../access/ldap/ldap-directory.ts';
-import { LdapProblem, type LdapProblemCode } from '../access/ldap/ldap-problem.ts';
-import { GuessLimits } from '../access/guess-limits.ts';
-import { ldapSubject } from '../access/ldap/ldap-subject.ts';
-import type { RequestWatch } from '../access/request-events.ts';
-import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
-import type { IdentityReader } from '../identities/identities.ts';
-import type { FederatedSubject } from '../identities/subject.ts';
-import type { RequestOrigin } from '../access/connection-context.ts';
-import { expirationIn } from './credential-lifetime.ts';
+import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
+import { LdapProblem, type LdapProblemCode, ldapSubject } from '../federation/ldap/ldap-user.ts';
+import { GuessLimits } from '../auth/guess-limits.ts';
+import type { RequestWatch } from '../http/contract/request.ts';
+import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
+import type { IdentityReader } from '../auth/identities/identities.ts';
+import type { FederatedSubject } from '../auth/identities/subject.ts';
+import type { RequestOrigin } from '../auth/condition-keys.ts';
+import { expirationIn, checkSession, type SessionRequest, sessionRequest, type StsAction } from './sts-request.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { checkSession, type SessionRequest } from './session-request.ts';
-import { limited, StsError, type StsErrorCode } from './sts-error.ts';
+import { limited, StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
 
-export interface LdapIdentityRequest extends SessionRequest {
+interface LdapIdentityRequest extends SessionRequest {
   readonly name: string;
   readonly password: string;
   /** Of the request that asks. */
@@ -25,7 +23,7 @@ export interface LdapIdentityRequest extends SessionRequest {
 /** Errors with `StsError`; its cause is the `LdapProblem` where the directory did not let the person in. */
 export type AssumeRoleWithLdapIdentity = (request: LdapIdentityRequest) => Promise<TemporaryCredentials>;
 
-export interface LdapIdentityServices extends GrantServices {
+interface LdapIdentityServices extends GrantServices {
   /** Absent where none is configured. */
   readonly directory?: Pick<LdapDirectory, 'authenticate'>;
   readonly identities: Pick<IdentityReader, 'policiesOf'>;
@@ -119,4 +117,22 @@ async function checkRights(identities: Pick<IdentityReader, 'policiesOf'>, subje
     `No policy is attached to the LDAP user ${subject.parent}, ${of}; credentials will not be generated. ` +
       'Attach one: mc idp ldap policy attach ALIAS POLICY --user DN (or --group DN).',
   );
+}
+
+/** `AssumeRoleWithLDAPIdentity` as clients send it. */
+export function ldapIdentityAction(assume: AssumeRoleWithLdapIdentity): StsAction {
+  return {
+    name: 'AssumeRoleWithLDAPIdentity',
+    async serve(parameters, request) {
+      const [name, password] = [parameters.required('LDAPUsername'), parameters.required('LDAPPassword')];
+      const granted = await assume({
+        name,
+        password,
+        watch: request.watch,
+        from: request,
+        ...sessionRequest(parameters),
+      });
+      return { result: [assumedRoleUser('', granted), credentialsElement(granted)], granted };
+    },
+  };
 }

@@ -1,22 +1,20 @@
-import type { RequestOrigin } from '../access/connection-context.ts';
+import type { RequestOrigin } from '../auth/condition-keys.ts';
 import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
 import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
 import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
-import { longestToken, verifyToken } from '../../platform/openid/verify-token.ts';
-import type { VerifiedToken } from '../../platform/openid/verify-token.ts';
-import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../access/openid-providers.ts';
-import type { RequestWatch } from '../access/request-events.ts';
-import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
+import { longestToken, verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
+import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
+import type { RequestWatch } from '../http/contract/request.ts';
+import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { chooseProvider } from './choose-provider.ts';
-import { expirationOf } from './credential-lifetime.ts';
+import { expirationOf, checkSession, type SessionRequest, sessionRequest, type StsAction } from './sts-request.ts';
 import { grantCredentials, type GrantServices } from './grant-credentials.ts';
-import type { RightsSource } from './granted-policies.ts';
-import { openIdBearer, openIdSubject } from './openid-subject.ts';
-import { checkSession, type SessionRequest } from './session-request.ts';
-import { StsError } from './sts-error.ts';
+import { type RightsSource, openIdBearer, openIdSubject } from './granted-rights.ts';
+import { StsError, assumedRoleUser, credentialsElement } from './sts-error.ts';
+import { element } from '../../protocol/s3/xml-writer.ts';
 
 /** The duration is bounded by the token's expiry. */
-export interface WebIdentityRequest extends SessionRequest {
+interface WebIdentityRequest extends SessionRequest {
   /** The JWT: an access token or an ID token of the provider. */
   readonly token: string;
   readonly roleArn?: string;
@@ -31,7 +29,7 @@ export interface WebIdentityRequest extends SessionRequest {
   readonly from?: RequestOrigin | undefined;
 }
 
-export interface AssumedRole {
+interface AssumedRole {
   readonly credentials: TemporaryCredentials;
   readonly expiration: Date;
   readonly subject: string;
@@ -44,7 +42,7 @@ export interface AssumedRole {
 /** Errors with `StsError`, whose message is for the person who asked. */
 export type AssumeRoleWithWebIdentity = (request: WebIdentityRequest) => Promise<AssumedRole>;
 
-export interface WebIdentityServices {
+interface WebIdentityServices {
   readonly providers: Pick<OpenIdProviders, 'list' | 'byId' | 'started'>;
   readonly access: GrantServices & { readonly identities: RightsSource };
   /** Where the request names no lifetime; the token's own without it. Seconds. */
@@ -147,4 +145,62 @@ function asStsError(error: unknown, provider: string): unknown {
     return new StsError('IDPCommunicationError', message, { cause: error });
   }
   return error;
+}
+
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html */
+export function webIdentityAction(assume: AssumeRoleWithWebIdentity): StsAction {
+  return {
+    name: 'AssumeRoleWithWebIdentity',
+    async serve(parameters, request) {
+      const roleArn = parameters.optional('RoleArn');
+      const accessToken = parameters.optional('WebIdentityAccessToken');
+      const role = await assume({
+        token: parameters.required('WebIdentityToken'),
+        watch: request.watch,
+        from: request,
+        ...sessionRequest(parameters),
+        ...(roleArn === undefined ? {} : { roleArn }),
+        ...(accessToken === undefined ? {} : { accessToken }),
+      });
+      const granted = role.credentials;
+      const result = [
+        assumedRoleUser(role.roleArn, granted),
+        credentialsElement(granted),
+        element('SubjectFromWebIdentityToken', role.subject),
+        element('Audience', role.audience),
+        element('Provider', role.issuer),
+      ];
+      return { result, granted };
+    },
+  };
+}
+
+/** MinIO's older name for web identity, for applications that got their token by client credentials: the same checks. */
+export function assumeRoleWithClientGrants(assume: AssumeRoleWithWebIdentity): StsAction {
+  return {
+    name: 'AssumeRoleWithClientGrants',
+    async serve(parameters, request) {
+      const token = parameters.required('Token');
+      const session = sessionRequest(parameters);
+      try {
+        const role = await assume({
+          token,
+          watch: request.watch,
+          from: request,
+          ...session,
+          action: 'AssumeRoleWithClientGrants',
+        });
+        const granted = role.credentials;
+        const result = [
+          assumedRoleUser(role.roleArn, granted),
+          credentialsElement(granted),
+          element('SubjectFromToken', role.subject),
+        ];
+        return { result, granted };
+      } catch (error) {
+        if (!(error instanceof StsError) || error.code !== 'InvalidIdentityToken') throw error;
+        throw new StsError('InvalidClientGrantsToken', error.message, { cause: error });
+      }
+    },
+  };
 }

@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AccessRoom } from '../access/access.ts';
-import { createSenderCheck } from '../access/authenticate.ts';
-import { assumeRole } from './assume-role.ts';
-import { getCallerIdentity } from './get-caller-identity.ts';
-import { signedCaller } from './signed-caller.ts';
-import { form, formRequest, rootKeys, serving, signedForm, testAccess, text } from './testing.ts';
+import type { AccessRoom } from '../auth/access.ts';
+import { createSenderCheck } from '../auth/authenticate.ts';
+import { assumeRole, getCallerIdentity, signedCaller } from './assume-role.ts';
+import { form, formRequest, rootKeys, serving, signedForm, testAccess, text } from '../../test/support/auth/sts.ts';
 
 const ann = { accessKey: 'ann', secretKey: 'ann-secret-key' };
 let access: AccessRoom;

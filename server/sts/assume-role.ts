@@ -1,15 +1,51 @@
-import type { AuthenticatedPrincipal } from '../access/principal.ts';
-import { subjectOf } from '../access/subject-of.ts';
-import { parentName } from '../identities/subject.ts';
-import { expirationIn } from './credential-lifetime.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { SenderCheck } from '../auth/authenticate.ts';
+import type { IncomingRequest } from '../http/contract/request.ts';
+import { type AuthenticatedPrincipal, subjectOf, accountId as account, displayNameOf } from '../auth/principal.ts';
+import { StsError, type StsErrorCode, assumedRoleUser, credentialsElement } from './sts-error.ts';
+import { type StsParameters, expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
+import { parentName } from '../auth/identities/subject.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import { checkSession, sessionRequest } from './session-request.ts';
-import type { SignedCaller } from './signed-caller.ts';
-import type { StsAction } from './sts-action.ts';
-import { assumedRoleUser, credentialsElement } from './sts-documents.ts';
-import { StsError } from './sts-error.ts';
+import { element } from '../../protocol/s3/xml-writer.ts';
 
-export interface AssumeRoleServices extends GrantServices {
+/** Who signed a form of STS. Rejects with an `StsError` for strangers. */
+type SignedCaller = (request: IncomingRequest, parameters: StsParameters) => Promise<AuthenticatedPrincipal>;
+
+/** What refusals of signatures are called here; all others are AccessDenied. */
+const codes: Readonly<Record<string, StsErrorCode>> = {
+  SignatureDoesNotMatch: 'SignatureDoesNotMatch',
+  InvalidAccessKeyId: 'InvalidClientTokenId',
+  InvalidTokenId: 'InvalidClientTokenId',
+  ExpiredToken: 'ExpiredToken',
+  RequestTimeTooSkewed: 'RequestTimeTooSkewed',
+};
+
+/** By Signature Version 4 with the service `sts`, in the header alone: SDKs send no hash of the body, so that it is made here. */
+export function signedCaller(check: SenderCheck): SignedCaller {
+  return async (request, { bodyHash }) => {
+    // A signature for another body would cover a form that says something else.
+    const sent = request.headers['x-amz-content-sha256'];
+    if (sent !== undefined && sent !== bodyHash) {
+      throw new StsError('AccessDenied', 'x-amz-content-sha256 is not the SHA-256 of the form that came.');
+    }
+    if (request.headers.authorization === undefined) {
+      throw new StsError('AccessDenied', 'This action needs a signature (Signature Version 4, service sts).');
+    }
+    try {
+      const sender = await check(request, { services: ['sts'], bodyHash });
+      if (sender !== undefined && sender.principal.kind !== 'anonymous') {
+        request.watch?.isFrom(sender.principal);
+        return sender.principal;
+      }
+    } catch (error) {
+      if (!(error instanceof S3Error) || error.status >= 500) throw error;
+      throw new StsError(codes[error.code] ?? 'AccessDenied', error.message, { cause: error });
+    }
+    throw new StsError('AccessDenied', 'This action needs a signature (Signature Version 4, service sts).');
+  };
+}
+
+interface AssumeRoleServices extends GrantServices {
   readonly caller: SignedCaller;
   readonly clock: () => Date;
 }
@@ -54,4 +90,24 @@ function refuseBorrowed({ kind }: AuthenticatedPrincipal): void {
   if (kind !== 'temporary' && kind !== 'service-account') return;
   const what = kind === 'temporary' ? 'temporary credentials' : 'an access key';
   throw new StsError('AccessDenied', `AssumeRole is for users, not for ${what}; call it with the user's own keys.`);
+}
+
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html */
+export function getCallerIdentity(services: { readonly caller: SignedCaller }): StsAction {
+  return {
+    name: 'GetCallerIdentity',
+    async serve(parameters, request) {
+      const caller = await services.caller(request, parameters);
+      const result = [element('Arn', arnOf(caller)), element('UserId', caller.accessKey), element('Account', account)];
+      return { result };
+    },
+  };
+}
+
+function arnOf(caller: AuthenticatedPrincipal): string {
+  const subject = subjectOf(caller);
+  if (subject?.kind === 'root') return `arn:aws:iam::${account}:root`;
+  if (caller.kind === 'user') return `arn:aws:iam::${account}:user/${displayNameOf(caller)}`;
+  const through = subject?.kind === 'federated' ? subject.provider : 'user';
+  return `arn:aws:sts::${account}:assumed-role/${through}/${displayNameOf(caller)}`;
 }

@@ -1,10 +1,9 @@
-import { decodeJwt } from 'jose';
-import type { JWTPayload } from 'jose';
-import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../access/openid-providers.ts';
-import { namesRoleOf } from '../access/role-arn.ts';
+import { decodeJwt, type JWTPayload } from 'jose';
+import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
+import { namesRoleOf } from '../auth/principal.ts';
 import { StsError } from './sts-error.ts';
 
-export interface ProviderChoice {
+interface ProviderChoice {
   readonly token: string;
   readonly roleArn?: string;
   readonly providerId?: string;

@@ -7,9 +7,9 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { createAssumeRoleWithWebIdentity } from './assume-role-with-web-identity.ts';
-import { testAccess } from './testing.ts';
-import type { AccessRoom } from '../access/access.ts';
-import { createOpenIdProviders, isSignedInAt, type OpenIdProviders } from '../access/openid-providers.ts';
+import { testAccess } from '../../test/support/auth/sts.ts';
+import type { AccessRoom } from '../auth/access.ts';
+import { createOpenIdProviders, isSignedInAt, type OpenIdProviders } from '../federation/openid-providers.ts';
 
 const issuer = 'https://kubernetes.default.svc.cluster.local';
 let folder: string;

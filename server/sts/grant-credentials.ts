@@ -1,11 +1,11 @@
-import { connectionContext, type RequestOrigin, timeContext } from '../access/connection-context.ts';
-import type { Access, Principal } from '../access/principal.ts';
-import type { RequestWatch } from '../access/request-events.ts';
-import type { TemporaryCredentials } from '../access/temporary-credentials-record.ts';
-import type { TemporaryCredentialsStore } from '../access/temporary-credentials.ts';
-import type { IdentityReader } from '../identities/identities.ts';
-import type { Subject } from '../identities/subject.ts';
-import type { SessionRequest } from './session-request.ts';
+import { connectionContext, type RequestOrigin, timeContext } from '../auth/condition-keys.ts';
+import type { Access, Principal } from '../auth/principal.ts';
+import type { RequestWatch } from '../http/contract/request.ts';
+import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
+import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
+import type { IdentityReader } from '../auth/identities/identities.ts';
+import type { Subject } from '../auth/identities/subject.ts';
+import type { SessionRequest } from './sts-request.ts';
 import { StsError } from './sts-error.ts';
 
 export interface GrantServices {

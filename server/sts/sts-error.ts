@@ -1,11 +1,15 @@
-import { TooManyGuesses } from '../access/guess-limits.ts';
+import { TooManyGuesses } from '../auth/guess-limits.ts';
+import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
+import type { Answer } from '../http/contract/request.ts';
+import { displayNameOf } from '../auth/principal.ts';
+import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 
 /**
  * Codes of the STS API with their status.
  *
  * @see https://docs.aws.amazon.com/STS/latest/APIReference/CommonErrors.html
  */
-export const stsErrorCodes = {
+const stsErrorCodes = {
   AccessDenied: 403,
   /** The session token of who signed has expired; S3 says the same of it. */
   ExpiredToken: 400,
@@ -56,4 +60,56 @@ export async function limited<T>(attempt: () => Promise<T>): Promise<T> {
     if (!(error instanceof TooManyGuesses)) throw error;
     throw new StsError('Throttling', error.message, { cause: error });
   }
+}
+
+const namespace = { xmlns: 'https://sts.amazonaws.com/doc/2011-06-15/' };
+
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html */
+export function credentialsElement({ accessKey, secretKey, sessionToken, principal }: TemporaryCredentials): Xml {
+  return element('Credentials', [
+    element('AccessKeyId', accessKey),
+    element('SecretAccessKey', secretKey),
+    element('SessionToken', sessionToken),
+    element('Expiration', principal.expiration),
+  ]);
+}
+
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumedRoleUser.html */
+export function assumedRoleUser(roleArn: string, { principal }: TemporaryCredentials): Xml {
+  const { subject } = principal;
+  const id = subject.kind === 'federated' ? `${subject.parent}:${subject.displayName}` : displayNameOf(principal);
+  return element('AssumedRoleUser', [
+    element('Arn', roleArn),
+    // MinIO's clients read the first, those of AWS the second.
+    element('AssumeRoleId', id),
+    element('AssumedRoleId', id),
+  ]);
+}
+
+export function stsAnswer(action: string, result: readonly Xml[], requestId: string): Answer {
+  const metadata = element('ResponseMetadata', [element('RequestId', requestId)]);
+  return answer(200, element(`${action}Response`, [element(`${action}Result`, [...result]), metadata], namespace));
+}
+
+export function stsErrorAnswer(error: StsError, requestId: string): Answer {
+  const details = element('Error', [
+    element('Type', error.status < 500 ? 'Sender' : 'Receiver'),
+    element('Code', error.code),
+    element('Message', error.message),
+  ]);
+  const document = element('ErrorResponse', [details, element('RequestId', requestId)], namespace);
+  const { cause } = error;
+  const wait: Record<string, string> =
+    cause instanceof TooManyGuesses ? { 'retry-after': String(cause.waitSeconds) } : {};
+  return answer(error.status, document, wait);
+}
+
+function answer(status: number, root: Xml, more: Readonly<Record<string, string>> = {}): Answer {
+  const bytes = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${root}`);
+  return {
+    status,
+    // Credentials must not stay in a cache on the way.
+    headers: { 'content-type': 'application/xml', 'cache-control': 'no-store', ...more },
+    body: { kind: 'bytes', bytes },
+  };
 }

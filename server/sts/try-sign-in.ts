@@ -8,12 +8,11 @@ import {
   type TokenClient,
 } from '../../platform/openid/token-for-person.ts';
 import { verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
-import { openIdPerson } from '../access/openid-person.ts';
-import type { OpenIdProvider, OpenIdProviders } from '../access/openid-providers.ts';
-import { askProvider, isChecked } from '../access/person-state.ts';
-import type { SignInProof, SignInStep, SignInTrial, SignInWalk } from '../access/sign-in-trial.ts';
+import { openIdPerson, askProvider, isChecked } from '../federation/openid-user.ts';
+import type { OpenIdProvider, OpenIdProviders } from '../federation/openid-providers.ts';
+import type { SignInProof, SignInStep, SignInTrial, SignInWalk } from '../federation/sign-in-test.ts';
 import { allClaims, expectations, readyStatus, type Ready } from './assume-role-with-web-identity.ts';
-import { grantedRights, type RightsSource } from './granted-policies.ts';
+import { grantedRights, type RightsSource } from './granted-rights.ts';
 import { StsError } from './sts-error.ts';
 
 export interface SignInTrialServices {

@@ -20,7 +20,7 @@ describe('import arrows', () => {
     ['server/store/keys.ts', 'server/objects/objects.ts'],
     ['server/s3/routes.ts', 'server/http/listener.ts'],
     ['server/s3/routes.ts', 'server/store/keys.ts'],
-    ['server/console/web/app.ts', 'server/access/principal.ts'],
+    ['server/console/web/app.ts', 'server/auth/principal.ts'],
     ['operator/main.ts', 'examples/quickstart/start.ts'],
   ])('refuses that %s imports %s', (from, to) => {
     expect(forbidden(from, to)).toContain(`${from} imports ${to}`);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configuredDirectory } from '../../server/access/ldap/configured-directory.ts';
-import { rightsOfPerson } from '../../server/access/ldap/rights-of-person.ts';
-import { testIdentities } from '../../server/identities/testing.ts';
-import { ldapConfigurations, storedDirectory } from '../../server/identity-providers/ldap-configurations.ts';
-import { storedConfigurations } from '../../server/identity-providers/stored-configurations.ts';
+import { configuredDirectory } from '../../server/federation/ldap/configured-directory.ts';
+import { rightsOfPerson } from '../../server/federation/ldap/ldap-user.ts';
+import { testIdentities } from '../support/auth/identities.ts';
+import { ldapConfigurations, storedDirectory } from '../../server/federation/configurations/ldap-configurations.ts';
+import { storedConfigurations } from '../../server/federation/configurations/stored-configurations.ts';
 import { ann, people } from './people.ts';
 import { reader, removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Attribute, Change, Client } from 'ldapts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LdapSettings } from '../../platform/settings/identity-settings.ts';
-import { createLdapDirectory, type LdapDirectory } from '../../server/access/ldap/ldap-directory.ts';
+import { createLdapDirectory, type LdapDirectory } from '../../server/federation/ldap/ldap-directory.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { ann, bob, lee, people, readers, writers } from './people.ts';
 import { admin, reader, removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { rightsOfPerson } from '../../server/access/ldap/rights-of-person.ts';
-import type { Identities } from '../../server/identities/identities.ts';
-import { testIdentities } from '../../server/identities/testing.ts';
-import type { IdentityProviderConfigurations } from '../../server/identity-providers/identity-provider-configurations.ts';
-import { ldapConfigurations } from '../../server/identity-providers/ldap-configurations.ts';
-import { storedConfigurations } from '../../server/identity-providers/stored-configurations.ts';
+import { rightsOfPerson } from '../../server/federation/ldap/ldap-user.ts';
+import type { Identities } from '../../server/auth/identities/identities.ts';
+import { testIdentities } from '../support/auth/identities.ts';
+import type { IdentityProviderConfigurations } from '../../server/federation/configurations/provider-configurations.ts';
+import { ldapConfigurations } from '../../server/federation/configurations/ldap-configurations.ts';
+import { storedConfigurations } from '../../server/federation/configurations/stored-configurations.ts';
 import { ann, people, readers } from './people.ts';
 import { reader, removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
 

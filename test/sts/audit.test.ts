@@ -6,23 +6,26 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
-import type { AccessRoom } from '../../server/access/access.ts';
-import { createSenderCheck } from '../../server/access/authenticate.ts';
-import type { IncomingRequest } from '../../server/access/incoming-request.ts';
-import { LdapProblem } from '../../server/access/ldap/ldap-problem.ts';
-import { createOpenIdProviders, type OpenIdProviders } from '../../server/access/openid-providers.ts';
-import { WatchedRequest } from '../../server/access/watched-request.ts';
+import type { AccessRoom } from '../../server/auth/access.ts';
+import { createSenderCheck } from '../../server/auth/authenticate.ts';
+import type { IncomingRequest } from '../../server/http/contract/request.ts';
+import { LdapProblem } from '../../server/federation/ldap/ldap-user.ts';
+import { createOpenIdProviders, type OpenIdProviders } from '../../server/federation/openid-providers.ts';
+import { WatchedRequest } from '../../server/http/contract/watched-request.ts';
 import { auditEntry, type AuditEntry } from '../../server/observability/audit/audit-entry.ts';
-import { assumeRole } from '../../server/sts/assume-role.ts';
+import { assumeRole, getCallerIdentity, signedCaller } from '../../server/sts/assume-role.ts';
 import { assumeRoleWithCertificate } from '../../server/sts/assume-role-with-certificate.ts';
-import { assumeRoleWithClientGrants } from '../../server/sts/assume-role-with-client-grants.ts';
+import {
+  assumeRoleWithClientGrants,
+  createAssumeRoleWithWebIdentity,
+  webIdentityAction,
+} from '../../server/sts/assume-role-with-web-identity.ts';
 import { assumeRoleWithCustomToken } from '../../server/sts/assume-role-with-custom-token.ts';
-import { createAssumeRoleWithLdapIdentity } from '../../server/sts/assume-role-with-ldap-identity.ts';
-import { createAssumeRoleWithWebIdentity } from '../../server/sts/assume-role-with-web-identity.ts';
-import { createStsHandler } from '../../server/sts/create-sts-handler.ts';
-import { getCallerIdentity } from '../../server/sts/get-caller-identity.ts';
-import { ldapIdentityAction } from '../../server/sts/ldap-identity-action.ts';
-import { signedCaller } from '../../server/sts/signed-caller.ts';
+import {
+  createAssumeRoleWithLdapIdentity,
+  ldapIdentityAction,
+} from '../../server/sts/assume-role-with-ldap-identity.ts';
+import { createStsHandler } from '../../server/sts/sts-handler.ts';
 import { StsError } from '../../server/sts/sts-error.ts';
 import {
   form,
@@ -34,8 +37,7 @@ import {
   testAccess,
   type Told,
   told,
-} from '../../server/sts/testing.ts';
-import { webIdentityAction } from '../../server/sts/web-identity-action.ts';
+} from '../support/auth/sts.ts';
 import { type OpenIdProviderDouble, startOpenIdProvider } from '../doubles/openid-provider.ts';
 
 const bob = { accessKey: 'bob', secretKey: 'bobs-own-secret-key' };

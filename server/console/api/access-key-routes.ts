@@ -1,20 +1,18 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { AdminError } from '../../admin/admin-error.ts';
-import { callerSubject, requireUnlessOwn } from '../../admin/own-account.ts';
-import { policyOfNewKey } from '../../admin/policy-of-new-key.ts';
-import { requireRootForRoot, targetSubject } from '../../admin/service-account-target.ts';
+import { AdminError } from '../../administration/admin-error.ts';
+import { callerSubject, requireUnlessOwn, type Caller } from '../../administration/caller.ts';
+import { policyOfNewKey, requireRootForRoot, targetSubject } from '../../administration/service-accounts.ts';
 import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { serializePolicy } from '../../../protocol/policy/serialize-policy.ts';
-import type { TemporaryCredentials } from '../../access/temporary-credentials-record.ts';
-import type { ServiceAccount } from '../../identities/identity-records.ts';
+import type { TemporaryCredentials } from '../../auth/temporary-credentials-record.ts';
+import type { ServiceAccount } from '../../auth/identities/records.ts';
 import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';
 import type { ConsoleServices, Administration } from '../services.ts';
 import { accessKeyRowsOf, rowOfAccount, rowOfTemporary, type KeyViewer } from './access-key-rows.ts';
 import { type Gate, readForm, type Visit } from './authorize.ts';
 import { listed, listQuery, queryText } from './query.ts';
 import { visitorOf } from './sign-in/visitor.ts';
-import type { Caller } from '../../admin/caller.ts';
 import { ConsoleError } from './console-error.ts';
 
 const text = z.string().trim().max(256);

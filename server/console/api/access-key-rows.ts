@@ -1,8 +1,7 @@
-import { subjectOf } from '../../access/subject-of.ts';
-import type { StoredCredentials } from '../../access/principal.ts';
-import type { TemporaryCredentials } from '../../access/temporary-credentials-record.ts';
-import type { ServiceAccount } from '../../identities/identity-records.ts';
-import { ownerOf, type Subject } from '../../identities/subject.ts';
+import { subjectOf, type StoredCredentials } from '../../auth/principal.ts';
+import type { TemporaryCredentials } from '../../auth/temporary-credentials-record.ts';
+import type { ServiceAccount } from '../../auth/identities/records.ts';
+import { ownerOf, type Subject } from '../../auth/identities/subject.ts';
 import type { AccessKeyRow, KeyOwner } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 

@@ -1,11 +1,10 @@
 import { json, type Request, type Response } from 'express';
 import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { decideOneOf } from '../../access/authorize.ts';
-import type { AccessRequest, Decision, Principal } from '../../access/principal.ts';
-import { subjectOf } from '../../access/subject-of.ts';
+import { decideOneOf } from '../../auth/authorize.ts';
+import { type AccessRequest, type Decision, type Principal, subjectOf } from '../../auth/principal.ts';
 import type { ConsoleLog, ConsoleServices } from '../services.ts';
-import { connectionContext } from '../../access/connection-context.ts';
+import { connectionContext } from '../../auth/condition-keys.ts';
 import { maxDocument } from './hold-bodies.ts';
 import { originOf } from './request-source.ts';
 import { watchOf } from './watch-visits.ts';

@@ -1,13 +1,13 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { TooManyGuesses } from '../../access/guess-limits.ts';
-import { asAdminError } from '../../admin/as-admin-error.ts';
+import type { TooManyGuesses } from '../../auth/guess-limits.ts';
+import { asAdminError } from '../../administration/admin-error.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 import { watchOf } from './watch-visits.ts';
-import { IdentityError, type IdentityErrorCode } from '../../identities/identity-error.ts';
+import { IdentityError, type IdentityErrorCode } from '../../auth/identities/names.ts';
 
 const statuses = {
   BadRequest: 400,

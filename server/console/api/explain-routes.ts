@@ -1,19 +1,17 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { principalNamed } from '../../admin/principal-named.ts';
+import { principalNamed } from '../../administration/caller.ts';
 import { describeMismatch, renderExplanation } from '../../../protocol/policy/render-explanation.ts';
 import type { Explanation } from '../../../protocol/policy/explanation.ts';
-import type { Principal } from '../../access/principal.ts';
-import { subjectOf } from '../../access/subject-of.ts';
-import { openIdSubject } from '../../sts/openid-subject.ts';
+import { type Principal, subjectOf } from '../../auth/principal.ts';
+import { openIdSubject } from '../../sts/granted-rights.ts';
 import { StsError } from '../../sts/sts-error.ts';
 import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Gate, readForm } from './authorize.ts';
 import { ConsoleError } from './console-error.ts';
-import { describeTarget, type AttachmentTarget } from '../../identities/attachment-target.ts';
-import type { IdentityReader } from '../../identities/identities.ts';
-import type { Subject } from '../../identities/subject.ts';
+import { describeTarget, type AttachmentTarget, type Subject } from '../../auth/identities/subject.ts';
+import type { IdentityReader } from '../../auth/identities/identities.ts';
 
 const question = z.strictObject({
   who: z.discriminatedUnion('kind', [

@@ -1,8 +1,8 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { existingPolicy } from '../../admin/policy-names.ts';
-import { noSuchGroup } from '../../identities/change-groups.ts';
-import type { Group } from '../../identities/identity-records.ts';
+import { existingPolicy } from '../../administration/policies.ts';
+import { noSuchGroup } from '../../auth/identities/change-users.ts';
+import type { Group } from '../../auth/identities/records.ts';
 import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 import { type Gate, readForm, mayAttach } from './authorize.ts';

@@ -1,10 +1,10 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { existingPolicy } from '../../admin/policy-names.ts';
+import { existingPolicy } from '../../administration/policies.ts';
 import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
 import { policyWarnings } from '../../../protocol/policy/check-policy-names.ts';
 import { parseNewPolicy, parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
-import type { NamedDocument } from '../../identities/identities.ts';
+import type { NamedDocument } from '../../auth/identities/identities.ts';
 import type {
   CheckedDocument,
   PolicyAnswer,
@@ -15,9 +15,9 @@ import type {
 import type { Administration } from '../services.ts';
 import { type Gate, readForm, mayAttach } from './authorize.ts';
 import { listed, listQuery, queryText } from './query.ts';
-import { normalizeDn } from '../../access/ldap/distinguished-name.ts';
-import { LdapProblem } from '../../access/ldap/ldap-problem.ts';
-import type { AttachmentTarget } from '../../identities/attachment-target.ts';
+import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
+import { LdapProblem } from '../../federation/ldap/ldap-user.ts';
+import type { AttachmentTarget } from '../../auth/identities/subject.ts';
 import { ConsoleError } from './console-error.ts';
 
 /** Characters; the parser's own bound is in bytes, and its refusal says so. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type {
   ConfigurationSummary,
   IdentityProviderConfigurations,
-} from '../../identity-providers/identity-provider-configurations.ts';
+} from '../../federation/configurations/provider-configurations.ts';
 import type {
   ProviderAnswer,
   ProviderKinds,

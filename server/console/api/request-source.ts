@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
-import type { RequestOrigin } from '../../access/connection-context.ts';
-import { createSourceFinder, type FindSource, type Source } from '../../access/source-address.ts';
+import type { RequestOrigin } from '../../auth/condition-keys.ts';
+import { createSourceFinder, type FindSource, type Source } from '../../http/contract/source-address.ts';
 import type { ConsoleSettings } from '../services.ts';
 
 const direct = createSourceFinder();

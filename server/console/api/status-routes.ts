@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { keyServiceState } from '../../admin/key-service-calls.ts';
+import { keyServiceState } from '../../administration/keys.ts';
 import type { StatusAnswer } from '../contract/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { Gate } from './authorize.ts';

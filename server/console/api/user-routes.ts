@@ -1,10 +1,10 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { existingPolicy } from '../../admin/policy-names.ts';
-import { removeUserWithAll } from '../../admin/remove-user.ts';
-import { noSuchUser } from '../../identities/change-users.ts';
-import type { User } from '../../identities/identity-records.ts';
-import { newSecretKey } from '../../identities/new-keys.ts';
+import { existingPolicy } from '../../administration/policies.ts';
+import { removeUserWithAll } from '../../administration/users.ts';
+import { noSuchUser, noSuchGroup } from '../../auth/identities/change-users.ts';
+import type { User } from '../../auth/identities/records.ts';
+import { newSecretKey } from '../../auth/identities/names.ts';
 import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
@@ -12,8 +12,7 @@ import { type Gate, readForm, type Visit, mayAttach } from './authorize.ts';
 import { listed, listQuery, queryText } from './query.ts';
 import { inForce } from './sign-in/session-routes.ts';
 import { visitorOf } from './sign-in/visitor.ts';
-import { noSuchGroup } from '../../identities/change-groups.ts';
-import type { Identities } from '../../identities/identities.ts';
+import type { Identities } from '../../auth/identities/identities.ts';
 
 const names = z.array(z.string().min(1).max(256)).max(100);
 const status = z.enum(['enabled', 'disabled']);

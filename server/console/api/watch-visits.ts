@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { RequestEvents, RequestWatch } from '../../access/request-events.ts';
-import { WatchedRequest } from '../../access/watched-request.ts';
+import type { RequestEvents, RequestWatch } from '../../http/contract/request.ts';
+import { WatchedRequest } from '../../http/contract/watched-request.ts';
 
 import { isEncrypted, sourceOf } from './request-source.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FinishedRequest } from '../../access/request-events.ts';
-import type { FederatedSubject, Subject } from '../../identities/subject.ts';
+import type { FinishedRequest } from '../../http/contract/request.ts';
+import type { FederatedSubject, Subject } from '../../auth/identities/subject.ts';
 import { auditEntry } from './audit-entry.ts';
 
 const origin = { deploymentId: 'D-1', rootUser: 'root' };

@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { apiName } from '../../access/api-name.ts';
-import type { Principal } from '../../access/principal.ts';
-import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../../access/request-events.ts';
-import { displayNameOf, subjectOf } from '../../access/subject-of.ts';
-import { parentName } from '../../identities/subject.ts';
+import { apiName } from '../../http/contract/watched-request.ts';
+import { type Principal, displayNameOf, subjectOf } from '../../auth/principal.ts';
+import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../../http/contract/request.ts';
+import { parentName } from '../../auth/identities/subject.ts';
 import { claimsWithoutSecrets, headersWithoutSecrets, queryWithoutSecrets } from './without-secrets.ts';
 
 /** Who a request was from, or for. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FinishedRequest } from '../../access/request-events.ts';
+import type { FinishedRequest } from '../../http/contract/request.ts';
 import { AuditFeed } from './audit-feed.ts';
 import { AuditTally, auditTallyMemory } from './audit-tally.ts';
 

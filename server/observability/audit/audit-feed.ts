@@ -1,4 +1,4 @@
-import type { FinishedRequest } from '../../access/request-events.ts';
+import type { FinishedRequest } from '../../http/contract/request.ts';
 import { auditEntry, type AuditOrigin } from './audit-entry.ts';
 import type { AuditTally } from './audit-tally.ts';
 

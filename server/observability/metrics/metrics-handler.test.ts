@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Access, Decision, StoredCredentials } from '../../access/principal.ts';
+import type { Access, Decision, StoredCredentials } from '../../auth/principal.ts';
 import { scrapeProblem } from './metrics-handler.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');

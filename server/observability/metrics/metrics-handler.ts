@@ -1,7 +1,7 @@
 import { decodeJwt, jwtVerify } from 'jose';
-import { connectionContext, type RequestOrigin } from '../../access/connection-context.ts';
-import type { Access } from '../../access/principal.ts';
-import type { Answer, RequestHandler } from '../../access/answer.ts';
+import { connectionContext, type RequestOrigin } from '../../auth/condition-keys.ts';
+import type { Access } from '../../auth/principal.ts';
+import type { Answer, RequestHandler } from '../../http/contract/request.ts';
 import { readSources, type MetricSources } from './metric-sources.ts';
 import type { MetricGroup } from './metrics-text.ts';
 

@@ -10,9 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RequestHandler } from '../../access/answer.ts';
-import type { IncomingRequest } from '../../access/incoming-request.ts';
-import type { FinishedRequest, RequestEvents } from '../../access/request-events.ts';
+import type { RequestHandler, IncomingRequest, FinishedRequest, RequestEvents } from '../../http/contract/request.ts';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   AlwaysOffSampler,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { maxCompleteDocument, parseCompleteMultipartUpload } from '../../../protocol/s3/complete-multipart-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
-import type { Answer } from '../../access/answer.ts';
+import type { Answer } from '../../http/contract/request.ts';
 import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
-import type { Answer } from '../../access/answer.ts';
+import type { Answer } from '../../http/contract/request.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer, answerError, slowAnswer } from '../answers.ts';
 import { writeConditions } from '../conditions.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { AccessRequest } from '../../access/principal.ts';
+import type { AccessRequest } from '../../auth/principal.ts';
 import { within } from '../../store/keys.ts';
 import { CustomerKey } from '../../encryption/object-key.ts';
 import { type TestCalls, testCalls } from '../../../test/support/s3-api/s3-calls.ts';

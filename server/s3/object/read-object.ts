@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { S3Call, Operation } from '../operation.ts';
-import type { Answer } from '../../access/answer.ts';
+import type { Answer } from '../../http/contract/request.ts';
 import type { ObjectInfo } from '../../objects/object-layer.ts';
 import { resolveRange } from '../../objects/operations/resolve-range.ts';
 import { emptyAnswer, quoted, xmlAnswer } from '../answers.ts';

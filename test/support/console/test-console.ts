@@ -1,19 +1,21 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
-import { createAccess } from '../../../server/access/access.ts';
-import { configuredDirectory } from '../../../server/access/ldap/configured-directory.ts';
-import type { LdapDirectory } from '../../../server/access/ldap/ldap-directory.ts';
-import { rightsOfPerson } from '../../../server/access/ldap/rights-of-person.ts';
-import { createOpenIdProviders } from '../../../server/access/openid-providers.ts';
-import { policiesOf } from '../../../server/access/policy-source.ts';
-import { createSourceFinder, type ProxySettings } from '../../../server/access/source-address.ts';
-import type { RequestEvents } from '../../../server/access/request-events.ts';
-import type { Identities } from '../../../server/identities/identities.ts';
-import { openIdentities } from '../../../server/identities/open-identities.ts';
-import { ldapConfigurations, storedDirectory } from '../../../server/identity-providers/ldap-configurations.ts';
-import { openIdConfigurations, storedProviders } from '../../../server/identity-providers/openid-configurations.ts';
-import { storedConfigurations } from '../../../server/identity-providers/stored-configurations.ts';
+import { createAccess, policiesOf } from '../../../server/auth/access.ts';
+import { configuredDirectory } from '../../../server/federation/ldap/configured-directory.ts';
+import type { LdapDirectory } from '../../../server/federation/ldap/ldap-directory.ts';
+import { rightsOfPerson } from '../../../server/federation/ldap/ldap-user.ts';
+import { createOpenIdProviders } from '../../../server/federation/openid-providers.ts';
+import { createSourceFinder, type ProxySettings } from '../../../server/http/contract/source-address.ts';
+import type { RequestEvents } from '../../../server/http/contract/request.ts';
+import type { Identities } from '../../../server/auth/identities/identities.ts';
+import { openIdentities } from '../../../server/auth/identities/open-identities.ts';
+import { ldapConfigurations, storedDirectory } from '../../../server/federation/configurations/ldap-configurations.ts';
+import {
+  openIdConfigurations,
+  storedProviders,
+} from '../../../server/federation/configurations/openid-configurations.ts';
+import { storedConfigurations } from '../../../server/federation/configurations/stored-configurations.ts';
 import { sealedRecords } from '../../../server/encryption/sealed-records.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createAssumeRoleWithLdapIdentity } from '../../../server/sts/assume-role-with-ldap-identity.ts';

@@ -1,5 +1,5 @@
-import type { Answer } from '../../../server/access/answer.ts';
-import type { AccessRequest } from '../../../server/access/principal.ts';
+import type { Answer } from '../../../server/http/contract/request.ts';
+import type { AccessRequest } from '../../../server/auth/principal.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LdapProblem } from '../../../access/ldap/ldap-problem.ts';
-import { type FinishedRequest, RequestEvents } from '../../../access/request-events.ts';
+import { LdapProblem } from '../../../federation/ldap/ldap-user.ts';
+import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
 import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
 import { TestBrowser, TestConsole, type TestConsoleOptions } from '../../../../test/support/console/test-console.ts';
 

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { GuessLimits, TooManyGuesses } from '../../../access/guess-limits.ts';
+import { GuessLimits, TooManyGuesses } from '../../../auth/guess-limits.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { type Gate, readForm } from '../authorize.ts';
 import { ConsoleError, tooManyAttempts } from '../console-error.ts';

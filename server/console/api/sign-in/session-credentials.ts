@@ -1,12 +1,12 @@
-import type { RequestOrigin } from '../../../access/connection-context.ts';
-import type { StoredCredentials } from '../../../access/principal.ts';
-import type { OpenIdProvider } from '../../../access/openid-providers.ts';
-import type { RequestWatch } from '../../../access/request-events.ts';
+import type { RequestOrigin } from '../../../auth/condition-keys.ts';
+import type { StoredCredentials } from '../../../auth/principal.ts';
+import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
+import type { RequestWatch } from '../../../http/contract/request.ts';
 import type { ConsoleServices, ConsoleSettings } from '../../services.ts';
 import { ConsoleError } from '../console-error.ts';
 import { isFinal, refreshTokens, type Tokens } from './single-sign-on.ts';
 import { StsError } from '../../../sts/sts-error.ts';
-import { longestDuration, shortestDuration } from '../../../sts/credential-lifetime.ts';
+import { longestDuration, shortestDuration } from '../../../sts/sts-request.ts';
 
 export interface BoughtCredentials {
   readonly credentials: StoredCredentials;

@@ -8,8 +8,7 @@ import {
   type ConsoleAction,
   type Rights,
 } from '../../contract/answers.ts';
-import type { Principal, StoredCredentials } from '../../../access/principal.ts';
-import { displayNameOf, subjectOf } from '../../../access/subject-of.ts';
+import { type Principal, type StoredCredentials, displayNameOf, subjectOf } from '../../../auth/principal.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Gate, Visit } from '../authorize.ts';
 import { isSecure } from '../request-source.ts';

@@ -1,7 +1,7 @@
 import { Router, json, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { GuessLimits, TooManyGuesses } from '../../../access/guess-limits.ts';
-import { isSignedInAt } from '../../../access/openid-providers.ts';
+import { GuessLimits, TooManyGuesses } from '../../../auth/guess-limits.ts';
+import { isSignedInAt } from '../../../federation/openid-providers.ts';
 import type { SignInOptions } from '../../contract/answers.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Gate } from '../authorize.ts';

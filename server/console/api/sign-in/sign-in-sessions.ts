@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sealedKey, type SealedEntry } from '../../../encryption/sealed-records.ts';
-import type { Access, Principal, StoredCredentials } from '../../../access/principal.ts';
+import type { Access, Principal, StoredCredentials } from '../../../auth/principal.ts';
 import type { ConsoleRecords } from '../../services.ts';
 import type { BoughtCredentials, Renew } from './session-credentials.ts';
 import { parseJson } from './expired-records.ts';

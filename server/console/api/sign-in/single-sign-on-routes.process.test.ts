@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../../test/doubles/openid-provider.ts';
-import { type FinishedRequest, RequestEvents } from '../../../access/request-events.ts';
+import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
 import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
 import {
   logIn,

@@ -1,8 +1,8 @@
 import { Router, type Request, type Response } from 'express';
-import { isSignedInAt, type OpenIdProvider } from '../../../access/openid-providers.ts';
-import type { RequestWatch } from '../../../access/request-events.ts';
+import { isSignedInAt, type OpenIdProvider } from '../../../federation/openid-providers.ts';
+import type { RequestWatch } from '../../../http/contract/request.ts';
 import type { ConsoleServices } from '../../services.ts';
-import { Attempts } from '../../../access/attempts.ts';
+import { Attempts } from '../../../auth/guess-limits.ts';
 import { secondsUntil } from './session-routes.ts';
 import { buyCredentials } from './session-credentials.ts';
 import { ConsoleError, explain } from '../console-error.ts';

@@ -17,7 +17,7 @@ import {
   type ServerMetadata,
   type TokenEndpointResponse,
 } from 'openid-client';
-import type { OpenIdProvider } from '../../../access/openid-providers.ts';
+import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import type { ProviderFetchInit } from '../../../../platform/openid/provider-fetch.ts';
 import { explainFailure } from '../../../../platform/openid/explain-failure.ts';
 import { ConsoleError } from '../console-error.ts';

@@ -1,0 +1,169 @@
+import { ownerOf, parentName } from '../auth/identities/subject.ts';
+import { adminPath, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { keysOf, listTypeOf, providerFields, shownAccount, shownTemporary } from './access-key-views.ts';
+import { callerSubject, requireUnlessOwn, callerOwner, ownerNamed, boundaryOf } from '../administration/caller.ts';
+import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
+
+/** Access keys of either kind: those of service accounts, which last, and temporary ones. */
+export const accessKeyRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: adminPath('list-access-keys-bulk'),
+    action: 'admin:ListServiceAccounts',
+    own: true,
+    serve: list,
+  },
+  {
+    method: 'GET',
+    path: adminPath('info-access-key'),
+    // Whoever holds a key may know what it is.
+    action: (call) => (isKeyItself(call) ? [] : 'admin:ListServiceAccounts'),
+    own: true,
+    serve: info,
+  },
+  {
+    method: 'GET',
+    path: adminPath('temporary-account-info'),
+    action: 'admin:ListTemporaryAccounts',
+    own: true,
+    serve: temporaryInfo,
+  },
+];
+
+async function list(call: AdminCall): Promise<AdminAnswer> {
+  const listed = listTypeOf(call);
+  const found = new Map<string, object>();
+  for (const [name, owner] of await askedFor(call)) {
+    const keys = await keysOf(call, owner, listed);
+    if (keys !== undefined) found.set(name, keys);
+  }
+  return sealed(Object.fromEntries(found));
+}
+
+/** Names and owners: everybody here, those whom the query names and who exist, or the caller. */
+async function askedFor(call: AdminCall): Promise<ReadonlyMap<string, string>> {
+  const { identities, root } = call.services;
+  const names = call.query.getAll('users').filter((name) => name !== '');
+  const everybody = call.query.get('all') === 'true';
+  if (everybody && names.length > 0) {
+    throw new AdminError('XCofferInvalidRequest', 'Ask either for users by name or for all.');
+  }
+  const asked = new Map<string, string>();
+  if (everybody) {
+    await call.require('admin:ListServiceAccounts');
+    await call.require('admin:ListUsers');
+    asked.set(root.user, ownerOf({ kind: 'root' }));
+    for await (const { accessKey } of identities.users())
+      asked.set(accessKey, ownerOf({ kind: 'user', name: accessKey }));
+    return asked;
+  }
+  const own = parentName(callerSubject(call.principal), root.user);
+  if (names.length === 0) return asked.set(own, callerOwner(call));
+  if (names.some((name) => name !== own)) await call.require('admin:ListServiceAccounts');
+  for (const name of names) {
+    const exists = name === own || name === root.user || (await identities.user(name)) !== undefined;
+    if (exists) asked.set(name, await ownerNamed(call, name));
+  }
+  return asked;
+}
+
+/** Without a name: of the credentials that ask. */
+async function info(call: AdminCall): Promise<AdminAnswer> {
+  const { identities, temporary } = call.services;
+  const accessKey = call.query.get('accessKey') || call.principal.accessKey;
+  const self = isKeyItself(call);
+  const account = await identities.serviceAccount(accessKey);
+  if (account !== undefined) {
+    if (!self) await requireUnlessOwn(call, account.subject, 'admin:ListServiceAccounts');
+    const { comment: _, ...shown } = await shownAccount(call.services, account);
+    return sealed({ AccessKey: accessKey, ...shown, userType: 'Service Account', ...providerFields(account.subject) });
+  }
+  const credentials = await temporary.find(accessKey);
+  if (credentials === undefined) throw noSuchKey(accessKey);
+  if (!self) await requireUnlessOwn(call, credentials.principal.subject, 'admin:ListTemporaryAccounts');
+  const shown = await shownTemporary(call.services, credentials);
+  return sealed({ AccessKey: accessKey, ...shown, userType: 'STS', ...providerFields(credentials.principal.subject) });
+}
+
+function isKeyItself({ query, principal }: AdminCall): boolean {
+  return [null, '', principal.accessKey].includes(query.get('accessKey'));
+}
+
+async function temporaryInfo(call: AdminCall): Promise<AdminAnswer> {
+  const accessKey = call.required('accessKey');
+  const credentials = await call.services.temporary.find(accessKey);
+  if (credentials === undefined) throw noSuchKey(accessKey);
+  await requireUnlessOwn(call, credentials.principal.subject, 'admin:ListTemporaryAccounts');
+  return sealed(await shownTemporary(call.services, credentials));
+}
+
+function noSuchKey(accessKey: string): AdminError {
+  return new AdminError(
+    'XMinioAdminNoSuchAccessKey',
+    `There is no service account and no temporary access key ${JSON.stringify(accessKey.slice(0, 128))}.`,
+  );
+}
+
+/**
+ * Ends temporary credentials: all of a subject's (`fullRevoke`), or those that were made with a label (`tokenRevokeType`). Everybody may
+ * end their own; temporary credentials without a parameter end those with their own label.
+ */
+export const revokeTokensRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: adminPath('revoke-tokens/(builtin|ldap|openid)'),
+    action: 'admin:RemoveServiceAccount',
+    own: true,
+    serve: revoke,
+  },
+];
+
+async function revoke(call: AdminCall): Promise<AdminAnswer> {
+  const { temporary } = call.services;
+  const user = text(call, 'user');
+  const full = call.query.get('fullRevoke') === 'true' || call.query.get('full') === 'true';
+  const revokeType = text(call, 'tokenRevokeType');
+  if (full && revokeType !== undefined) {
+    throw new AdminError('XCofferInvalidRequest', 'Give either fullRevoke=true or a tokenRevokeType, not both.');
+  }
+  const owner = user === undefined ? callerOwner(call) : await ownerOfUser(call, user);
+  // Who is narrowed by a policy has nothing of their own: elsewhere too they would need the right.
+  if (owner !== callerOwner(call) || boundaryOf(call.principal) !== undefined) {
+    await call.require('admin:RemoveServiceAccount');
+  }
+  const label = full ? undefined : (revokeType ?? (user === undefined ? await ownLabel(call) : undefined));
+  if (!full && label === undefined) {
+    throw new AdminError(
+      'XCofferInvalidRequest',
+      'Say which temporary credentials: all of them by fullRevoke=true, or those of a label by tokenRevokeType.',
+    );
+  }
+  await temporary.revokeAllOf(owner, label);
+  return { kind: 'none', status: 204 };
+}
+
+/** The label that the caller's own credentials have. */
+async function ownLabel({ principal, services }: AdminCall): Promise<string | undefined> {
+  if (principal.kind !== 'temporary') return undefined;
+  return (await services.temporary.find(principal.accessKey))?.revokeType;
+}
+
+async function ownerOfUser(call: AdminCall, user: string): Promise<string> {
+  const { root, identities } = call.services;
+  const kind = call.parts[0];
+  if (kind === 'ldap') return normalizeDn(user) ?? unknown(user);
+  // As MinIO names people of a provider; names of owners of another kind are none of theirs.
+  if (kind === 'openid') return /^(root$|user:)/.test(user) ? unknown(user) : user;
+  if (user === root.user) return ownerOf({ kind: 'root' });
+  return (await identities.user(user)) === undefined ? unknown(user) : ownerOf({ kind: 'user', name: user });
+}
+
+function unknown(user: string): never {
+  throw new AdminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(user.slice(0, 256))} of this kind.`);
+}
+
+function text({ query }: AdminCall, name: string): string | undefined {
+  const value = query.get(name);
+  return value === null || value === '' ? undefined : value;
+}

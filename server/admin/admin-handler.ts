@@ -1,0 +1,198 @@
+import { encryptPayload } from '../../protocol/admin/payload-encryption.ts';
+import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
+import { secretOf, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { type AdminError, asAdminError } from '../administration/admin-error.ts';
+import { accessKeyRoutes, revokeTokensRoutes } from './access-keys.ts';
+import { accountRoutes, userRoutes } from './users.ts';
+import { attachmentRoutes, claimRoutes } from './policy-attachments.ts';
+import { absentFeatureRoutes } from './absent-features.ts';
+import { bucketArchiveRoutes, identityArchiveRoutes } from './archives.ts';
+import { configRoutes } from './config.ts';
+import { explainRoutes, policyRoutes } from './policies.ts';
+import { federatedAccessKeyRoutes } from './federated-access-keys.ts';
+import { groupRoutes } from './groups.ts';
+import { logRoutes } from './logs.ts';
+import { serviceRoutes } from './service.ts';
+import { traceRoutes } from './trace.ts';
+import { keyRoutes } from './keys.ts';
+import { idpConfigRoutes, ldapTestRoutes, openIdTestRoutes, personCheckRoutes } from './identity-providers.ts';
+import { infoRoutes } from './info.ts';
+import { ldapRoutes } from './ldap.ts';
+import { maintenanceRoutes } from './maintenance.ts';
+import { serviceAccountRoutes } from './service-accounts.ts';
+import type { AdminServices } from '../administration/services.ts';
+import { usageRoutes } from './usage.ts';
+
+/** Bytes of one piece: a client that reads slowly holds up no more. */
+const mostAtOnce = 64 * 1024;
+
+/** Each value on a line of its own, in pieces of whole lines: those that are there together go out together. */
+async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Buffer, void> {
+  for await (const values of batches) {
+    let text = '';
+    for (const value of values) {
+      text += `${JSON.stringify(value)}\n`;
+      if (text.length < mostAtOnce) continue;
+      yield Buffer.from(text);
+      text = '';
+    }
+    if (text !== '') yield Buffer.from(text);
+  }
+}
+
+/** From what a call answers to what is sent. */
+async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<Answer> {
+  switch (answer.kind) {
+    case 'none':
+      return { status: answer.status ?? 200, headers: answer.headers ?? {}, body: { kind: 'empty' } };
+    case 'json':
+      return bytes(Buffer.from(JSON.stringify(answer.value)), 'application/json', answer.headers);
+    case 'sealed': {
+      const secret = await secretOf(call.services, call.principal);
+      return bytes(await encryptPayload(secret, Buffer.from(answer.value)), 'application/octet-stream', answer.headers);
+    }
+    case 'bytes':
+      return bytes(answer.bytes, answer.contentType);
+    case 'lines': {
+      const { lines } = answer;
+      const { stopping } = call.services;
+      const ended = (gone: AbortSignal) => (stopping === undefined ? gone : AbortSignal.any([gone, stopping]));
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: { kind: 'endless', pieces: (gone) => jsonLines(lines(ended(gone))) },
+      };
+    }
+    default:
+      return answer satisfies never;
+  }
+}
+
+function bytes(content: Buffer, contentType: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status: 200, headers: { 'content-type': contentType, ...headers }, body: { kind: 'bytes', bytes: content } };
+}
+
+/** Every call that there is. */
+export const routes: readonly Route[] = [
+  ...infoRoutes,
+  ...usageRoutes,
+  ...keyRoutes,
+  ...maintenanceRoutes,
+  ...serviceRoutes,
+  ...traceRoutes,
+  ...logRoutes,
+  ...idpConfigRoutes,
+  ...configRoutes,
+  ...personCheckRoutes,
+  ...openIdTestRoutes,
+  ...ldapTestRoutes,
+  ...userRoutes,
+  ...groupRoutes,
+  ...policyRoutes,
+  ...attachmentRoutes,
+  ...claimRoutes,
+  ...ldapRoutes,
+  ...revokeTokensRoutes,
+  ...serviceAccountRoutes,
+  ...accessKeyRoutes,
+  ...federatedAccessKeyRoutes,
+  ...accountRoutes,
+  ...identityArchiveRoutes,
+  ...explainRoutes,
+  ...bucketArchiveRoutes,
+  // Last: what there is of these stands above.
+  ...absentFeatureRoutes,
+];
+
+/** The admin API. Rejects with an `S3Error`, which `http` answers as JSON; refusals of its own are answered here. */
+export function createAdminHandler(services: AdminServices): RequestHandler {
+  return async (request) => {
+    const authenticated = await services.authenticate(request);
+    const { principal } = authenticated;
+    request.watch?.isFrom(principal);
+    if (principal.kind === 'anonymous') throw new S3Error('AccessDenied');
+    const { route, parts } = routeOf(request);
+    const call = createCall(services, request, authenticated, principal, parts);
+    await authorizeRoute(route, call);
+    const served = serve(route, call);
+    if (route.slow !== true) return served;
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: {
+        kind: 'slow',
+        early: Buffer.from(' '),
+        result: served.catch((error: unknown) => failure(error, request, services)),
+      },
+    };
+  };
+}
+
+async function authorizeRoute({ action: asked, own, keys }: Route, call: AdminCall): Promise<void> {
+  const { services, request, principal } = call;
+  const action = [typeof asked === 'function' ? asked(call) : asked].flat();
+  // By the name that policies know: `admin:CreateUser` is CreateUser.
+  request.watch?.isFor((action[0] ?? '').replace(/^.*:/, ''));
+  const resources = keys === undefined ? [''] : keys(call);
+  for (const resource of resources) {
+    await authorizeCall(services, request, principal, { action, resource, own: own === true });
+  }
+}
+
+async function serve(route: Route, call: AdminCall): Promise<Answer> {
+  try {
+    return await toAnswer(call, await route.serve(call));
+  } catch (error) {
+    const refused = asAdminError(error);
+    if (refused === undefined) throw error;
+    call.request.watch?.refused({ code: refused.code, message: refused.message });
+    return refusal(refused, call.request, call.services);
+  }
+}
+
+/** An administrator who waited for long is told what went wrong, whatever it was. */
+function failure(error: unknown, request: IncomingRequest, { server }: AdminServices): Answer {
+  return errorAnswer(500, {
+    Code: 'InternalError',
+    Message: error instanceof Error ? error.message : String(error),
+    Resource: request.rawPath,
+    RequestId: request.requestId,
+    HostId: server.deploymentId,
+  });
+}
+
+function routeOf({ method, rawPath }: IncomingRequest): { readonly route: Route; readonly parts: readonly string[] } {
+  let known = false;
+  for (const route of routes) {
+    const found = route.path.exec(rawPath);
+    if (found === null) continue;
+    known = true;
+    if (route.method.split('|').includes(method)) return { route, parts: found.slice(1).map(decoded) };
+  }
+  if (known) throw new S3Error('MethodNotAllowed');
+  throw new S3Error('NotImplemented', `This server does not offer the admin call ${method} ${rawPath.slice(0, 200)}.`);
+}
+
+function decoded(part: string | undefined): string {
+  try {
+    return decodeURIComponent(part ?? '');
+  } catch {
+    throw new S3Error('InvalidURI');
+  }
+}
+
+function refusal(error: AdminError, request: IncomingRequest, { server }: AdminServices): Answer {
+  return errorAnswer(error.status, {
+    Code: error.code,
+    Message: error.message,
+    Resource: request.rawPath,
+    RequestId: request.requestId,
+    HostId: server.deploymentId,
+  });
+}
+
+function errorAnswer(status: number, document: unknown): Answer {
+  const bytes = Buffer.from(JSON.stringify(document));
+  return { status, headers: { 'content-type': 'application/json' }, body: { kind: 'bytes', bytes } };
+}

@@ -1,0 +1,106 @@
+import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route, nothing } from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { bucketArchiveLimits, exportBuckets, importBuckets } from '../administration/bucket-archive.ts';
+import type { AdminServices } from '../administration/services.ts';
+import { readZip, ZipError, type ZipEntry } from '../administration/zip.ts';
+import { exportIdentities } from '../administration/export-identities.ts';
+import { importIdentities } from '../administration/import-identities.ts';
+import { type ImportReport, readIdentityArchive } from '../administration/identity-archive.ts';
+import { isWholeRoot, mayOneOf } from '../administration/caller.ts';
+
+/** Bytes, packed. */
+const longestArchive = 16 * 1024 * 1024;
+
+/** `mc admin cluster bucket export|import`: what is set for buckets, not what is in them. */
+export const bucketArchiveRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: adminPath('export-bucket-metadata'),
+    action: 'admin:ExportBucketMetadata',
+    async serve({ services, query }) {
+      const bytes = await exportBuckets(bucketsOf(services), query.get('bucket') || undefined, nowOf(services));
+      return { kind: 'bytes', bytes, contentType: 'application/zip' };
+    },
+  },
+  {
+    method: 'PUT',
+    path: adminPath('import-bucket-metadata'),
+    action: 'admin:ImportBucketMetadata',
+    serve: importBucketArchive,
+  },
+];
+
+async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
+  const entries = unpacked(await call.body(longestArchive));
+  const { server } = call.services;
+  const only = call.query.get('bucket') || undefined;
+  const buckets = await importBuckets(bucketsOf(call.services), entries, {
+    only,
+    region: server.region,
+    require: (action, bucket) => call.require(action, bucket),
+  });
+  if (Object.keys(buckets).length === 0) throw refused(only === undefined ? 'it holds no bucket' : `it has no ${only}`);
+  return json({ buckets });
+}
+
+function bucketsOf({ buckets }: AdminServices): NonNullable<AdminServices['buckets']> {
+  if (buckets !== undefined) return buckets;
+  throw new AdminError('XCofferRefused', 'This server moves no buckets.');
+}
+
+function unpacked(bytes: Buffer): ZipEntry[] {
+  try {
+    return readZip(bytes, bucketArchiveLimits);
+  } catch (error) {
+    if (error instanceof ZipError) throw refused(error.message, error);
+    throw error;
+  }
+}
+
+function refused(why: string, cause?: unknown): AdminError {
+  return new AdminError('XCofferInvalidRequest', `The archive cannot be imported: ${why}.`, { cause });
+}
+
+/** Bytes, packed. */
+
+/** Neither gives more than the caller has: secret keys and changes take the rights that the calls for one of them take. */
+export const identityArchiveRoutes: readonly Route[] = [
+  { method: 'GET', path: adminPath('export-iam'), action: 'admin:ExportIAM', serve: exported },
+  {
+    method: 'PUT',
+    path: adminPath('import-iam-v2'),
+    action: 'admin:ImportIAM',
+    serve: async (call) => json(await importIdentityArchive(call)),
+  },
+  { method: 'PUT', path: adminPath('import-iam'), action: 'admin:ImportIAM', serve: importedOrRefused },
+];
+
+async function exported(call: AdminCall): Promise<AdminAnswer> {
+  const { services, principal } = call;
+  // Whoever may give another secret key may know the present one.
+  const [ofUsers, ofAccounts] = [
+    await mayOneOf(call, ['admin:CreateUser']),
+    await mayOneOf(call, ['admin:UpdateServiceAccount']),
+  ];
+  const asRoot = isWholeRoot(principal);
+  const bytes = await exportIdentities(services.identities, {
+    rootUser: services.root.user,
+    now: nowOf(services),
+    mayKnow: (subject) => (subject === 'user' ? ofUsers : subject.kind === 'root' ? asRoot : ofAccounts),
+  });
+  return { kind: 'bytes', bytes, contentType: 'application/zip' };
+}
+
+async function importIdentityArchive(call: AdminCall): Promise<ImportReport> {
+  const archive = readIdentityArchive(await call.body(longestArchive));
+  const { identities, root } = call.services;
+  return importIdentities(archive, { identities, rootUser: root.user, caller: call });
+}
+
+/** Older clients read no report: they are told what could not be taken by a refusal, though the rest is there. */
+async function importedOrRefused(call: AdminCall): Promise<AdminAnswer> {
+  const { reasons } = await importIdentityArchive(call);
+  if (reasons.length === 0) return nothing;
+  const more = reasons.length > 5 ? ` And ${reasons.length - 5} more.` : '';
+  throw new AdminError('XCofferInvalidRequest', `Some could not be imported. ${reasons.slice(0, 5).join(' ')}${more}`);
+}

@@ -1,0 +1,252 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { configurationsTest } from '../../test/support/admin/configurations.ts';
+
+let call: Awaited<ReturnType<typeof configurationsTest>>;
+
+beforeEach(async () => {
+  call = await configurationsTest();
+});
+
+const url = 'https://idp/realms/a/.well-known/openid-configuration';
+const okta = `identity_openid:okta config_url=${url} client_id=a client_secret=hunter2`;
+const refused = (code: string, says: RegExp) => ({
+  status: 400,
+  text: expect.stringMatching(new RegExp(`${code}.*${says.source}`)) as string,
+});
+interface Entry {
+  readonly restoreId: string;
+  readonly createTime: string;
+  readonly data: string;
+}
+const admit = () => Promise.resolve();
+const history = async () => JSON.parse((await call('GET', 'list-config-history-kv?count=10')).text) as Entry[];
+
+describe('get-config-kv', () => {
+  it('shows what is stored, and by comments what the environment gives', async () => {
+    await call('PUT', 'set-config-kv', okta);
+    const { text, isSealed } = await call('GET', 'get-config-kv?key=identity_openid');
+    expect(isSealed).toBe(true);
+    expect(text).toContain('# MINIO_IDENTITY_OPENID_CLIENT_ID_fixed=fixed-client\n');
+    expect(text).toContain('\nidentity_openid:fixed\n');
+    expect(text).toContain(`\nidentity_openid:okta config_url=${url} client_id=a client_secret=*REDACTED*\n`);
+    expect(text).not.toMatch(/hunter2|fixed-secret/);
+  });
+
+  it('shows one by its name, and refuses what there is not', async () => {
+    await call('PUT', 'set-config-kv', okta);
+    expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toMatch(/^identity_openid:okta /);
+    expect(await call('GET', 'get-config-kv?key=identity_openid:x')).toMatchObject(
+      refused('XMinioAdminNoSuchConfigTarget', /identity_openid:x/),
+    );
+    expect(await call('GET', 'get-config-kv?key=notify_amqp')).toMatchObject(
+      refused('XMinioAdminNoSuchConfigTarget', /notify_amqp/),
+    );
+  });
+
+  it.each([
+    ['site', '# MINIO_SITE_REGION=eu-central-1\nsite region=us-east-1\n'],
+    ['region', '# MINIO_SITE_REGION=eu-central-1\nsite region=us-east-1\n'],
+    ['identity_check', 'identity_check interval=10m unreachable=keep\n'],
+    ['subnet', 'subnet license= api_key= proxy=\n'],
+    ['callhome', 'callhome enable=off frequency=24h\n'],
+  ])('shows %s of the environment', async (key, text) => {
+    expect((await call('GET', `get-config-kv?key=${key}`)).text).toBe(text);
+  });
+
+  it('never shows a secret of the environment', async () => {
+    expect((await call('GET', 'get-config-kv?key=storage')).text).toContain('# SVC_STORE_RECORDS=*REDACTED*');
+  });
+});
+
+describe('an export of MinIO', () => {
+  const exported = `# MINIO_X=y\napi requests_max=0\nsite region=us-east-1\n${okta}\nheal:a bitrotscan=off\n`;
+
+  it('is imported as far as it can be, and the rest is listed', async () => {
+    const answer = await call('PUT', 'config', exported);
+    expect(answer).toMatchObject(refused('XMinioConfigError', /Imported: site, identity_openid\. Left out/));
+    expect(answer.text).toContain('api, heal:a.');
+    expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toMatch(/^identity_openid:okta /);
+  });
+
+  it('is imported without a word once only known lines are left', async () => {
+    expect((await call('PUT', 'config', `site region=us-east-1\n${okta}`)).status).toBe(200);
+  });
+
+  it('changes nothing while a line of an identity provider is wrong', async () => {
+    const wrong = `${okta}\nidentity_openid:b config_url=${url}`;
+    expect((await call('PUT', 'config', wrong)).status).toBe(400);
+  });
+});
+
+describe('audit_webhook', () => {
+  const defaults =
+    'enable=on endpoint= auth_token= client_cert= client_key= ca_file= batch_size=1 queue_size=10000 queue_dir= ' +
+    'max_retry=0 retry_interval=3s http_timeout=5s';
+  const siem =
+    '# MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM=https://siem.test/\n' +
+    `# MINIO_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM=*REDACTED*\naudit_webhook:SIEM ${defaults}\n`;
+  const nameless = `# SVC_AUDIT_WEBHOOK_ENDPOINT=https://me:[redacted]@siem.test/?token=[redacted]\naudit_webhook ${defaults}\n`;
+
+  it('shows each target, and by comments what the environment gives, without secrets', async () => {
+    expect((await call('GET', 'get-config-kv?key=audit_webhook')).text).toBe(`${nameless}${siem}`);
+    expect((await call('GET', 'config')).text).toContain(siem);
+  });
+
+  it.each([
+    ['audit_webhook:SIEM', siem],
+    ['audit_webhook:_', nameless],
+  ])('shows %s alone', async (key, text) => {
+    expect((await call('GET', `get-config-kv?key=${key}`)).text).toBe(text);
+  });
+
+  it('says that there is none of a name, or none at all', async () => {
+    expect(await call('GET', 'get-config-kv?key=audit_webhook:x')).toMatchObject(
+      refused('XMinioAdminNoSuchConfigTarget', /audit_webhook:x/),
+    );
+    const ask = await configurationsTest({ given: new Map() });
+    expect((await ask('GET', 'get-config-kv?key=audit_webhook')).text).toBe('audit_webhook enable=off\n');
+    expect((await ask('PUT', 'config', 'audit_webhook enable=off')).status).toBe(200);
+  });
+
+  it('is set by the environment alone, by the variable of the target', async () => {
+    expect(await call('PUT', 'set-config-kv', 'audit_webhook:SIEM endpoint=https://else.test/')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM /),
+    );
+    expect(await call('PUT', 'set-config-kv', 'audit_webhook:NEW endpoint=https://new.test/')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_NEW /),
+    );
+    expect(await call('PUT', 'set-config-kv', 'audit_webhook enable=off')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENABLE /),
+    );
+    expect(await call('DELETE', 'del-config-kv', 'audit_webhook:SIEM')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM/),
+    );
+  });
+
+  it('has help on its keys, and as variables', async () => {
+    const asked = JSON.parse((await call('GET', 'help-config-kv?subSys=audit_webhook&key=')).text) as object;
+    expect(asked).toMatchObject({ subSys: 'audit_webhook', multipleTargets: true });
+    expect((await help('subSys=audit_webhook&key=auth_token')).keysHelp).toMatchObject([{ key: 'auth_token' }]);
+    expect((await help('subSys=audit_webhook&key=endpoint&env=')).keysHelp).toMatchObject([
+      { key: 'SVC_AUDIT_WEBHOOK_ENDPOINT' },
+    ]);
+  });
+});
+
+describe('set-config-kv', () => {
+  it('sets keys, and says that no restart is needed', async () => {
+    expect(await call('PUT', 'set-config-kv', okta)).toMatchObject({ status: 200, applied: true });
+    expect(await call('PUT', 'set-config-kv', 'identity_openid:okta comment="a b"')).toMatchObject({ applied: true });
+    expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toContain('client_id=a');
+  });
+
+  it('refuses what comes from the environment, and names the variable', async () => {
+    expect(await call('PUT', 'set-config-kv', 'site region=x')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
+    );
+    expect(await call('PUT', 'set-config-kv', 'identity_openid:fixed comment=x')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /fixed/),
+    );
+  });
+
+  it('changes nothing where a line of several is refused', async () => {
+    await call('PUT', 'set-config-kv', `${okta}\nsite region=x`);
+    expect((await call('GET', 'config')).text).not.toContain('okta');
+  });
+});
+
+describe('del-config-kv', () => {
+  it('removes keys, or the whole', async () => {
+    await call('PUT', 'set-config-kv', `${okta} comment=x scopes=openid`);
+    expect(await call('DELETE', 'del-config-kv', 'identity_openid:okta comment scopes')).toMatchObject({
+      applied: true,
+    });
+    expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).not.toMatch(/comment|scopes/);
+    await call('DELETE', 'del-config-kv', 'identity_openid:okta');
+    expect((await call('GET', 'config')).text).not.toContain('okta');
+  });
+
+  it('removes nothing of the environment', async () => {
+    expect(await call('DELETE', 'del-config-kv', 'site')).toMatchObject(
+      refused('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
+    );
+  });
+});
+
+describe('config', () => {
+  it('takes back what it exported, secrets included', async () => {
+    await call('PUT', 'set-config-kv', okta);
+    const { text } = await call('GET', 'config');
+    await call('PUT', 'set-config-kv', 'identity_openid:okta comment=later');
+    expect(await call('PUT', 'config', text)).toMatchObject({ status: 200 });
+    expect((await call('GET', 'config')).text).toBe(text);
+  });
+
+  it('refuses a redacted secret that this server does not have', async () => {
+    const text = `identity_openid:new config_url=${url} client_id=n client_secret=*REDACTED*`;
+    expect(await call('PUT', 'config', text)).toMatchObject(
+      refused('XMinioConfigError', /client_secret.*does not have/),
+    );
+  });
+});
+
+describe('history', () => {
+  it('lists changes without secrets, the newest first, and restores one with them', async () => {
+    await call('PUT', 'set-config-kv', okta);
+    await call('PUT', 'set-config-kv', 'identity_openid:okta client_secret=other comment=x');
+    const [last, first] = await history();
+    expect(last?.data).toContain('comment=x');
+    expect(JSON.stringify([last, first])).not.toMatch(/hunter2|other/);
+    expect(await call('PUT', `restore-config-history-kv?restoreId=${first?.restoreId}`)).toMatchObject({ status: 200 });
+    expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).not.toContain('comment');
+  });
+
+  it('forgets one entry, or all', async () => {
+    await call('PUT', 'set-config-kv', okta);
+    await call('PUT', 'set-config-kv', 'identity_openid:okta comment=x');
+    const [last] = await history();
+    await call('DELETE', `clear-config-history-kv?restoreId=${last?.restoreId}`);
+    expect(await history()).toHaveLength(1);
+    await call('DELETE', 'clear-config-history-kv?restoreId=all');
+    expect(await history()).toEqual([]);
+  });
+
+  it('refuses an entry that is not there', async () => {
+    expect(await call('PUT', 'restore-config-history-kv?restoreId=x')).toMatchObject({ status: 400 });
+  });
+});
+
+const help = async (query: string) =>
+  JSON.parse((await call('GET', `help-config-kv?${query}`)).text) as {
+    keysHelp: { key: string; optional: boolean }[];
+  };
+
+describe('help-config-kv', () => {
+  it('lists the subsystems', async () => {
+    const { keysHelp } = await help('subSys=&key=');
+    expect(keysHelp.map(({ key }) => key)).toEqual(expect.arrayContaining(['identity_openid', 'site', 'kms']));
+  });
+
+  it('lists the keys of one, and as variables', async () => {
+    expect((await help('subSys=identity_openid&key=')).keysHelp).toContainEqual(
+      expect.objectContaining({ key: 'config_url', optional: false }),
+    );
+    expect((await help('subSys=identity_openid&key=client_id')).keysHelp).toHaveLength(1);
+    expect((await help('subSys=site&key=&env=')).keysHelp[0]?.key).toBe('SVC_REGION');
+  });
+});
+
+describe('identity-check', () => {
+  it('answers the report about everybody, or about one', async () => {
+    const asked: (string | undefined)[] = [];
+    const run = (who?: string) => {
+      asked.push(who);
+      return Promise.resolve({ checked: 1, active: 1, cutOff: [], unreachable: [] });
+    };
+    const ask = await configurationsTest({ personCheck: { run, admit, confirm: admit } });
+    const { status, text } = await ask('POST', '/minio/admin/coffer/v1/identity-check?user=ann');
+    expect({ status, report: JSON.parse(text) as unknown }).toMatchObject({ status: 200, report: { checked: 1 } });
+    await ask('POST', '/minio/admin/coffer/v1/identity-check');
+    expect(asked).toEqual(['ann', undefined]);
+  });
+});

@@ -1,0 +1,238 @@
+import { type ConfigLine, parseConfigLines } from '../../protocol/settings/key-values.ts';
+import {
+  type IdentityProviderConfigurations,
+  type SaveMode,
+  ConfigurationError,
+} from '../federation/configurations/provider-configurations.ts';
+import {
+  helpOfAll,
+  helpOfEnvironment,
+  helpOfProviders,
+  environmentSubsystem,
+  environmentSubsystems,
+  environmentTargets,
+  environmentText,
+  providersText,
+  settingOf,
+  targetText,
+  withoutSecrets,
+} from './config-text.ts';
+import { saved } from './identity-providers.ts';
+import { mayAttach, requireOneOf } from '../administration/caller.ts';
+import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './call.ts';
+import type { AdminServices } from '../administration/services.ts';
+
+const action = 'admin:ConfigUpdate';
+const own = (call: string) => new RegExp(`^/minio/admin/v[34]/${call}$`);
+
+/** `mc admin config get|set|reset|export|import|history|restore`. Only identity providers can be set while the server runs. */
+export const configRoutes: readonly Route[] = [
+  { method: 'GET', path: own('get-config-kv'), action, serve: getKeys },
+  { method: 'PUT', path: own('set-config-kv'), action, serve: (call) => setLines(call, 'set') },
+  { method: 'DELETE', path: own('del-config-kv'), action, serve: deleteKeys },
+  {
+    method: 'GET',
+    path: own('help-config-kv'),
+    action,
+    serve: ({ services, query }) => Promise.resolve(json(help(services, query))),
+  },
+  { method: 'GET', path: own('config'), action, serve: async ({ services }) => text(await everything(services)) },
+  { method: 'PUT', path: own('config'), action, serve: importLines },
+  {
+    method: 'GET',
+    path: own('list-config-history-kv'),
+    action,
+    async serve({ services, query }) {
+      const count = Math.min(200, Math.max(1, Number(query.get('count')) || 10));
+      const entries = (await services.configurationHistory?.history(count)) ?? [];
+      const kinds = services.identityProviders ?? [];
+      return sealed(
+        entries.map(({ id, at, text: data }) => ({
+          restoreId: id,
+          createTime: new Date(at).toISOString(),
+          data: withoutSecrets(data, kinds),
+        })),
+      );
+    },
+  },
+  {
+    method: 'PUT',
+    path: own('restore-config-history-kv'),
+    action,
+    async serve(call) {
+      const id = call.required('restoreId');
+      const entry = await call.services.configurationHistory?.historyEntry(id);
+      if (entry === undefined) throw new ConfigurationError('no-such-history', `There is no entry ${id.slice(0, 64)}.`);
+      return applyLines(call, parseConfigLines(entry.text), 'replace');
+    },
+  },
+  {
+    method: 'DELETE',
+    path: own('clear-config-history-kv'),
+    action,
+    async serve(call) {
+      const id = call.required('restoreId');
+      await call.services.configurationHistory?.clearHistory(id === 'all' ? undefined : id);
+      return nothing;
+    },
+  },
+];
+
+/** What `mc support` and `mc license` read first. They then say that the deployment is not registered, which is so. */
+const absentSubsystems: ReadonlyMap<string, string> = new Map([
+  ['subnet', 'subnet license= api_key= proxy='],
+  ['callhome', 'callhome enable=off frequency=24h'],
+]);
+
+async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
+  const asked = (query.get('key') ?? '').trim();
+  if (asked === '') return text(await everything(services));
+  const [, name = '', target] = /^([^\s:]+)(?::(\S+))?/.exec(asked) ?? [];
+  const kind = kindOf(services, name);
+  if (kind !== undefined) {
+    const list = await detailsOf(kind);
+    const shown = target === undefined ? list : list.filter((configuration) => configuration.name === target);
+    if (target !== undefined && shown.length === 0) throw noSuch(`${name}:${target}`);
+    return text(providersText(kind, shown));
+  }
+  const absent = absentSubsystems.get(name);
+  if (absent !== undefined) return text(absent);
+  const subsystem = environmentSubsystem(name);
+  if (subsystem === undefined) throw noSuch(name);
+  const given = services.given ?? new Map();
+  if (!subsystem.multiple || target === undefined) return text(environmentText(subsystem, given));
+  if (!environmentTargets(subsystem, given).includes(target)) throw noSuch(`${name}:${target}`);
+  return text(targetText(subsystem, given, target));
+}
+
+async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
+  const lines = parseConfigLines((await call.sealedBody()).toString());
+  return applyLines(call, lines, mode);
+}
+
+/**
+ * An export of MinIO has a line for each of its subsystems, most of which are not here. What can be taken is taken, and the refusal lists
+ * the rest: stock clients print nothing of an answer that is no error.
+ */
+async function importLines(call: AdminCall): Promise<AdminAnswer> {
+  const lines = parseConfigLines((await call.sealedBody()).toString());
+  const taken: ConfigLine[] = [];
+  const leftOut: string[] = [];
+  for (const line of lines) {
+    const { subsystem, target, values } = line;
+    const name = target === '_' ? subsystem : `${subsystem}:${target}`;
+    try {
+      if (kindOf(call.services, subsystem) === undefined) refuseChange(call.services, { ...line, mode: 'replace' });
+      taken.push({ subsystem, target, values });
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      leftOut.push(error.code === 'no-such-subsystem' ? name : `${name} (${error.message.replace(/\.$/, '')})`);
+    }
+  }
+  const answer = await applyLines(call, taken, 'replace');
+  if (leftOut.length === 0) return answer;
+  const imported = taken.map(({ subsystem }) => subsystem);
+  throw new ConfigurationError(
+    'invalid',
+    `Imported: ${imported.length === 0 ? 'nothing' : [...new Set(imported)].join(', ')}. ` +
+      `Left out, since this server cannot set it: ${leftOut.join(', ')}. Remove these lines to import without this message.`,
+  );
+}
+
+/** Everything is looked at before anything is changed: the name of a subsystem, and that it can be set at all. */
+async function applyLines(call: AdminCall, lines: readonly ConfigLine[], mode: SaveMode): Promise<AdminAnswer> {
+  const { services } = call;
+  const changes = [];
+  for (const { subsystem, target, values } of lines) {
+    const kind = kindOf(services, subsystem);
+    if (kind === undefined) refuseChange(services, { subsystem, target, values, mode });
+    // What an export says of a kind without any, and of one that the environment gives.
+    else if (values.size > 0 && !(mode === 'replace' && isOff(values))) changes.push({ kind, target, values });
+  }
+  // A provider says who has which policies.
+  if (changes.length > 0) await requireOneOf(call, mayAttach);
+  let applied = true;
+  for (const { kind, target, values } of changes) applied &&= (await kind.save(target, values, mode)).applied;
+  return saved({ applied });
+}
+
+function isOff(values: ReadonlyMap<string, string>): boolean {
+  return values.size === 1 && values.get('enable') === 'off';
+}
+
+async function deleteKeys(call: AdminCall): Promise<AdminAnswer> {
+  const words = (await call.sealedBody()).toString().trim().split(/\s+/);
+  const [first = '', ...keys] = words;
+  const [name = '', target = '_'] = first.split(':', 2);
+  const kind = kindOf(call.services, name);
+  if (kind === undefined) {
+    refuseChange(call.services, { subsystem: name, target, values: new Map([['', '']]), mode: 'set' });
+    return nothing;
+  }
+  // Without a provider nobody has more; without a role policy or a claim name, others may.
+  if (keys.length > 0) await requireOneOf(call, mayAttach);
+  return saved(await kind.remove(target, keys.length === 0 ? undefined : keys));
+}
+
+/** What an export said may come back unchanged; anything else belongs into the environment. */
+function refuseChange(
+  { given }: AdminServices,
+  { subsystem: name, target, values, mode }: ConfigLine & { readonly mode: SaveMode },
+): void {
+  const subsystem = environmentSubsystem(name);
+  if (subsystem === undefined) throw noSuch(name);
+  // As `environmentText` says that there are none.
+  if (subsystem.multiple && mode === 'replace' && isOff(values)) return;
+  for (const [key, value] of values) {
+    const row = subsystem.keys.find((known) => known.key === key)?.row;
+    if (row !== undefined && (row.secret ? value === '' : value === (row.default ?? ''))) continue;
+    if (row !== undefined && value === given?.get(settingOf(row, target))?.value) continue;
+    const rows = row === undefined ? subsystem.keys.map((known) => known.row) : [row];
+    const variable = rows.map((one) => settingOf(one, target)).join(', ');
+    throw new ConfigurationError(
+      'from-environment',
+      `${name} comes from the environment and is not set here: set ${variable} there and restart the server.`,
+    );
+  }
+}
+
+function help(services: AdminServices, query: URLSearchParams): object {
+  const [name, key] = [query.get('subSys') ?? '', query.get('key') ?? ''];
+  const variables = query.has('env');
+  const kinds = services.identityProviders ?? [];
+  if (name === '') return helpOfAll(kinds, environmentSubsystems);
+  const kind = kindOf(services, name);
+  if (kind !== undefined) return helpOfProviders(kind, key, variables);
+  const subsystem = environmentSubsystem(name);
+  if (subsystem === undefined) throw noSuch(name);
+  return helpOfEnvironment(subsystem, key, variables);
+}
+
+async function everything(services: AdminServices): Promise<string> {
+  const given = services.given ?? new Map();
+  const kinds = services.identityProviders ?? [];
+  const fromStore = await Promise.all(kinds.map(async (kind) => providersText(kind, await detailsOf(kind))));
+  return [...environmentSubsystems.map((subsystem) => environmentText(subsystem, given)), ...fromStore].join('\n\n');
+}
+
+async function detailsOf(kind: IdentityProviderConfigurations) {
+  const names = (await kind.list()).map(({ name }) => name);
+  const found = await Promise.all(names.map((name) => kind.get(name)));
+  return found.filter((details) => details !== undefined);
+}
+
+function kindOf({ identityProviders = [] }: AdminServices, name: string): IdentityProviderConfigurations | undefined {
+  return identityProviders.find(({ subsystem }) => subsystem === name);
+}
+
+function noSuch(name: string): ConfigurationError {
+  const known = environmentSubsystems.map((subsystem) => subsystem.name).join(', ');
+  return new ConfigurationError(
+    'no-such-subsystem',
+    `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, identity_ldap, ${known}.`,
+  );
+}
+
+function text(value: string): AdminAnswer {
+  return { kind: 'sealed', value: `${value}\n` };
+}

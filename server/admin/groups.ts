@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Identities } from '../auth/identities/identities.ts';
+import { adminPath, jsonBody, type AdminAnswer, type AdminCall, json, nothing, type Route } from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { statusOf } from '../administration/service-accounts.ts';
+
+export const groupRoutes: readonly Route[] = [
+  { method: 'PUT', path: adminPath('update-group-members'), action: 'admin:AddUserToGroup', serve: updateMembers },
+  { method: 'GET', path: adminPath('group'), action: 'admin:GetGroup', serve: describeGroup },
+  { method: 'GET', path: adminPath('groups'), action: 'admin:ListGroups', serve: listGroups },
+  { method: 'PUT', path: adminPath('set-group-status'), action: 'admin:EnableGroup', serve: setGroupStatus },
+];
+
+const memberChange = z.object({
+  group: z.string(),
+  members: z.array(z.string()).nullish(),
+  isRemove: z.boolean().optional(),
+});
+
+/** Adding makes the group where there is none; removing nobody in particular removes the group itself. */
+async function updateMembers(call: AdminCall): Promise<AdminAnswer> {
+  const { identities } = call.services;
+  const { group, members, isRemove = false } = await jsonBody(call, memberChange);
+  const names = members ?? [];
+  if (!isRemove) await identities.addMembers(group, names);
+  else if (names.length === 0) await identities.removeGroup(group);
+  else await identities.removeMembers(group, await withoutStrangers(identities, group, names));
+  return nothing;
+}
+
+/** Users who are no members need not be removed, so that scripts may repeat themselves; names of nobody are refused. */
+async function withoutStrangers(identities: Identities, group: string, names: readonly string[]): Promise<string[]> {
+  const members = (await identities.group(group))?.members ?? [];
+  const kept: string[] = [];
+  for (const name of names) {
+    if (members.includes(name) || (await identities.user(name)) === undefined) kept.push(name);
+  }
+  return kept;
+}
+
+async function describeGroup(call: AdminCall): Promise<AdminAnswer> {
+  const { identities } = call.services;
+  const name = call.required('group');
+  const group = await identities.group(name);
+  if (group === undefined) {
+    throw new AdminError('XMinioAdminNoSuchGroup', `There is no group ${JSON.stringify(name.slice(0, 128))}.`);
+  }
+  const policies = await identities.attached({ kind: 'group', name });
+  return json({
+    name,
+    status: group.status,
+    members: group.members,
+    policy: policies.join(','),
+    updatedAt: new Date(group.updatedAt).toISOString(),
+  });
+}
+
+async function listGroups({ services }: AdminCall): Promise<AdminAnswer> {
+  const names: string[] = [];
+  for await (const { name } of services.identities.groups()) names.push(name);
+  return json(names);
+}
+
+async function setGroupStatus(call: AdminCall): Promise<AdminAnswer> {
+  await call.services.identities.setGroupStatus(call.required('group'), statusOf(call.required('status')));
+  return nothing;
+}

@@ -1,0 +1,181 @@
+import { parseKeyValues } from '../../protocol/settings/key-values.ts';
+import type { IdentityProviderConfigurations, Saved } from '../federation/configurations/provider-configurations.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { mayAttach, requireOneOf } from '../administration/caller.ts';
+import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from './call.ts';
+import { z } from 'zod';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import type { SignInProof, SignInTrial } from '../federation/sign-in-test.ts';
+
+/** Identity providers as `mc idp openid` and `mc idp ldap` configure them: `idp-config/TYPE[/NAME]`. */
+export const idpConfigRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/?$/,
+    action: 'admin:ConfigUpdate',
+    async serve(call) {
+      const [type = ''] = call.parts;
+      const list = await kindOf(call).list();
+      return sealed(list.map(({ name, enabled, roleArn }) => ({ type, name, enabled, roleARN: roleArn })));
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/([^/]+)$/,
+    action: 'admin:ConfigUpdate',
+    async serve(call) {
+      const [type = '', name = ''] = call.parts;
+      const found = await kindOf(call).get(name);
+      if (found === undefined) {
+        throw new AdminError('XMinioAdminNoSuchConfigTarget', `There is no ${type} configuration ${name}.`);
+      }
+      const isEnv = found.origin === 'environment';
+      const info = found.values.map(({ key, value }) => ({ key, value, isCfg: !isEnv, isEnv }));
+      const role = found.roleArn === undefined ? [] : [roleEntry(found.roleArn)];
+      return sealed({ type, name, info: [...info, ...role] });
+    },
+  },
+  {
+    method: 'PUT|POST',
+    path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/([^/]+)$/,
+    action: 'admin:ConfigUpdate',
+    async serve(call) {
+      // A provider says who has which policies.
+      await requireOneOf(call, mayAttach);
+      const values = parseKeyValues((await call.sealedBody()).toString());
+      const mode = call.request.method === 'PUT' ? 'add' : 'update';
+      const unproven = call.query.get('force') === 'true';
+      return saved(await kindOf(call).save(call.parts[1] ?? '_', values, mode, { unproven }));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/([^/]+)$/,
+    action: 'admin:ConfigUpdate',
+    serve: async (call) => saved(await kindOf(call).remove(call.parts[1] ?? '_')),
+  },
+];
+
+/** Clients that are not told so ask their user to restart the server. */
+export function saved({ applied }: Saved): AdminAnswer {
+  return applied ? { kind: 'none', headers: { 'x-minio-config-applied': 'true' } } : { kind: 'none' };
+}
+
+function kindOf({ services, parts: [type = ''] }: AdminCall): IdentityProviderConfigurations {
+  const kinds = services.identityProviders ?? [];
+  const found = kinds.find(({ subsystem }) => subsystem === `identity_${type}`);
+  if (found !== undefined) return found;
+  const known = kinds.map(({ subsystem }) => subsystem.replace('identity_', '')).join(', ');
+  throw new AdminError(
+    'XMinioAdminNoSuchConfigTarget',
+    `Identity providers of type ${JSON.stringify(type.slice(0, 40))} cannot be configured here; these can: ${known}.`,
+  );
+}
+
+function roleEntry(value: string) {
+  return { key: 'roleARN', value, isCfg: false, isEnv: false };
+}
+
+/** Coffer's own call: the way of a sign-in at the directory, step by step, without a password: `coffer idp ldap test`. */
+export const ldapTestRoutes: readonly Route[] = [
+  { method: 'POST', path: cofferPath('ldap-test'), action: 'admin:ConfigUpdate', serve: testLdap },
+];
+
+const ldapQuestion = z.strictObject({
+  /** A name or a DN. */
+  person: z.string().trim().min(1).max(1_024).optional(),
+});
+
+async function testLdap(call: AdminCall): Promise<AdminAnswer> {
+  const { person } = await sealedJsonBody(call, ldapQuestion);
+  const kind = call.services.identityProviders?.find(({ subsystem }) => subsystem === 'identity_ldap');
+  if (kind?.test === undefined) throw new AdminError('XCofferRefused', 'This server tests no directory.');
+  return sealed({ steps: await kind.test('_', undefined, person) });
+}
+
+/** Coffer's own call: the way of a sign-in by an OpenID provider, step by step, with a person or as far as it goes without one. */
+export const openIdTestRoutes: readonly Route[] = [
+  { method: 'POST', path: cofferPath('openid-test/([^/]+)'), action: 'admin:ConfigUpdate', serve: testOpenId },
+];
+
+const text = z.string().min(1).max(20_000);
+
+/** One way of several to come by a token; none asks for what can be tried without one. */
+const openIdQuestion = z.strictObject({
+  token: text.optional(),
+  user: text.optional(),
+  password: text.optional(),
+  deviceCode: text.optional(),
+  /** Begins a login by a code. */
+  device: z.literal(true).optional(),
+});
+
+async function testOpenId(call: AdminCall): Promise<AdminAnswer> {
+  const [name = '_'] = call.parts;
+  const asked = await sealedJsonBody(call, openIdQuestion);
+  const trial = trialOf(call);
+  if (asked.device) return sealed({ device: await beginDevice(trial, name) });
+  const proof = proofOf(asked);
+  // While somebody is at their browser, the rest was told before.
+  if (proof?.kind === 'device') return sealed(answerOf(await trial.walk(name, proof)));
+  const before = await withoutPerson(call, name);
+  const broke = before.some(({ outcome }) => outcome === 'failed');
+  if (proof === undefined || broke) return sealed({ steps: before });
+  const walked = answerOf(await trial.walk(name, proof));
+  return sealed(walked.steps === undefined ? walked : { steps: [...before, ...walked.steps] });
+}
+
+async function withoutPerson({ services }: AdminCall, name: string) {
+  const kind = services.identityProviders?.find(({ subsystem }) => subsystem === 'identity_openid');
+  if (kind?.test === undefined) throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
+  if ((await kind.get(name)) === undefined) {
+    const known = (await kind.list()).map((one) => one.name).join(', ') || 'none';
+    throw new AdminError(
+      'XMinioAdminConfigIDPCfgNameDoesNotExist',
+      `There is no OpenID configuration ${JSON.stringify(name.slice(0, 64))}; configured: ${known}.`,
+    );
+  }
+  return kind.test(name);
+}
+
+function trialOf({ services }: AdminCall): SignInTrial {
+  if (services.signInTrial !== undefined) return services.signInTrial;
+  throw new AdminError('XCofferRefused', 'This server tests no OpenID providers.');
+}
+
+async function beginDevice(trial: SignInTrial, name: string) {
+  try {
+    return await trial.beginDevice(name);
+  } catch (error) {
+    if (!(error instanceof OpenIdProblem)) throw error;
+    throw new AdminError('XCofferRefused', error.message, { cause: error });
+  }
+}
+
+function proofOf({ token, user, password, deviceCode }: z.infer<typeof openIdQuestion>): SignInProof | undefined {
+  if (token !== undefined) return { kind: 'token', token: token.trim() };
+  if (deviceCode !== undefined) return { kind: 'device', deviceCode };
+  if (user === undefined) return undefined;
+  if (password !== undefined) return { kind: 'password', user, password };
+  throw new AdminError('XCofferInvalidRequest', 'With a user the password is needed too.');
+}
+
+function answerOf(walk: Awaited<ReturnType<SignInTrial['walk']>>) {
+  return walk.kind === 'walked' ? { steps: walk.steps } : { pending: { slower: walk.slower } };
+}
+
+/** Asks providers now whether people who have credentials still exist; `user` names one by parent, subject or display name. */
+export const personCheckRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: /^\/minio\/admin\/coffer\/v1\/identity-check$/,
+    action: 'admin:CheckIdentities',
+    slow: true,
+    async serve({ services, query }) {
+      if (services.personCheck === undefined) {
+        throw new AdminError('XCofferRefused', 'This server asks no identity provider about people.');
+      }
+      return json(await services.personCheck.run(query.get('user') || undefined));
+    },
+  },
+];

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LdapProblem } from '../federation/ldap/ldap-user.ts';
+import type { AdminServices, OtherServer } from '../administration/services.ts';
+import type { Usage } from '../observability/usage/usage.ts';
+import type { BackgroundTask } from '../maintenance/background-tasks.ts';
+import { type KeyServiceState, keyServiceState } from '../administration/keys.ts';
+import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
+
+/** `online` where the directory answers searches. */
+type DirectoryState = 'online' | 'offline' | 'disabled';
+
+/** Nobody's: what is asked is whether it answers. */
+const anyName = 'coffer-asks-whether-you-are-there';
+
+/** Milliseconds. Whoever asks how the server is does not wait for a directory that is slow. */
+const patience = 3_000;
+
+export async function directoryState(
+  directory: AdminServices['directory'],
+  patienceMs = patience,
+): Promise<DirectoryState> {
+  if (directory === undefined) return 'disabled';
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      directory.find(anyName).then((): DirectoryState => 'online', stateAfter),
+      sleep(patienceMs, 'offline' as const, { signal: late.signal, ref: false }),
+    ]);
+  } finally {
+    late.abort();
+  }
+}
+
+function stateAfter(error: unknown): DirectoryState {
+  if (!(error instanceof LdapProblem)) return 'offline';
+  if (error.code === 'not-configured') return 'disabled';
+  return error.code === 'unavailable' ? 'offline' : 'online';
+}
+
+interface InfoSources {
+  readonly server: AdminServices['server'];
+  readonly others: readonly OtherServer[];
+  readonly buckets: number;
+  /** Undefined before the first count has ended. */
+  readonly usage: Usage | undefined;
+  readonly space: { readonly free: number; readonly total: number } | undefined;
+  readonly keyService: KeyServiceState;
+  readonly directory: DirectoryState;
+  readonly backgroundTasks: readonly BackgroundTask[];
+  readonly now: Date;
+}
+
+/** What `mc admin info` reads: one pool of one set of one drive. */
+function infoMessage(sources: InfoSources): Record<string, unknown> {
+  const { server, others, buckets, usage, space, keyService, directory, backgroundTasks, now } = sources;
+  const theDrive = drive(server, space);
+  const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
+  return {
+    mode: 'online',
+    domain: [],
+    region: server.region,
+    sqsARN: [],
+    deploymentID: server.deploymentId,
+    buckets: { count: buckets },
+    objects: { count: usage?.objects ?? 0, ...notYet },
+    versions: { count: 0 },
+    deletemarkers: { count: 0 },
+    usage: { size: usage?.bytes ?? 0, ...notYet },
+    services: {
+      kms: { status: keyService, encrypt: keyService, decrypt: keyService },
+      ldap: { status: directory },
+      logger: [],
+      audit: [],
+      notifications: [],
+    },
+    backgroundTasks: backgroundTasks.map(taskInfo),
+    backend: {
+      backendType: 'Erasure',
+      onlineDisks: 1,
+      offlineDisks: 0,
+      standardSCParity: 0,
+      rrSCParity: 0,
+      standardSCData: [1],
+      totalSets: [1],
+      totalDrivesPerSet: [1],
+    },
+    servers: [
+      serverEntry({ ...server, startedAt: server.startedAt.getTime() }, now, theDrive),
+      ...others.map((other) => serverEntry(other, now, theDrive)),
+    ],
+    pools: {
+      0: {
+        0: {
+          id: 0,
+          rawUsage: theDrive.usedspace,
+          rawCapacity: theDrive.totalspace,
+          usage: usage?.bytes ?? 0,
+          objectsCount: usage?.objects ?? 0,
+          versionsCount: 0,
+          deleteMarkersCount: 0,
+          healDisks: 0,
+        },
+      },
+    },
+  };
+}
+
+/** Not in MinIO's answer: its clients pass over what they do not know. */
+function taskInfo({ task, lastSuccess, failure }: BackgroundTask) {
+  return {
+    task,
+    state: failure === undefined ? 'ok' : 'failing',
+    ...(lastSuccess !== undefined && { lastSuccess: new Date(lastSuccess).toISOString() }),
+    ...(failure && {
+      since: new Date(failure.since).toISOString(),
+      attempts: failure.attempts,
+      error: failure.error,
+      nextAttempt: new Date(failure.retryAt).toISOString(),
+    }),
+  };
+}
+
+/** Servers that share a store have the one drive in common. */
+function serverEntry(
+  { endpoint, startedAt, version, commitId = '' }: OtherServer & { readonly commitId?: string },
+  now: Date,
+  theDrive: ReturnType<typeof drive>,
+) {
+  return {
+    state: 'online',
+    endpoint,
+    uptime: Math.max(0, Math.floor((now.getTime() - startedAt) / 1_000)),
+    version,
+    commitID: commitId,
+    network: { [endpoint]: 'online' },
+    drives: [theDrive],
+    poolNumber: 1,
+    poolNumbers: [1],
+  };
+}
+
+function drive(server: AdminServices['server'], space: InfoSources['space']) {
+  const { free, total } = space ?? { free: 0, total: 0 };
+  return {
+    endpoint: server.dataFolder,
+    rootDisk: false,
+    path: server.dataFolder,
+    state: 'ok',
+    uuid: server.deploymentId,
+    totalspace: total,
+    usedspace: total - free,
+    availspace: free,
+    pool_index: 0,
+    set_index: 0,
+    disk_index: 0,
+  };
+}
+
+export const infoRoutes: readonly Route[] = [
+  { method: 'GET', path: adminPath('info'), action: 'admin:ServerInfo', serve: serverInfo },
+];
+
+async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
+  const [buckets, usage, space, keyService, directory, backgroundTasks] = await Promise.all([
+    services.objects.listBuckets(),
+    services.usage?.last(),
+    services.space(),
+    keyServiceState(services.keys),
+    directoryState(services.directory),
+    services.backgroundTasks?.() ?? [],
+  ]);
+  const now = nowOf(services);
+  const others = services.others?.() ?? [];
+  const { server } = services;
+  const found = { usage, space, keyService, directory, backgroundTasks };
+  return json(infoMessage({ server, others, buckets: buckets.length, ...found, now }));
+}

@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { type KeyLifecycle, RotationUnderWay, KeyInUse } from '../maintenance/rewrap/key-lifecycle.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { cofferPath, type AdminCall, json, type Route, jsonBody, nothing } from './call.ts';
+import {
+  type KeyAdministration,
+  askKeyService,
+  checkKeyName,
+  configured,
+  keyNamed,
+  keyRights,
+  listable,
+  keyServiceStatus,
+  keyStatus,
+} from '../administration/keys.ts';
+
+/** Objects per second that a change of keys is slowed down to, unless the call says otherwise. */
+const RATE = 500;
+
+/** Removing keys and changing them: what only the server can do, since only it knows what is encrypted with them. */
+function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[] {
+  return [
+    {
+      method: 'DELETE',
+      path: keyPath('key/delete'),
+      action: keyRights.delete,
+      keys: (call) => [keyNamed(call)],
+      slow: true,
+      serve: async (call) => json({ keyId: keyNamed(call), lost: (await remove(call)) ?? null }),
+    },
+    {
+      method: 'GET',
+      path: cofferPath('kms/key/usage'),
+      action: keyRights.list,
+      slow: true,
+      async serve(call) {
+        const usage = await lifecycle(call).usage();
+        const names = await listable(call, [...usage.keys()]);
+        return json({ keys: Object.fromEntries(names.map((name) => [name, usage.get(name)])) });
+      },
+    },
+    {
+      method: 'POST',
+      path: cofferPath('kms/key/rotate'),
+      action: keyRights.rotate,
+      keys: (call) => [keyNamed(call), call.query.get('to') ?? keyNamed(call)],
+      serve: async (call) => json(await rotate(call)),
+    },
+    {
+      method: 'GET',
+      path: cofferPath('kms/key/rotate'),
+      action: keyRights.rotate,
+      async serve(call) {
+        const rotation = await lifecycle(call).rotation();
+        return json({ rotation: rotation !== undefined && (await mayRotate(call, rotation)) ? rotation : null });
+      },
+    },
+  ];
+}
+
+/** Those who have no right to its keys learn nothing of a change. */
+async function mayRotate(call: AdminCall, { from, to }: { readonly from: string; readonly to: string }) {
+  return (await call.allows(keyRights.rotate, from)) && call.allows(keyRights.rotate, to);
+}
+
+async function remove(call: AdminCall) {
+  const keys = configured(call);
+  const keyName = checkKeyName(keyNamed(call));
+  const force = call.query.get('force');
+  if (force !== null && force !== keyName) {
+    throw new AdminError(
+      'XCofferInvalidRequest',
+      `force takes the name of the key itself, ${keyName}: what it encrypts is lost.`,
+    );
+  }
+  await askKeyService('generate', keyName, () => keys.source.checkKey(keyName));
+  try {
+    return await askKeyService('delete', keyName, () =>
+      lifecycle(call).remove({
+        keyName,
+        defaultKey: keys.source.defaultKey,
+        force: force !== null,
+        remove: () => keys.deleteKey(keyName),
+        exists: () => keys.source.checkKey(keyName).then(() => true),
+      }),
+    );
+  } catch (error) {
+    if (error instanceof KeyInUse) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    throw error;
+  }
+}
+
+const rotation = z.object({
+  'key-id': z.string(),
+  to: z.string().optional(),
+  /** Without `to`: whether the key gets a new version first, or has one already that somebody made at the key service. */
+  version: z.enum(['new', 'newest']).optional(),
+  mode: z.enum(['reseal', 'rewrite']).default('reseal'),
+  rate: z.coerce.number().int().min(1).max(1_000_000).default(RATE),
+});
+
+async function rotate(call: AdminCall) {
+  const keys = configured(call);
+  const read = rotation.safeParse(Object.fromEntries(call.query));
+  if (!read.success) throw new AdminError('XCofferInvalidRequest', z.prettifyError(read.error));
+  const { mode, rate, version: which } = read.data;
+  const from = checkKeyName(read.data['key-id']);
+  const to = checkKeyName(read.data.to ?? from);
+  if (read.data.to !== undefined && which !== undefined) {
+    throw new AdminError('XCofferInvalidRequest', 'version is of the key itself: give it without to.');
+  }
+  const rotations = lifecycle(call);
+  for (const name of new Set([from, to])) await askKeyService('generate', name, () => keys.source.checkKey(name));
+  try {
+    // Before there is a version that nothing would be sealed under anew.
+    await rotations.mayRotate();
+    const version = from === to && which !== 'newest' ? await newVersion(keys, from) : undefined;
+    return await rotations.rotate({
+      from,
+      to,
+      ...(version !== undefined && { version }),
+      mode,
+      objectsPerSecond: rate,
+    });
+  } catch (error) {
+    if (error instanceof RotationUnderWay) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What else there is to do where the key service makes no version. */
+const instead = {
+  KMSNotPermitted:
+    'Or let who administers the key service do it (keysvc key rotate), and ask again with version=newest (--newest).',
+  KMSNotSupported: 'It has no versions of keys: give the objects another key instead, with to=KEY (--to KEY).',
+} as const;
+
+async function newVersion(keys: KeyAdministration, name: string): Promise<string> {
+  try {
+    return await askKeyService('rotate', name, () => keys.rotateKey(name));
+  } catch (error) {
+    const code = error instanceof AdminError ? error.code : undefined;
+    if (code === undefined || !(code in instead) || keys.endpoints.length === 0) throw error;
+    throw new AdminError(code, `${(error as AdminError).message} ${instead[code as keyof typeof instead]}`, {
+      cause: error,
+    });
+  }
+}
+
+function lifecycle({ services }: AdminCall): KeyLifecycle {
+  if (services.keyLifecycle !== undefined) return services.keyLifecycle;
+  throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
+}
+
+/** Calls of the key service have an older name below `admin/v3`; clients of both ages are served. */
+function keyPath(call: string): RegExp {
+  return new RegExp(`^/minio/(admin/v[34]/kms|kms/v1)/${call}$`);
+}
+
+export const keyRoutes: readonly Route[] = [
+  {
+    method: 'GET|POST',
+    path: keyPath('status'),
+    action: keyRights.status,
+    serve: async (call) => json(await keyServiceStatus(configured(call))),
+  },
+  {
+    method: 'GET',
+    path: keyPath('key/status'),
+    action: keyRights.keyStatus,
+    keys: (call) => [keyNamed(call) || (call.services.keys?.source.defaultKey ?? '')],
+    async serve(call) {
+      const { source } = configured(call);
+      return json(await keyStatus(source, checkKeyName(keyNamed(call) || source.defaultKey)));
+    },
+  },
+  {
+    method: 'POST',
+    path: keyPath('key/create'),
+    action: keyRights.create,
+    keys: (call) => [keyNamed(call)],
+    serve: (call) => making(call, 'create', (keys, name) => keys.createKey(name)),
+  },
+  {
+    method: 'POST',
+    path: keyPath('key/import'),
+    action: keyRights.import,
+    keys: (call) => [keyNamed(call)],
+    async serve(call) {
+      const bytes = await importedBytes(call);
+      return making(call, 'import', (keys, name) => keys.importKey(name, bytes));
+    },
+  },
+  {
+    method: 'GET',
+    path: keyPath('key/list'),
+    action: keyRights.list,
+    async serve(call) {
+      const pattern = call.query.get('pattern') ?? '';
+      const prefix = pattern.replace(/\*$/, '');
+      if (!/^[A-Za-z0-9_-]{0,80}$/.test(prefix)) {
+        throw new AdminError('XCofferInvalidRequest', 'pattern takes the beginning of names and a * at its end.');
+      }
+      const whole = pattern !== '' && pattern === prefix;
+      const names = await askKeyService('list', pattern, () => configured(call).listKeys(prefix));
+      const fitting = names.filter((name) => !whole || name === prefix);
+      return json((await listable(call, fitting)).map((name) => ({ name })));
+    },
+  },
+  ...keyLifecycleRoutes(keyPath),
+];
+
+/** A key of a name that was removed comes back only when nobody holds data keys of the one before. */
+async function making(
+  call: AdminCall,
+  what: 'create' | 'import',
+  make: (keys: KeyAdministration, name: string) => Promise<void>,
+) {
+  const keys = configured(call);
+  const name = checkKeyName(keyNamed(call));
+  const { keyLifecycle } = call.services;
+  const waitMs = (await keyLifecycle?.untilMayReturn(name)) ?? 0;
+  if (waitMs > 0) {
+    throw new AdminError(
+      'XCofferRefused',
+      `A key named ${name} was removed a moment ago, and servers may still hold data keys of it: try again in ${Math.ceil(waitMs / 1_000)} seconds, or take another name.`,
+    );
+  }
+  await askKeyService(what, name, () => make(keys, name));
+  await keyLifecycle?.returned(name);
+  return nothing;
+}
+
+const importBody = z.union([z.object({ bytes: z.base64() }), z.object({ key: z.base64() })]);
+
+async function importedBytes(call: AdminCall): Promise<Buffer> {
+  const body = await jsonBody(call, importBody);
+  const bytes = Buffer.from('bytes' in body ? body.bytes : body.key, 'base64');
+  if (bytes.length === 32) return bytes;
+  throw new AdminError(
+    'XCofferInvalidRequest',
+    `A key has 32 bytes, not ${bytes.length}: send them as base64 in "bytes".`,
+  );
+}

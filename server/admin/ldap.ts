@@ -1,0 +1,97 @@
+import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
+import type { LdapDirectory, LdapPerson } from '../federation/ldap/ldap-directory.ts';
+import { LdapProblem, ldapSubject } from '../federation/ldap/ldap-user.ts';
+import type { AttachmentTarget } from '../auth/identities/subject.ts';
+import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { ldapPolicyEntities } from '../administration/policy-entities.ts';
+import { association, changeAssociation, isAttaching, userOrGroup } from './policy-attachments.ts';
+import { callerSubject, mayAttach, mayListAttached, requireUnlessOwn } from '../administration/caller.ts';
+import { createAccount } from './service-accounts.ts';
+import { given, newServiceAccountBody } from '../administration/service-accounts.ts';
+
+/** Policies of people and groups of the directory, and access keys for its people: `mc idp ldap …`. */
+export const ldapRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: adminPath('idp/ldap/policy/(attach|detach)'),
+    action: mayAttach,
+    serve: changePolicies,
+  },
+  {
+    method: 'GET',
+    path: adminPath('idp/ldap/policy-entities'),
+    action: mayListAttached,
+    serve: async ({ services, query }) =>
+      sealed(
+        await ldapPolicyEntities(services.identities, {
+          users: query.getAll('user').map(dnOf),
+          groups: query.getAll('group').map(dnOf),
+          policies: query.getAll('policy'),
+          now: nowOf(services),
+        }),
+      ),
+  },
+  {
+    method: 'PUT',
+    path: adminPath('idp/ldap/add-service-account'),
+    action: 'admin:CreateServiceAccount',
+    own: true,
+    serve: addServiceAccount,
+  },
+];
+
+async function changePolicies(call: AdminCall): Promise<AdminAnswer> {
+  const { policies, ...named } = await sealedJsonBody(call, association);
+  const { kind, name } = userOrGroup(named);
+  const target: AttachmentTarget =
+    kind === 'group'
+      ? { kind: 'ldap-group', name: dnOf(name) }
+      : { kind: 'ldap-user', name: isAttaching(call) ? (await known(call, name)).dn : await dnOfUser(call, name) };
+  return sealed(await changeAssociation(call, target, policies));
+}
+
+async function addServiceAccount(call: AdminCall): Promise<AdminAnswer> {
+  const body = await sealedJsonBody(call, newServiceAccountBody);
+  const target = given(body.targetUser);
+  const own = callerSubject(call.principal);
+  const subject = target === undefined ? own : ldapSubject(await known(call, target));
+  if (subject.kind !== 'federated' || subject.source !== 'ldap') {
+    throw new AdminError('XCofferInvalidRequest', 'Name the person of the directory whom the access key is for.');
+  }
+  await requireUnlessOwn(call, subject, 'admin:CreateServiceAccount');
+  return createAccount(call, body, subject);
+}
+
+/** Who is gone from the directory can still lose what is attached to their DN. */
+async function dnOfUser(call: AdminCall, nameOrDn: string): Promise<string> {
+  return normalizeDn(nameOrDn) ?? (await known(call, nameOrDn)).dn;
+}
+
+async function known(call: AdminCall, nameOrDn: string): Promise<LdapPerson> {
+  let person: LdapPerson | undefined;
+  try {
+    person = await directoryOf(call).find(nameOrDn);
+  } catch (error) {
+    if (!(error instanceof LdapProblem)) throw error;
+    throw new AdminError('XCofferRefused', error.message, { cause: error });
+  }
+  if (person !== undefined) return person;
+  const name = JSON.stringify(nameOrDn.slice(0, 256));
+  throw new AdminError('XMinioAdminNoSuchUser', `The directory has nobody of the name or DN ${name}.`);
+}
+
+function directoryOf({ services }: AdminCall): Pick<LdapDirectory, 'find'> {
+  if (services.directory !== undefined) return services.directory;
+  throw new AdminError('XCofferRefused', 'No directory is configured; set SVC_IDENTITY_LDAP_SERVER_ADDR.');
+}
+
+function dnOf(text: string): string {
+  const dn = normalizeDn(text);
+  if (dn !== undefined) return dn;
+  const given = JSON.stringify(text.slice(0, 256));
+  throw new AdminError(
+    'XCofferInvalidRequest',
+    `${given} is no distinguished name, such as cn=staff,dc=example,dc=org.`,
+  );
+}

@@ -1,0 +1,133 @@
+import { formatForTerminal } from '../../platform/terminal-log-format.ts';
+import { followLines } from '../../platform/follow-lines.ts';
+import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+
+/** Of errors of the server itself, and of what it has to say otherwise. */
+type LogKind = 'MINIO' | 'APPLICATION';
+
+interface LogEntry {
+  readonly level: string;
+  readonly errKind: LogKind;
+  readonly time: string;
+  readonly [field: string]: unknown;
+}
+
+interface LogSource {
+  readonly deploymentId: string;
+  readonly node: string;
+}
+
+/** A line of the log as `mc admin logs` reads it. The log has taken secrets out before. */
+export function logEntry(line: string, { deploymentId, node }: LogSource): LogEntry {
+  const { level, time, msg, requestId, remoteAddress, err } = fieldsOf(line);
+  const isError = level === 'error' || level === 'fatal';
+  return {
+    deploymentid: deploymentId,
+    level: (text(level) ?? 'info').toUpperCase(),
+    errKind: isError ? 'MINIO' : 'APPLICATION',
+    time: text(time) ?? new Date(0).toISOString(),
+    ...optional('requestID', text(requestId)),
+    ...optional('remotehost', text(remoteAddress)),
+    message: text(msg) ?? line,
+    ...optional('error', errorOf(err)),
+    ConsoleMsg: formatForTerminal(line, false).trimEnd(),
+    node,
+  };
+}
+
+/** A line that was too long is cut, and no JSON any more: it is shown as it is. */
+function fieldsOf(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const fields: unknown = JSON.parse(line);
+    return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function errorOf(err: unknown): object | undefined {
+  if (typeof err !== 'object' || err === null) return undefined;
+  const { message, stack } = err as { readonly message?: unknown; readonly stack?: unknown };
+  const source = (text(stack) ?? '').split('\n').slice(1);
+  return { message: text(message) ?? '', ...(source.length === 0 ? {} : { source: source.map((one) => one.trim()) }) };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function optional(name: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [name]: value };
+}
+
+/** `mc admin logs`: the last lines of this server's log, and those that come. */
+export const logRoutes: readonly Route[] = [
+  { method: 'GET', path: adminPath('log'), action: 'admin:ConsoleLog', serve: (call) => Promise.resolve(log(call)) },
+];
+
+const kinds: Readonly<Record<string, readonly LogEntry['errKind'][]>> = {
+  minio: ['MINIO'],
+  application: ['APPLICATION'],
+  all: ['MINIO', 'APPLICATION'],
+};
+
+function log({ services, query }: AdminCall): AdminAnswer {
+  const { process, server } = services;
+  if (process === undefined) throw new AdminError('XCofferRefused', 'This server keeps no log to show.');
+  const asked = askedOf(query, server.endpoint);
+  const source = { deploymentId: server.deploymentId, node: server.endpoint };
+  const wanted = (lines: readonly string[]) =>
+    lines.map((line) => logEntry(line, source)).filter(({ errKind }) => asked.kinds.includes(errKind));
+  const missing = (count: number): LogEntry => ({
+    level: 'WARN',
+    errKind: 'APPLICATION',
+    time: nowOf(services).toISOString(),
+    ConsoleMsg: `${count} lines are not shown: this client reads more slowly than they come`,
+    node: server.endpoint,
+  });
+  const ring = process.log;
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      const end = ring.newest();
+      const kept: LogEntry[] = [];
+      let place = ring.oldest();
+      while (place.line < end.line) {
+        const read = ring.read(place);
+        kept.push(...wanted(read.lines));
+        place = read.next;
+      }
+      if (kept.length > 0) yield kept.slice(-asked.limit);
+      for await (const { lines, lost } of followLines(ring, place, signal)) {
+        const shown = wanted(lines);
+        if (shown.length > 0 || lost > 0) yield lost === 0 ? shown : [missing(lost), ...shown];
+      }
+    },
+  };
+}
+
+function askedOf(query: URLSearchParams, endpoint: string) {
+  const type = (query.get('logType') || 'all').toLowerCase();
+  const wanted = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
+  if (wanted === undefined) {
+    throw new AdminError(
+      'XCofferInvalidRequest',
+      `The parameter logType is one of ${Object.keys(kinds).join(', ')}, not ${JSON.stringify(type.slice(0, 40))}.`,
+    );
+  }
+  const node = query.get('node') ?? '';
+  if (node !== '' && node !== endpoint && node !== endpoint.replace(/:\d+$/, '')) {
+    const given = JSON.stringify(node.slice(0, 80));
+    throw new AdminError(
+      'XCofferInvalidRequest',
+      `This server is ${endpoint} and shows its own log alone: ask ${given} itself.`,
+    );
+  }
+  // None, and zero, is all there are.
+  const limit = Number(query.get('limit') || 0);
+  if (!Number.isSafeInteger(limit) || limit < 0) {
+    throw new AdminError('XCofferInvalidRequest', 'The parameter limit is a whole number, how many lines are shown.');
+  }
+  return { kinds: wanted, limit: limit === 0 ? Number.MAX_SAFE_INTEGER : limit };
+}

@@ -1,0 +1,78 @@
+import { MaintenanceRefused, type Maintenance } from '../maintenance/maintenance.ts';
+import { SnapshotError } from '../maintenance/snapshot.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { cofferPath, type AdminAnswer, json, nothing, type Route } from './call.ts';
+import type { AdminServices } from '../administration/services.ts';
+
+/** Damaged objects on a page. */
+const PAGE = 1_000;
+
+/** Coffer's own calls: what only the process that serves a store can do with it. */
+export const maintenanceRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: cofferPath('verify'),
+    action: 'admin:VerifyStore',
+    slow: true,
+    serve: ({ services, query }) =>
+      asked(services, (maintenance) => maintenance.verify({ bodies: query.get('bodies') !== 'false' })),
+  },
+  {
+    method: 'POST',
+    path: cofferPath('snapshot'),
+    action: 'admin:SnapshotStore',
+    slow: true,
+    serve: ({ services, query }) => asked(services, (maintenance) => maintenance.snapshot(query.get('name') ?? '')),
+  },
+  {
+    method: 'GET',
+    path: cofferPath('scrub'),
+    action: 'admin:ScrubStatus',
+    serve: ({ services }) => asked(services, (maintenance) => maintenance.scrub()),
+  },
+  {
+    method: 'GET',
+    path: cofferPath('quarantine'),
+    action: 'admin:ListQuarantine',
+    serve: ({ services, query }) =>
+      asked(services, async (maintenance) => {
+        const [bucket, key] = [query.get('bucket'), query.get('key')];
+        const after = bucket === null ? undefined : { bucket, key: key ?? '' };
+        return { objects: await maintenance.quarantined(after, PAGE) };
+      }),
+  },
+  {
+    method: 'GET',
+    path: cofferPath('read-only'),
+    action: 'admin:SetReadOnly',
+    serve: ({ services }) => asked(services, async (maintenance) => ({ readOnly: await maintenance.isReadOnly() })),
+  },
+  {
+    method: 'POST',
+    path: cofferPath('read-only'),
+    action: 'admin:SetReadOnly',
+    serve: ({ services, query }) =>
+      asked(services, async (maintenance) => {
+        const mode = query.get('mode');
+        if (mode !== 'on' && mode !== 'off') throw new AdminError('XCofferInvalidRequest', 'mode must be on or off.');
+        await maintenance.setReadOnly(mode === 'on');
+        return { readOnly: mode === 'on' };
+      }),
+  },
+];
+
+async function asked(
+  { maintenance }: AdminServices,
+  call: (maintenance: Maintenance) => Promise<unknown>,
+): Promise<AdminAnswer> {
+  if (maintenance === undefined) throw new AdminError('XCofferRefused', 'This server does not maintain its stores.');
+  try {
+    const value = await call(maintenance);
+    return value === undefined ? nothing : json(value);
+  } catch (error) {
+    if (error instanceof MaintenanceRefused || error instanceof SnapshotError) {
+      throw new AdminError('XCofferRefused', error.message, { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { type TraceLine, traceTypes } from './trace-line.ts';
+
+/** Milliseconds. */
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/**
+ * Milliseconds of a duration as Go's programs write it: `1m30s`, `1.5s`, `100µs`, `0`. Undefined for what is none.
+ *
+ * @see https://pkg.go.dev/time#ParseDuration
+ */
+export function goDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  if (!/^(?:\d{1,15}(?:\.\d{0,9})?(?:ns|us|µs|μs|ms|s|m|h)){1,8}$/.test(text)) return undefined;
+  let sum = 0;
+  for (const [, amount, unit = ''] of text.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
+    sum += Number(amount) * (units[unit] ?? 0);
+  }
+  return sum;
+}
+
+/** `mc admin trace`: requests as they end, of this server. */
+export const traceRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: adminPath('trace'),
+    action: 'admin:ServerTrace',
+    serve: (call) => Promise.resolve(trace(call)),
+  },
+];
+
+function trace({ services, query }: AdminCall): AdminAnswer {
+  const { process } = services;
+  if (process === undefined) throw new AdminError('XCofferRefused', 'This server has no process to trace.');
+  const wanted = wantedOf(query);
+  const lost = (count: number) => ({
+    type: wanted.types,
+    nodename: services.server.endpoint,
+    funcname: 'trace.Lost',
+    time: nowOf(services).toISOString(),
+    path: '',
+    dur: 0,
+    msg: `${count} requests are not shown: this client reads more slowly than they come`,
+  });
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      for await (const { lines, lost: missed } of process.trace(signal)) {
+        const shown = lines.map((line) => JSON.parse(line) as TraceLine).filter((line) => isWanted(line, wanted));
+        if (shown.length > 0 || missed > 0) yield missed === 0 ? shown : [lost(missed), ...shown];
+      }
+    },
+  };
+}
+
+interface WantedTraces {
+  /** Bits. */
+  readonly types: number;
+  readonly errorsAlone: boolean;
+  readonly thresholdMs: number;
+}
+
+/** What a client asks for. Types that no request here has are understood, and find nothing. */
+export function wantedOf(query: URLSearchParams): WantedTraces {
+  const asks = (name: string) => query.get(name) === 'true';
+  const all = asks('all');
+  const threshold = query.get('threshold') || '0';
+  const thresholdMs = goDuration(threshold);
+  if (thresholdMs === undefined) {
+    throw new AdminError(
+      'XCofferInvalidRequest',
+      `The parameter threshold is ${JSON.stringify(threshold.slice(0, 40))}: expected a duration such as 5ms or 1m30s.`,
+    );
+  }
+  const types = (all || asks('s3') ? traceTypes.s3 : 0) | (all || asks('internal') ? traceTypes.internal : 0);
+  return { types, errorsAlone: asks('err'), thresholdMs };
+}
+
+export function isWanted({ type, dur, error, http }: TraceLine, wanted: WantedTraces): boolean {
+  if ((type & wanted.types) === 0 || dur < wanted.thresholdMs * 1e6) return false;
+  return !wanted.errorsAlone || error !== undefined || http.response.statuscode >= 400;
+}

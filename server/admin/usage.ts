@@ -1,0 +1,77 @@
+import { namedSizes, type StoredSums, type Usage } from '../observability/usage/usage.ts';
+import { CountTooSlow, type UsageReader } from '../observability/usage/usage-record.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { adminPath, cofferPath, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
+import type { AdminServices } from '../administration/services.ts';
+
+export const usageRoutes: readonly Route[] = [
+  { method: 'GET', path: adminPath('datausageinfo'), action: 'admin:DataUsageInfo', serve: dataUsageInfo },
+  {
+    method: 'GET',
+    path: cofferPath('usage'),
+    action: 'admin:DataUsageInfo',
+    serve: async ({ services }) => json({ usage: shownUsage(await reader(services).last()) }),
+  },
+  // MinIO has no call for it: its scanner comes when it comes.
+  { method: 'POST', path: cofferPath('usage'), action: 'admin:DataUsageInfo', slow: true, serve: countNow },
+];
+
+/** What MinIO calls data usage; Coffer has neither versions nor replicas, of which it says 0. */
+async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
+  const [usage, space] = await Promise.all([services.usage?.last(), services.space()]);
+  const buckets = usage?.buckets ?? [];
+  return json({
+    // Go's zero, by which clients know that nothing was counted yet.
+    lastUpdate: usage === undefined ? '0001-01-01T00:00:00Z' : new Date(usage.ended).toISOString(),
+    objectsCount: usage?.objects ?? 0,
+    versionsCount: 0,
+    deleteMarkersCount: 0,
+    objectsTotalSize: usage?.bytes ?? 0,
+    bucketsCount: buckets.length,
+    bucketsUsageInfo: Object.fromEntries(buckets.map((bucket) => [bucket.bucket, bucketUsageInfo(bucket)])),
+    bucketsSizes: Object.fromEntries(buckets.map(({ bucket, bytes }) => [bucket, bytes])),
+    ...(space && { capacity: space.total, freeCapacity: space.free, usedCapacity: space.total - space.free }),
+  });
+}
+
+function bucketUsageInfo({ objects, bytes, sizes }: StoredSums) {
+  return {
+    size: bytes,
+    objectsCount: objects,
+    versionsCount: 0,
+    deleteMarkersCount: 0,
+    objectsSizesHistogram: namedSizes(sizes),
+    objectsVersionsHistogram: { UNVERSIONED: objects },
+  };
+}
+
+async function countNow({ services }: AdminCall): Promise<AdminAnswer> {
+  try {
+    return json({ usage: shownUsage(await reader(services).countNow(services.stopping)) });
+  } catch (error) {
+    if (error instanceof CountTooSlow) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Null before the first count has ended. */
+function shownUsage(usage: Usage | undefined): object | null {
+  if (usage === undefined) return null;
+  const { began, ended, unreadable, buckets, ...sums } = usage;
+  return {
+    began: new Date(began).toISOString(),
+    ended: new Date(ended).toISOString(),
+    ...shownSums(sums),
+    unreadable,
+    buckets: buckets.map(({ bucket, ...stored }) => ({ bucket, ...shownSums(stored) })),
+  };
+}
+
+function shownSums({ objects, bytes, uploads, uploadBytes, sizes }: StoredSums): object {
+  return { objects, bytes, uploads, uploadBytes, sizes: namedSizes(sizes) };
+}
+
+function reader({ usage }: AdminServices): UsageReader {
+  if (usage !== undefined) return usage;
+  throw new AdminError('XCofferRefused', 'This server does not count what it stores.');
+}

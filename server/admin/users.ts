@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { User } from '../auth/identities/records.ts';
+import {
+  adminPath,
+  sealedJsonBody,
+  type AdminAnswer,
+  type AdminCall,
+  json,
+  nothing,
+  type Route,
+  sealed,
+} from './call.ts';
+import { AdminError } from '../administration/admin-error.ts';
+import { accessToBucket, removeUserWithAll } from '../administration/users.ts';
+import { existingPolicy, policyNames, effectivePolicy } from '../administration/policies.ts';
+import type { AdminServices } from '../administration/services.ts';
+import { statusOf } from '../administration/service-accounts.ts';
+import { displayNameOf } from '../auth/principal.ts';
+import { namedSizes, type BucketUsage } from '../observability/usage/usage.ts';
+import { callerSubject } from '../administration/caller.ts';
+
+export const userRoutes: readonly Route[] = [
+  { method: 'GET', path: adminPath('list-users'), action: 'admin:ListUsers', serve: listUsers },
+  { method: 'GET', path: adminPath('user-info'), action: 'admin:GetUser', own: true, serve: userInfo },
+  { method: 'PUT', path: adminPath('add-user'), action: 'admin:CreateUser', own: true, serve: addUser },
+  { method: 'PUT', path: adminPath('set-user-status'), action: 'admin:EnableUser', serve: setUserStatus },
+  { method: 'DELETE', path: adminPath('remove-user'), action: 'admin:DeleteUser', serve: removeUser },
+];
+
+/** All of them, or with `bucket` those who may read it or write to it. */
+async function listUsers({ services, query }: AdminCall): Promise<AdminAnswer> {
+  const bucket = query.get('bucket');
+  const found = new Map<string, unknown>();
+  for await (const user of services.identities.users()) {
+    if (bucket !== null) {
+      const { accessKey } = user;
+      const principal = { kind: 'user', accessKey, subject: { kind: 'user', name: accessKey } } as const;
+      const access = await accessToBucket(services.access, principal, bucket);
+      if (!access.read && !access.write) continue;
+    }
+    found.set(user.accessKey, await described(services, user));
+  }
+  return sealed(Object.fromEntries(found));
+}
+
+async function userInfo(call: AdminCall): Promise<AdminAnswer> {
+  const name = call.required('accessKey');
+  if (!isSelf(call, name)) await call.require('admin:GetUser');
+  const user = await call.services.identities.user(name);
+  if (user === undefined) throw new AdminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(name)}.`);
+  return json(await described(call.services, user));
+}
+
+async function described({ identities }: AdminServices, { accessKey, status, updatedAt }: User) {
+  const attached = await identities.attached({ kind: 'user', name: accessKey });
+  const groups = (await identities.groupsOf(accessKey)).map(({ name }) => name);
+  return {
+    ...(attached.length === 0 ? {} : { policyName: attached.join(',') }),
+    status,
+    ...(groups.length === 0 ? {} : { memberOf: groups.toSorted() }),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
+
+const newUser = z.object({
+  secretKey: z.string().optional(),
+  status: z.string().optional(),
+  /** Names with commas between them; exactly these are attached then. */
+  policy: z.string().optional(),
+});
+
+/** Makes a user, or gives one another secret key. Users may give themselves another, and nothing else. */
+async function addUser(call: AdminCall): Promise<AdminAnswer> {
+  const { identities } = call.services;
+  const accessKey = call.required('accessKey');
+  const self = isSelf(call, accessKey);
+  if (!self) await call.require('admin:CreateUser');
+  const { secretKey = '', status = '', policy = '' } = await sealedJsonBody(call, newUser);
+  const policies = policyNames(policy);
+  if (policies.length > 0) await call.require('admin:AttachUserOrGroupPolicy');
+  // Before the user is there, without the rights that were meant.
+  for (const name of policies) await existingPolicy(identities, name);
+  await identities.putUser({
+    accessKey,
+    ...(secretKey === '' ? {} : { secretKey }),
+    ...(status === '' || self ? {} : { status: statusOf(status) }),
+  });
+  if (policies.length > 0) await identities.setAttached({ kind: 'user', name: accessKey }, policies);
+  return nothing;
+}
+
+async function setUserStatus(call: AdminCall): Promise<AdminAnswer> {
+  const status = statusOf(call.required('status'));
+  await call.services.identities.putUser({ accessKey: call.required('accessKey'), status });
+  return nothing;
+}
+
+async function removeUser(call: AdminCall): Promise<AdminAnswer> {
+  await removeUserWithAll(call.services, call.required('accessKey'));
+  return nothing;
+}
+
+/** Temporary credentials and service accounts of a user are not the user: they do not change the password. */
+function isSelf({ principal }: AdminCall, name: string): boolean {
+  return principal.kind === 'user' && principal.accessKey === name;
+}
+
+export const accountRoutes: readonly Route[] = [
+  // Whoever holds credentials may know whose they are, and what they can do: they could try.
+  { method: 'GET', path: adminPath('accountinfo'), action: [], serve: accountInfo },
+];
+
+/** Erasure coding, as clients expect of a server; what is behind it here has one set with one drive. */
+const backend = {
+  Type: 2,
+  GatewayOnline: false,
+  OnlineDisks: null,
+  OfflineDisks: null,
+  StandardSCData: [1],
+  StandardSCParities: null,
+  RRSCData: [1],
+  RRSCParities: null,
+  TotalSets: [1],
+  DrivesPerSet: [1],
+  StandardSCParity: 0,
+  RRSCParity: 0,
+};
+
+/** What the caller may do, and the buckets that they may read or write to, as they were counted last. */
+async function accountInfo({ services, principal }: AdminCall): Promise<AdminAnswer> {
+  const buckets: object[] = [];
+  const usage = await services.usage?.last();
+  const counted = new Map(usage?.buckets.map((bucket) => [bucket.bucket, bucket]));
+  for (const { name, created } of await services.objects.listBuckets()) {
+    const access = await accessToBucket(services.access, principal, name);
+    if (!access.read && !access.write) continue;
+    buckets.push({ ...stored(counted.get(name)), name, created: created.toISOString(), access });
+  }
+  const subject = callerSubject(principal);
+  return json({
+    AccountName: subject.kind === 'root' ? services.root.user : displayNameOf(principal),
+    Server: backend,
+    Policy: await effectivePolicy(services.identities, subject),
+    Buckets: buckets.length === 0 ? null : buckets,
+  });
+}
+
+/** Nothing of a bucket that was made since the last count. */
+function stored(bucket: BucketUsage | undefined): object {
+  return {
+    size: bucket?.bytes ?? 0,
+    objects: bucket?.objects ?? 0,
+    versions: 0,
+    deleteMarkers: 0,
+    objectHistogram: bucket === undefined ? null : namedSizes(bucket.sizes),
+    objectsVersionsHistogram: null,
+    details: null,
+    prefixUsage: null,
+  };
+}

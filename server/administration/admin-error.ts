@@ -1,0 +1,99 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { KeyValueError } from '../../protocol/settings/key-values.ts';
+import {
+  ConfigurationError,
+  type ConfigurationErrorCode,
+} from '../federation/configurations/provider-configurations.ts';
+import { IdentityError, type IdentityErrorCode } from '../auth/identities/names.ts';
+
+/** Refusals that only the admin API knows; all others are `S3Error`s. */
+const adminErrorCodes = {
+  XMinioAdminNoSuchUser: 404,
+  XMinioAdminNoSuchGroup: 404,
+  XMinioAdminNoSuchPolicy: 404,
+  XMinioAdminNoSuchAccessKey: 404,
+  XMinioAdminAccessKeyInUse: 409,
+  XMinioAdminInvalidAccessKey: 400,
+  XMinioAdminInvalidSecretKey: 400,
+  XMinioAdminInvalidArgument: 400,
+  XMinioAdminGroupNotEmpty: 400,
+  XMinioAdminPolicyInUse: 400,
+  XMinioAdminPolicyChangeAlreadyApplied: 400,
+  XMinioMalformedIAMPolicy: 400,
+  XMinioAdminConfigIDPCfgNameAlreadyExists: 400,
+  XMinioAdminConfigIDPCfgNameDoesNotExist: 400,
+  XMinioAdminNoSuchConfigTarget: 400,
+  XMinioAdminConfigEnvOverridden: 400,
+  XMinioAdminConfigBadJSON: 400,
+  XMinioConfigError: 400,
+  SlowDown: 503,
+  XMinioKMSKeyExists: 409,
+  XMinioKMSInvalidKeyName: 400,
+  XMinioKMSKeyNotFound: 404,
+  KMSNotSupported: 501,
+  KMSNotConfigured: 501,
+  KMSNotPermitted: 403,
+  KMSUnavailable: 503,
+  XCofferInvalidRequest: 400,
+  XCofferRefused: 409,
+} as const;
+
+type AdminErrorCode = keyof typeof adminErrorCodes;
+
+/** `message` is shown to the administrator: it says what to do. */
+export class AdminError extends Error {
+  override readonly name = 'AdminError';
+  readonly code: AdminErrorCode;
+
+  constructor(code: AdminErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  get status(): number {
+    return adminErrorCodes[this.code];
+  }
+}
+
+const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
+  'no-such-user': 'XMinioAdminNoSuchUser',
+  'no-such-group': 'XMinioAdminNoSuchGroup',
+  'no-such-policy': 'XMinioAdminNoSuchPolicy',
+  'no-such-service-account': 'XMinioAdminNoSuchAccessKey',
+  'access-key-in-use': 'XMinioAdminAccessKeyInUse',
+  'invalid-access-key': 'XMinioAdminInvalidAccessKey',
+  'invalid-secret-key': 'XMinioAdminInvalidSecretKey',
+  'invalid-name': 'XCofferInvalidRequest',
+  'invalid-expiration': 'XCofferInvalidRequest',
+  'group-not-empty': 'XMinioAdminGroupNotEmpty',
+  'policy-in-use': 'XMinioAdminPolicyInUse',
+  'policy-changed': 'XCofferRefused',
+  'policy-built-in': 'XMinioAdminPolicyInUse',
+  'nothing-to-change': 'XMinioAdminPolicyChangeAlreadyApplied',
+  busy: 'SlowDown',
+};
+
+const configurationCodes: Readonly<Record<ConfigurationErrorCode, AdminErrorCode>> = {
+  exists: 'XMinioAdminConfigIDPCfgNameAlreadyExists',
+  'no-such-name': 'XMinioAdminConfigIDPCfgNameDoesNotExist',
+  'from-environment': 'XMinioAdminConfigEnvOverridden',
+  invalid: 'XMinioConfigError',
+  unusable: 'XMinioConfigError',
+  'no-such-history': 'XMinioAdminNoSuchConfigTarget',
+  'no-such-subsystem': 'XMinioAdminNoSuchConfigTarget',
+  busy: 'SlowDown',
+};
+
+/** Translates an error of the rules of administration for admin clients; undefined for every other error. */
+export function asAdminError(error: unknown): AdminError | undefined {
+  if (error instanceof AdminError) return error;
+  if (error instanceof IdentityError) return new AdminError(identityCodes[error.code], error.message, { cause: error });
+  if (error instanceof ConfigurationError) {
+    return new AdminError(configurationCodes[error.code], error.message, { cause: error });
+  }
+  if (error instanceof KeyValueError) return new AdminError('XMinioConfigError', error.message, { cause: error });
+  if (error instanceof S3Error && error.code === 'MalformedPolicy') {
+    return new AdminError('XMinioMalformedIAMPolicy', error.message, { cause: error });
+  }
+  return undefined;
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { testLayer } from '../../test/support/objects/test-layer.ts';
+import { exportBuckets, importBuckets } from './bucket-archive.ts';
+import { readZip } from './zip.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const limits = { entries: 100, size: 1_000_000 };
+const region = 'us-east-1';
+const require = () => Promise.resolve();
+const tagsAlone = (action: string) =>
+  action === 's3:PutBucketTagging' ? Promise.resolve() : Promise.reject(new S3Error('AccessDenied'));
+const policy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' }],
+});
+
+async function store() {
+  const { layer } = testLayer();
+  await layer.createBucket('photos', { location: region });
+  await layer.createBucket('plain', { location: region });
+  await layer.putBucketPolicy('photos', policy);
+  await layer.putBucketTags('photos', { team: 'a' });
+  await layer.putBucketEncryption('photos', { scheme: 'SSE-S3' });
+  return layer;
+}
+
+const entry = (name: string, text: string) => ({ name, content: Buffer.from(text) });
+
+describe('an archive of buckets', () => {
+  it('holds what is set for each, by the names of MinIO', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    expect(archive.map(({ name }) => name)).toEqual([
+      'photos/policy.json',
+      'photos/tagging.xml',
+      'photos/bucket-encryption.xml',
+    ]);
+  });
+
+  it('is of one bucket where one is asked for, which must be there', async () => {
+    const layer = await store();
+    expect(readZip(await exportBuckets(layer, 'plain', now), limits)).toEqual([]);
+    await expect(exportBuckets(layer, 'nix', now)).rejects.toMatchObject({ code: 'NoSuchBucket' });
+  });
+
+  it('makes the same buckets elsewhere', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const { layer } = testLayer();
+    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+      photos: { policy: { isSet: true }, tagging: { isSet: true }, sse: { isSet: true } },
+    });
+    expect(await layer.getBucketPolicy('photos')).toBe(policy);
+    expect(await layer.getBucketTags('photos')).toEqual({ team: 'a' });
+    expect(await layer.getBucketEncryption('photos')).toEqual({ scheme: 'SSE-S3' });
+  });
+
+  it('takes for each part the right of the operation that sets it', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const { layer } = testLayer();
+    await layer.createBucket('photos', { location: region });
+    const options = { only: undefined, region, require: tagsAlone };
+    expect(await importBuckets(layer, archive, options)).toMatchObject({
+      photos: { policy: { isSet: false }, tagging: { isSet: true }, sse: { isSet: false } },
+    });
+    expect(await layer.getBucketPolicy('photos')).toBeUndefined();
+    const other = await importBuckets(layer, [entry('new-bucket/tagging.xml', '')], options);
+    expect(other).toMatchObject({ 'new-bucket': { error: expect.any(String) as string } });
+    await expect(layer.headBucket('new-bucket')).rejects.toMatchObject({ code: 'NoSuchBucket' });
+  });
+
+  it('does not report what the archive has an empty file for', async () => {
+    const { layer } = testLayer();
+    const archive = [
+      entry('a-bucket/policy.json', policy.replaceAll('photos', 'a-bucket')),
+      entry('a-bucket/notification.xml', '<NotificationConfiguration></NotificationConfiguration>'),
+      entry('a-bucket/versioning.xml', '<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>'),
+      entry('a-bucket/quota.json', '{"quota":0,"size":0,"rate":0,"requests":0}'),
+      entry(
+        'b-bucket/notification.xml',
+        '<NotificationConfiguration><QueueConfiguration/></NotificationConfiguration>',
+      ),
+      entry('b-bucket/quota.json', '{"quota":1024,"quotatype":"hard"}'),
+      entry('b-bucket/cors.xml', 'no document'),
+    ];
+    expect(await importBuckets(layer, archive, { only: undefined, region, require })).toEqual({
+      'a-bucket': { policy: { isSet: true } },
+      'b-bucket': {
+        notification: { isSet: false, error: expect.any(String) as string },
+        quota: { isSet: false, error: expect.any(String) as string },
+        cors: { isSet: false, error: expect.any(String) as string },
+      },
+    });
+  });
+
+  it('says of each part why it could not be set, and goes on', async () => {
+    const { layer } = testLayer();
+    const archive = [
+      entry('a-bucket/policy.json', '{}'),
+      entry('a-bucket/tagging.xml', '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>'),
+      entry('a-bucket/lifecycle.xml', '<LifecycleConfiguration><Rule/></LifecycleConfiguration>'),
+      entry('No_Bucket/policy.json', policy),
+    ];
+    const report = await importBuckets(layer, archive, { only: undefined, region, require });
+    expect(report['a-bucket']).toMatchObject({
+      policy: { isSet: false, error: expect.any(String) as string },
+      tagging: { isSet: true },
+      lifecycle: { isSet: false, error: expect.stringContaining('lifecycle.xml was left out') as string },
+    });
+    expect(report['No_Bucket']).toEqual({ error: expect.stringContaining('cannot be the name') as string });
+  });
+
+  it('leaves the other buckets alone where one is asked for', async () => {
+    const archive = readZip(await exportBuckets(await store(), undefined, now), limits);
+    const { layer } = testLayer();
+    expect(await importBuckets(layer, archive, { only: 'plain', region, require })).toEqual({});
+    expect(await layer.listBuckets()).toEqual([]);
+  });
+});

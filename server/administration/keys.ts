@@ -1,0 +1,177 @@
+import { type KeySource, KeySourceError } from '../encryption/key-source.ts';
+import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { AdminError } from './admin-error.ts';
+
+/**
+ * The keys as administrators use them. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,
+ * `not-permitted`, `not-supported`, …).
+ */
+export interface KeyAdministration {
+  /** What keeps the keys, as `mc admin kms status` shows it. */
+  readonly name: string;
+  /** None where the key is the server's own. */
+  readonly endpoints: readonly string[];
+  readonly source: KeySource;
+  createKey(name: string): Promise<void>;
+  /** 32 bytes of an AES-256 key from elsewhere. */
+  importKey(name: string, bytes: Buffer): Promise<void>;
+  /** Gives a key a new version, by which is encrypted from now on; its ID. */
+  rotateKey(name: string): Promise<string>;
+  /** Names that begin with the prefix, sorted. */
+  listKeys(prefix: string): Promise<readonly string[]>;
+  /** For ever: whatever is encrypted with it is lost. */
+  deleteKey(name: string): Promise<void>;
+}
+
+/** What the environment gave is not changed over the network. */
+class FixedKey extends Error {
+  override readonly name = 'FixedKey';
+  readonly code = 'not-supported';
+}
+
+/** The one key of `SVC_KMS_SECRET_KEY` as administrators see it. */
+export function oneKey(source: KeySource): KeyAdministration {
+  const refuse = () =>
+    Promise.reject(
+      new FixedKey(
+        `SVC_KMS_SECRET_KEY gives the key ${source.defaultKey} alone: several keys need a key service (SVC_KMS_KEYSVC_ENDPOINT)`,
+      ),
+    );
+  return {
+    name: 'SecretKey',
+    endpoints: [],
+    source,
+    createKey: refuse,
+    importKey: refuse,
+    rotateKey: refuse,
+    deleteKey: refuse,
+    listKeys: (prefix) => Promise.resolve(source.defaultKey.startsWith(prefix) ? [source.defaultKey] : []),
+  };
+}
+
+/** `online` when the key service answers and has the default key. */
+export type KeyServiceState = 'online' | 'offline' | 'disabled';
+
+/**
+ * The rights to keys, each by the name that says its key and by the older one of the admin API. A statement of either kind with keys as
+ * its Resource gives, or denies, those keys.
+ */
+export const keyRights = {
+  status: ['admin:KMSKeyStatus', 'kms:Status'],
+  keyStatus: ['admin:KMSKeyStatus', 'kms:KeyStatus'],
+  create: ['admin:KMSCreateKey', 'kms:CreateKey'],
+  import: ['admin:KMSImportKey', 'kms:ImportKey'],
+  list: ['admin:KMSListKeys', 'kms:ListKeys'],
+  delete: ['admin:KMSDeleteKey', 'kms:DeleteKey'],
+  rotate: ['admin:KMSRotateKey', 'kms:RotateKey'],
+} as const;
+
+/** The key that a call names; '' where it names none. */
+export function keyNamed({ query }: { readonly query: URLSearchParams }): string {
+  return query.get('key-id') ?? '';
+}
+
+/** Those that the caller may list. */
+export async function listable(
+  call: { allows(action: readonly string[], resource: string): Promise<boolean> },
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const shown: string[] = [];
+  for (const name of names) if (await call.allows(keyRights.list, name)) shown.push(name);
+  return shown;
+}
+
+/** Rejects with an `AdminError` where there are no keys. */
+export function configured({
+  services,
+}: {
+  readonly services: { readonly keys?: KeyAdministration };
+}): KeyAdministration {
+  if (services.keys !== undefined) return services.keys;
+  throw new AdminError(
+    'KMSNotConfigured',
+    'No key service is configured; set SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY.',
+  );
+}
+
+/** Whether the key service answers and has the default key. Never rejects: the state is the answer. */
+export async function keyServiceState(keys: KeyAdministration | undefined): Promise<KeyServiceState> {
+  if (keys === undefined) return 'disabled';
+  try {
+    await keys.source.check();
+    return 'online';
+  } catch {
+    return 'offline';
+  }
+}
+
+export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<string, unknown>> {
+  const state = await keyServiceState(keys);
+  return {
+    name: keys.name,
+    'default-key-id': keys.source.defaultKey,
+    endpoints: Object.fromEntries(keys.endpoints.map((endpoint) => [endpoint, state])),
+  };
+}
+
+/** Whether a key encrypts and decrypts; refusals are part of the answer, as `mc admin kms key status` shows them. */
+export async function keyStatus(source: KeySource, name: string): Promise<Record<string, string>> {
+  const context = { purpose: 'key-status' };
+  try {
+    const key = await source.generate(name, context, { once: true });
+    try {
+      const opened = await source.unseal(key.sealed, context);
+      if (opened.equals(key.plaintext)) return { 'key-id': name };
+      return { 'key-id': name, 'decryption-error': 'the key decrypts to something else' };
+    } catch (error) {
+      return { 'key-id': name, 'decryption-error': reasonOf(error) };
+    }
+  } catch (error) {
+    return { 'key-id': name, 'encryption-error': reasonOf(error) };
+  }
+}
+
+/** Rejects with an `AdminError`. */
+export function checkKeyName(name: string): string {
+  const problem = keyNameProblem(name);
+  if (problem === undefined) return name;
+  throw new AdminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
+}
+
+/** Makes a call of the key service for an administrator, who is told what the key service lacks. */
+export async function askKeyService<T>(what: KeyCall, name: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw asAdminError(error, what, name);
+  }
+}
+
+type KeyCall = 'create' | 'import' | 'rotate' | 'list' | 'delete' | 'generate';
+
+function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const options = { cause: error };
+  switch (code) {
+    case 'key-exists':
+      return new AdminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
+    case 'key-not-found':
+      return new AdminError('XMinioKMSKeyNotFound', `There is no key ${name} at the key service.`, options);
+    case 'not-permitted':
+      return new AdminError(
+        'KMSNotPermitted',
+        `The key service does not let this server ${what} the key ${name}; allow /v1/key/${what}/${name} in its policy.`,
+        options,
+      );
+    case 'not-supported':
+      return new AdminError('KMSNotSupported', error instanceof Error ? error.message : '', options);
+    case 'unavailable':
+      return new AdminError('KMSUnavailable', 'The key service cannot be reached; try again.', options);
+    default:
+      return error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof KeySourceError ? error.message : 'the key service failed';
+}

@@ -1,0 +1,347 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { presignUrl } from '../../protocol/sigv4/presign-url.ts';
+import { signRequest } from '../../protocol/sigv4/sign-request.ts';
+import { createAuthenticator, type AuthenticatorOptions } from './authenticate.ts';
+import type { IncomingRequest } from '../http/contract/request.ts';
+import { federated } from '../../test/support/auth/identities.ts';
+import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';
+
+const now = new Date('2026-03-04T05:06:07Z');
+const root: StoredCredentials = {
+  accessKey: 'root',
+  secretKey: 'root-password',
+  principal: { kind: 'root', accessKey: 'root' },
+};
+const ann: TemporaryPrincipal = {
+  kind: 'temporary',
+  accessKey: 'TEMPORARY0ACCESS0KEY',
+  subject: federated(),
+  expiration: new Date('2026-03-05T00:00:00Z'),
+};
+const temporary: StoredCredentials & { sessionToken: string } = {
+  accessKey: ann.accessKey,
+  secretKey: 'temporary-secret',
+  sessionToken: 'session-token',
+  principal: ann,
+};
+
+const authenticate = (options: Partial<AuthenticatorOptions> = {}) =>
+  createAuthenticator({
+    credentials: {
+      credentials: (accessKey) => Promise.resolve([root, temporary].find((known) => known.accessKey === accessKey)),
+      issuedButExpired: (_accessKey, token) => Promise.resolve(token === 'old-token'),
+    },
+    clock: () => now,
+    ...options,
+  });
+
+const hex = (body: string) => createHash('sha256').update(body).digest('hex');
+
+interface Call {
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+}
+
+function incoming({
+  method = 'GET',
+  path = '/bucket/key',
+  query = '',
+  body = '',
+  headers = {},
+}: Call): IncomingRequest {
+  return {
+    requestId: 'R',
+    method,
+    rawPath: path,
+    rawQuery: query,
+    headers: { host: 's3.example', ...(body === '' ? {} : { 'content-length': String(body.length) }), ...headers },
+    body: Readable.from(body === '' ? [] : [Buffer.from(body)]),
+    secure: false,
+    remoteAddress: '127.0.0.1',
+  };
+}
+
+function signed(
+  credentials: { accessKey: string; secretKey: string; sessionToken?: string },
+  call: Call = {},
+  signing: { region?: string; service?: string; payloadHash?: string } = {},
+): IncomingRequest {
+  const request = incoming(call);
+  const headers = signRequest(request, credentials, {
+    region: 'us-east-1',
+    service: 's3',
+    now,
+    payloadHash: hex(call.body ?? ''),
+    ...signing,
+  });
+  return { ...request, headers: { ...request.headers, ...headers } };
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof S3Error)) throw new Error(`not refused by an S3Error but ${String(error)}`);
+  return error.code;
+}
+
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  for await (const bytes of body) text += bytes.toString();
+  return text;
+}
+
+const crc = 'x-amz-checksum-crc32:NhCmhg==\r\n';
+const streaming = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
+const presigned = (body: string, more: { query?: string; payloadHash?: string; headers?: Call['headers'] } = {}) => {
+  const { pathname, search } = presignUrl(new URL(`http://s3.example/bucket/key${more.query ?? ''}`), root, {
+    region: 'us-east-1',
+    service: 's3',
+    now,
+    expires: 60,
+    method: 'PUT',
+    ...(more.payloadHash === undefined ? {} : { payloadHash: more.payloadHash }),
+  });
+  const headers = { 'content-length': String(body.length), ...more.headers };
+  return authenticate()(incoming({ method: 'PUT', path: pathname, query: search.slice(1), body, headers }));
+};
+
+const sentWith = (headers: Record<string, string>, trailer: string, payloadHash: string) =>
+  authenticate()(
+    signed(
+      root,
+      { method: 'PUT', body: chunksWith(trailer), headers: { 'x-amz-decoded-content-length': '5', ...headers } },
+      { payloadHash },
+    ),
+  );
+const chunksWith = (trailer: string) => `5\r\nhello\r\n0\r\n${trailer}\r\n`;
+
+describe('createAuthenticator', () => {
+  it('knows root by its signature', async () => {
+    expect((await authenticate()(signed(root))).principal).toEqual(root.principal);
+  });
+
+  it('takes a request without a signature as anonymous', async () => {
+    expect((await authenticate()(incoming({}))).principal).toEqual({ kind: 'anonymous' });
+  });
+
+  it('refuses a wrong secret', async () => {
+    const wrong = { ...root, secretKey: 'wrong' };
+    expect(await codeOf(authenticate()(signed(wrong)))).toBe('SignatureDoesNotMatch');
+  });
+
+  it('refuses an access key that nobody has', async () => {
+    expect(await codeOf(authenticate()(signed({ accessKey: 'nobody', secretKey: 'x' })))).toBe('InvalidAccessKeyId');
+  });
+
+  it('refuses a signature for a quarter of an hour ago', async () => {
+    const later = authenticate({ clock: () => new Date(now.getTime() + 16 * 60_000) });
+    expect(await codeOf(later(signed(root)))).toBe('RequestTimeTooSkewed');
+  });
+
+  it('fails closed when credentials cannot be read', async () => {
+    const broken = authenticate({ credentials: { credentials: () => Promise.reject(new Error('disk')) } });
+    await expect(broken(signed(root))).rejects.toThrow('disk');
+  });
+
+  describe('with temporary credentials', () => {
+    it('takes them with their session token', async () => {
+      expect((await authenticate()(signed(temporary))).principal).toBe(ann);
+    });
+
+    it('refuses them without it', async () => {
+      const { accessKey, secretKey } = temporary;
+      expect(await codeOf(authenticate()(signed({ accessKey, secretKey })))).toBe('InvalidTokenId');
+    });
+
+    it.each(['', 'session-toke', 'session-token2', 'old-token'])('refuses them with the token "%s"', async (token) => {
+      expect(await codeOf(authenticate()(signed({ ...temporary, sessionToken: token })))).toBe('InvalidTokenId');
+    });
+
+    it('refuses a session token with credentials that have none', async () => {
+      expect(await codeOf(authenticate()(signed({ ...root, sessionToken: 'session-token' })))).toBe('InvalidTokenId');
+    });
+
+    it('tells that they have expired, so that SDKs fetch new ones', async () => {
+      const gone = { accessKey: 'GONE', secretKey: 'x', sessionToken: 'old-token' };
+      expect(await codeOf(authenticate()(signed(gone)))).toBe('ExpiredToken');
+      const unknown = { ...gone, sessionToken: 'made up' };
+      expect(await codeOf(authenticate()(signed(unknown)))).toBe('InvalidAccessKeyId');
+    });
+
+    it('takes a presigned URL with its session token', async () => {
+      const url = presignUrl(new URL('http://s3.example/bucket/key'), temporary, {
+        region: 'us-east-1',
+        service: 's3',
+        now,
+        expires: 60,
+      });
+      const request = incoming({ path: url.pathname, query: url.search.slice(1) });
+      expect((await authenticate()(request)).principal).toBe(ann);
+    });
+  });
+
+  describe('and the region', () => {
+    it('takes any where none is set', async () => {
+      await authenticate()(signed(root, {}, { region: 'mars-1' }));
+    });
+
+    it('refuses another than the one that is set', async () => {
+      const strict = authenticate({ region: 'eu-west-1' });
+      expect(await codeOf(strict(signed(root)))).toBe('AuthorizationHeaderMalformed');
+      await strict(signed(root, {}, { region: 'eu-west-1' }));
+    });
+
+    it('lets clients ask for it', async () => {
+      await authenticate({ region: 'eu-west-1' })(signed(root, { path: '/bucket', query: 'location=' }));
+    });
+
+    it('may be empty for admin calls alone', async () => {
+      await authenticate()(signed(root, { path: '/minio/admin/v3/info' }, { region: '' }));
+      expect(await codeOf(authenticate()(signed(root, {}, { region: '' })))).toBe('AuthorizationHeaderMalformed');
+    });
+
+    it('refuses a signature for another service', async () => {
+      expect(await codeOf(authenticate()(signed(root, {}, { service: 'sts' })))).toBe('AuthorizationHeaderMalformed');
+    });
+  });
+
+  describe('and the body', () => {
+    const put = { method: 'PUT', body: 'hello' };
+
+    it('passes on what was signed', async () => {
+      const { body, size } = await authenticate()(signed(root, put));
+      expect([await textOf(body), size]).toEqual(['hello', 5]);
+    });
+
+    it('fails at the end of a body that is not the signed one', async () => {
+      const request = signed(root, put);
+      const swapped = { ...request, body: Readable.from([Buffer.from('HELLO')]) };
+      const { body } = await authenticate()(swapped);
+      expect(await codeOf(textOf(body))).toBe('XAmzContentSHA256Mismatch');
+    });
+
+    describe('of a presigned URL', () => {
+      it('must have the hash that the query says', async () => {
+        const right = await presigned('hello', { payloadHash: hex('hello') });
+        expect(await textOf(right.body)).toBe('hello');
+        const wrong = await presigned('HELLO', { payloadHash: hex('hello') });
+        expect(await codeOf(textOf(wrong.body))).toBe('XAmzContentSHA256Mismatch');
+      });
+
+      it('may be any where the query says nothing', async () => {
+        expect(await textOf((await presigned('HELLO')).body)).toBe('HELLO');
+      });
+
+      it('is refused where a header says another hash', async () => {
+        const headers = { 'x-amz-content-sha256': hex('HELLO') };
+        const refused = presigned('HELLO', { payloadHash: hex('hello'), headers });
+        expect(await codeOf(refused)).toBe('AuthorizationQueryParametersError');
+      });
+
+      it('is not taken with a hash that is not signed as one', async () => {
+        const refused = presigned('hello', { query: `?x-amz-content-sha256=${hex('hello')}` });
+        expect(await codeOf(refused)).toBe('SignatureDoesNotMatch');
+      });
+
+      it('may be no chunks that are signed by a header', async () => {
+        const refused = presigned('hello', { payloadHash: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' });
+        expect(await codeOf(refused)).toBe('InvalidRequest');
+      });
+    });
+
+    it('finds a wrong hash of an empty body', async () => {
+      const request = signed(root, { method: 'PUT', headers: { 'content-length': '0' } }, { payloadHash: hex('x') });
+      const { body, size } = await authenticate()(request);
+      expect(size).toBe(0);
+      expect(await codeOf(textOf(body))).toBe('XAmzContentSHA256Mismatch');
+    });
+
+    it('takes an unsigned payload as it comes', async () => {
+      const { body } = await authenticate()(signed(root, put, { payloadHash: 'UNSIGNED-PAYLOAD' }));
+      expect(await textOf(body)).toBe('hello');
+    });
+
+    it('fails when fewer bytes come than were declared', async () => {
+      const request = signed(root, put, { payloadHash: 'UNSIGNED-PAYLOAD' });
+      const { body } = await authenticate()({ ...request, body: Readable.from([Buffer.from('hell')]) });
+      expect(await codeOf(textOf(body))).toBe('IncompleteBody');
+    });
+
+    it('takes off unsigned chunks and hands the trailing checksum over at the end', async () => {
+      const chunks = '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n';
+      const headers = { 'x-amz-decoded-content-length': '5', 'x-amz-trailer': 'x-amz-checksum-crc32' };
+      const request = signed(
+        root,
+        { method: 'PUT', body: chunks, headers },
+        { payloadHash: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' },
+      );
+      const { body, size, trailing } = await authenticate()(request);
+      expect([await textOf(body), size]).toEqual(['hello', 5]);
+      expect([trailing?.algorithm, trailing?.value()]).toEqual(['CRC32', 'NhCmhg==']);
+    });
+
+    it('refuses chunks without a decoded length', async () => {
+      const request = signed(root, put, { payloadHash: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' });
+      expect(await codeOf(authenticate()(request))).toBe('MissingContentLength');
+    });
+
+    describe('refuses a trailer', () => {
+      it('that no x-amz-trailer announces', async () => {
+        expect(await codeOf(sentWith({}, crc, streaming))).toBe('MalformedTrailerError');
+      });
+
+      it('that is announced for a body without trailers', async () => {
+        const headers = { 'x-amz-trailer': 'x-amz-checksum-crc32' };
+        expect(await codeOf(sentWith(headers, crc, 'UNSIGNED-PAYLOAD'))).toBe('MalformedTrailerError');
+      });
+
+      it.each(['x-amz-checksum-sha512', 'x-amz-meta-a', 'x-amz-checksum-crc32,x-amz-checksum-sha1'])(
+        'that is no checksum which is computed here: %s',
+        async (name) => {
+          expect(await codeOf(sentWith({ 'x-amz-trailer': name }, crc, streaming))).toBe('InvalidRequest');
+        },
+      );
+
+      it('other than the announced one', async () => {
+        const { body } = await sentWith({ 'x-amz-trailer': 'x-amz-checksum-crc32c' }, crc, streaming);
+        expect(await codeOf(textOf(body))).toBe('MalformedTrailerError');
+      });
+
+      it('whose value is no checksum', async () => {
+        const announced = { 'x-amz-trailer': 'x-amz-checksum-crc32' };
+        const { body, trailing } = await sentWith(announced, 'x-amz-checksum-crc32:none\r\n', streaming);
+        await textOf(body);
+        expect(() => trailing?.value()).toThrow(expect.objectContaining({ code: 'InvalidRequest' }));
+      });
+    });
+
+    it('tells what x-amz-content-sha256 may be', async () => {
+      const refused = authenticate()(signed(root, put, { payloadHash: 'garbage' }));
+      await expect(refused).rejects.toMatchObject({
+        code: 'InvalidArgument',
+        details: { ArgumentName: 'x-amz-content-sha256', ArgumentValue: 'garbage' },
+      });
+    });
+
+    it('refuses signed chunks that nobody signed for', async () => {
+      const headers = {
+        'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
+        'x-amz-decoded-content-length': '5',
+      };
+      expect(await codeOf(authenticate()(incoming({ ...put, headers })))).toBe('InvalidRequest');
+    });
+
+    it('has no bytes and no size without a body', async () => {
+      const { body, size } = await authenticate()(signed(root));
+      expect([await textOf(body), size]).toEqual(['', undefined]);
+    });
+  });
+});

@@ -1,0 +1,83 @@
+import { claimAt } from '../../platform/openid/claim-at.ts';
+import { knownClaims } from '../../protocol/policy/known-names.ts';
+
+export interface RequestOrigin {
+  readonly remoteAddress: string;
+  /** An untrusted proxy passed the request on: several clients may share the address. */
+  readonly sharedAddress?: boolean;
+  readonly secure: boolean;
+}
+
+/** The condition keys that every request has, whichever interface it comes by: a Deny by one of them holds for all. */
+export function connectionContext(
+  { remoteAddress, secure }: RequestOrigin,
+  now: Date,
+): Record<string, readonly string[]> {
+  return {
+    'aws:SourceIp': [remoteAddress],
+    'aws:SecureTransport': [String(secure)],
+    ...timeContext(now),
+  };
+}
+
+export function timeContext(now: Date): Record<string, readonly string[]> {
+  return {
+    'aws:CurrentTime': [now.toISOString()],
+    'aws:EpochTime': [String(Math.floor(now.getTime() / 1_000))],
+  };
+}
+
+/** Longer text never names a bucket or a key. Characters. */
+const longest = 1_024;
+
+/** Only the claims that policies may use; `lists` keeps those of several texts. */
+export function variableClaims(
+  claims: Readonly<Record<string, unknown>>,
+  options: { readonly lists: boolean },
+): Record<string, unknown> {
+  const kept = knownClaims.flatMap((name) => {
+    const value = claimAt(claims, name);
+    const usable = options.lists ? isText(value) || isTextList(value) : isText(value);
+    return usable ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** Attributes of a directory that policies may use as `${ldap:…}`. */
+const ldapNames = ['user', 'username', 'groups'];
+
+interface Claimant {
+  readonly source: 'openid' | 'ldap' | 'certificate' | 'custom';
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** What `${jwt:…}` and `${ldap:…}` stand for. Only single texts: a list has no one value to put into a resource. */
+export function claimVariables(claimant: Claimant | undefined): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of known(claimant)) if (isText(value)) variables[name] = value;
+  return variables;
+}
+
+/** The same claims as condition keys, which may have several values. */
+export function claimContext(claimant: Claimant | undefined): Record<string, readonly string[]> {
+  const context: Record<string, readonly string[]> = {};
+  for (const [name, value] of known(claimant)) {
+    if (isText(value)) context[name] = [value];
+    else if (isTextList(value)) context[name] = value;
+  }
+  return context;
+}
+
+function known(claimant: Claimant | undefined): (readonly [string, unknown])[] {
+  if (claimant === undefined) return [];
+  const [prefix, usable] = claimant.source === 'ldap' ? ['ldap', ldapNames] : ['jwt', knownClaims];
+  return usable.map((name) => [`${prefix}:${name}`, claimant.claims[name]] as const);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longest;
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}

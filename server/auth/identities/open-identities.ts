@@ -1,0 +1,189 @@
+import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
+import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
+import { serializePolicy } from '../../../protocol/policy/serialize-policy.ts';
+import type { SealedRecordStore } from '../../encryption/sealed-records.ts';
+import { type AttachmentTarget, claimFits, partsOf, type Subject } from './subject.ts';
+import { attachmentChanges, policyChanges } from './change-policies.ts';
+import { groupChanges, userChanges } from './change-users.ts';
+import { createChange, IdentityView } from './transaction.ts';
+import { serviceAccountChanges } from './change-service-accounts.ts';
+import type { Identities, IdentityReader, NamedDocument } from './identities.ts';
+import { identityRanges, type StoredPolicy, identityKeys } from './records.ts';
+
+interface IdentitiesOptions {
+  readonly records: SealedRecordStore;
+  readonly rootUser: string;
+  /** 0 where this machine's records are the only ones, up to 1,000 where other servers share them. Milliseconds. */
+  readonly staleMs: number;
+  readonly clock: () => Date;
+}
+
+export function openIdentities(options: IdentitiesOptions): Identities {
+  const { records, rootUser, clock } = options;
+  const cache = new HeadCache({ records, staleMs: options.staleMs });
+  const context = { change: createChange(records, () => cache.forget()), clock, rootUser };
+  return {
+    ...reader(new IdentityView(records), cache),
+    ...userChanges(context),
+    ...groupChanges(context),
+    ...policyChanges(context),
+    ...attachmentChanges(context),
+    ...serviceAccountChanges(context),
+  };
+}
+
+/** Lists are read anew, what each request asks for is remembered as long as nothing has changed. */
+function reader(view: IdentityView, cache: HeadCache): IdentityReader {
+  const attached = (target: AttachmentTarget) =>
+    cache.get(
+      `attached ${JSON.stringify(partsOf(target))}`,
+      async () => (await view.attachment(target))?.policies ?? [],
+    );
+  const groupsOf = (user: string) =>
+    cache.get(`groups-of ${user}`, async () => {
+      const names = await view.groupNamesOf(user);
+      return (await Promise.all(names.map((name) => view.group(name)))).filter((group) => group !== undefined);
+    });
+  const policy = (name: string) => cache.get(`policy ${name}`, async () => named(name, await view.policy(name)));
+
+  const ofUser = (name: string) =>
+    cache.get(`policies-of ${name}`, async () => {
+      const groups = (await groupsOf(name)).filter(({ status }) => status === 'enabled');
+      const targets = [
+        { kind: 'user' as const, name },
+        ...groups.map((group) => ({ kind: 'group' as const, name: group.name })),
+      ];
+      return unique((await Promise.all(targets.map(attached))).flat());
+    });
+
+  return {
+    user: (accessKey) => cache.get(`user ${accessKey}`, () => view.user(accessKey)),
+    users: () => view.users(),
+    group: (name) => cache.get(`group ${name}`, () => view.group(name)),
+    groups: () => view.groups(),
+    groupsOf,
+    policy,
+    policies: () => allPolicies(view),
+    attached,
+    attachments: (kind) => view.attachments(kind === undefined ? undefined : identityRanges.attachmentsOf(kind)),
+    attachedTo: (name) => view.attachedTo(name),
+    async claimTargets(provider, claims) {
+      const targets = await cache.get(`claims ${provider}`, async () => {
+        const found: AttachmentTarget[] = [];
+        for await (const { target } of view.attachments(identityRanges.claims(provider))) found.push(target);
+        return found;
+      });
+      return targets.filter((target) => target.kind === 'claim' && claimFits(target, claims));
+    },
+    serviceAccount: (accessKey) => cache.get(`service-account ${accessKey}`, () => view.serviceAccount(accessKey)),
+    serviceAccounts: (owner) => view.serviceAccounts(owner),
+    policiesOf: (subject) => policiesOf(subject, ofUser, attached),
+  };
+}
+
+async function policiesOf(
+  subject: Subject,
+  ofUser: (name: string) => Promise<readonly string[]>,
+  attached: (target: AttachmentTarget) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  switch (subject.kind) {
+    case 'root':
+      return [];
+    case 'user':
+      return ofUser(subject.name);
+    case 'federated':
+      if (subject.targets.length === 0) return subject.policies;
+      return unique([...subject.policies, ...(await Promise.all(subject.targets.map(attached))).flat()]);
+    default:
+      return subject satisfies never;
+  }
+}
+
+/** By name; a stored one in place of the built-in one of its name. */
+async function* allPolicies(view: IdentityView): AsyncIterable<NamedDocument> {
+  // The names of built-in ones are ASCII: they stand in the same order here and among the records.
+  const builtIn = [...builtInPolicies.keys()].toSorted();
+  const upTo = (name?: string) => {
+    const end = name === undefined ? -1 : builtIn.findIndex((one) => one >= name);
+    return builtIn.splice(0, end < 0 ? builtIn.length : end).flatMap((one) => named(one, undefined) ?? []);
+  };
+  for await (const stored of view.policies()) {
+    yield* upTo(stored.name);
+    if (builtIn[0] === stored.name) builtIn.shift();
+    const document = named(stored.name, stored);
+    if (document !== undefined) yield document;
+  }
+  yield* upTo();
+}
+
+function named(name: string, stored: StoredPolicy | undefined): NamedDocument | undefined {
+  if (stored !== undefined) {
+    return { name, document: parsePolicyDocument(stored.document), json: stored.document, stored };
+  }
+  const document = builtInPolicies.get(name);
+  return document && { name, document, json: serializePolicy(document) };
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}
+
+interface HeadCacheOptions {
+  readonly records: Pick<SealedRecordStore, 'revision'>;
+  /** How old what is remembered may be: 0 where every change goes through this machine's records. Milliseconds. */
+  readonly staleMs: number;
+  /** Milliseconds, of a clock that only goes forward. */
+  readonly now?: () => number;
+}
+
+/** Strangers ask for access keys that do not exist, and those are remembered too. */
+const mostEntries = 20_000;
+
+/**
+ * What was read of the identities, as long as none has changed: every change puts the head record, and its revision is looked at
+ * before each use.
+ */
+export class HeadCache {
+  readonly #options: HeadCacheOptions;
+  readonly #now: () => number;
+  #known = new Map<string, Promise<unknown>>();
+  #revision: number | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: HeadCacheOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  async get<T>(name: string, load: () => Promise<T>): Promise<T> {
+    await this.#look();
+    // The map itself is remembered: what is read while it is replaced must not get into the next one.
+    const known = this.#known;
+    const found = known.get(name);
+    if (found !== undefined) return found as Promise<T>;
+    for (const oldest of known.keys()) {
+      if (known.size < mostEntries) break;
+      known.delete(oldest);
+    }
+    const loaded = load();
+    known.set(name, loaded);
+    loaded.catch(() => known.delete(name));
+    return loaded;
+  }
+
+  /** What this server changes itself it sees at once. */
+  forget(): void {
+    this.#known = new Map();
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #look(): Promise<void> {
+    const now = this.#now();
+    if (now - this.#lookedAt < this.#options.staleMs) return;
+    const revision = await this.#options.records.revision(identityKeys.head);
+    this.#lookedAt = now;
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#known = new Map();
+  }
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { PolicyDocument } from '../../protocol/policy/document.ts';
+import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { subjectSchema } from './identities/subject.ts';
+import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';
+import { SignJWT, errors, jwtVerify, type JWTPayload } from 'jose';
+import { variableClaims } from './condition-keys.ts';
+
+/** Milliseconds since 1970. */
+const expiration = z.number();
+
+/** As the release before wrote it, for OpenID alone. */
+const first = z.object({
+  version: z.literal(1),
+  accessKey: z.string(),
+  secretKey: z.string(),
+  sessionToken: z.string(),
+  parent: z.string(),
+  provider: z.string(),
+  displayName: z.string(),
+  policies: z.array(z.string()),
+  sessionPolicy: z.string().optional(),
+  claims: z.record(z.string(), z.unknown()),
+  expiration,
+});
+
+const second = z.object({
+  version: z.literal(2),
+  accessKey: z.string(),
+  secretKey: z.string(),
+  sessionToken: z.string(),
+  subject: subjectSchema,
+  /** As it was given: its meaning is that of the parser, not of an old record. */
+  sessionPolicy: z.string().optional(),
+  /** The label under which the credentials can be revoked together. */
+  revokeType: z.string().optional(),
+  createdAt: z.number(),
+  expiration,
+});
+
+export type TemporaryCredentialsRecord = z.infer<typeof second>;
+
+export type TemporaryCredentials = StoredCredentials & {
+  readonly sessionToken: string;
+  readonly principal: TemporaryPrincipal;
+  readonly revokeType?: string;
+};
+
+export function encodeTemporaryCredentials(record: TemporaryCredentialsRecord): Buffer {
+  return Buffer.from(JSON.stringify(record));
+}
+
+/** Throws when the value is none that this release or an earlier one wrote: access then fails, it is never guessed. */
+export function decodeTemporaryCredentials(value: Buffer): TemporaryCredentials {
+  const record = z.discriminatedUnion('version', [first, second]).parse(JSON.parse(value.toString()));
+  return temporaryCredentials(record.version === 1 ? fromFirst(record) : record);
+}
+
+function fromFirst(record: z.infer<typeof first>): TemporaryCredentialsRecord {
+  const { parent, provider, displayName, policies, claims, ...rest } = record;
+  const subject = { kind: 'federated' as const, source: 'openid' as const, provider, parent, displayName };
+  return { ...rest, version: 2, createdAt: 0, subject: { ...subject, policies, targets: [], claims } };
+}
+
+export function temporaryCredentials(record: TemporaryCredentialsRecord): TemporaryCredentials {
+  const sessionPolicy: PolicyDocument | undefined =
+    record.sessionPolicy === undefined ? undefined : parsePolicyDocument(record.sessionPolicy);
+  return {
+    accessKey: record.accessKey,
+    secretKey: record.secretKey,
+    sessionToken: record.sessionToken,
+    ...(record.revokeType === undefined ? {} : { revokeType: record.revokeType }),
+    principal: {
+      kind: 'temporary',
+      accessKey: record.accessKey,
+      subject: record.subject,
+      ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
+      expiration: new Date(record.expiration),
+    },
+  };
+}
+
+/** What a session token says, for tools that look into it; the server itself believes only its records. */
+interface SessionTokenContent {
+  readonly accessKey: string;
+  readonly parent: string;
+  readonly policies: readonly string[];
+  /** Set for providers with a role policy. */
+  readonly roleArn?: string;
+  /** The session policy as it was given. */
+  readonly sessionPolicy?: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly expiration: Date;
+}
+
+/** Clients send the token with every request, and headers are bounded. Bytes of JSON. */
+const mostClaims = 4_096;
+
+/** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html */
+export function signSessionToken(key: Uint8Array, content: SessionTokenContent): Promise<string> {
+  const { roleArn, sessionPolicy } = content;
+  return new SignJWT({
+    ...boundedClaims(content.claims),
+    accessKey: content.accessKey,
+    parent: content.parent,
+    ...(roleArn === undefined ? { policy: content.policies.join(',') } : { roleArn }),
+    ...(sessionPolicy === undefined ? {} : { sessionPolicy: Buffer.from(sessionPolicy).toString('base64') }),
+    exp: Math.floor(content.expiration.getTime() / 1000),
+  })
+    .setProtectedHeader({ alg: 'HS512', typ: 'JWT' })
+    .sign(key);
+}
+
+type SessionTokenState =
+  /** Issued by this store under its present root password. */
+  { readonly kind: 'issued'; readonly accessKey: string; readonly expired: boolean } | { readonly kind: 'foreign' };
+
+export async function readSessionToken(key: Uint8Array, token: string, now: Date): Promise<SessionTokenState> {
+  try {
+    const { payload } = await jwtVerify(token, key, { algorithms: ['HS512'], currentDate: now });
+    return issued(payload, false);
+  } catch (error) {
+    // jose checks the signature before the claims: an expired token was still issued here.
+    return error instanceof errors.JWTExpired ? issued(error.payload, true) : { kind: 'foreign' };
+  }
+}
+
+function issued(payload: JWTPayload, expired: boolean): SessionTokenState {
+  const accessKey = payload['accessKey'];
+  return typeof accessKey === 'string' ? { kind: 'issued', accessKey, expired } : { kind: 'foreign' };
+}
+
+function boundedClaims(claims: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return JSON.stringify(claims).length <= mostClaims ? claims : variableClaims(claims, { lists: false });
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { sealedKey, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
+import { newAccessKey, newSecretKey } from './identities/names.ts';
+import { ownerOf, type Subject } from './identities/subject.ts';
+import { commitOnce } from '../store/commit-once.ts';
+import { decodeKey } from '../store/keys.ts';
+import type { Key } from '../store/record-store.ts';
+import {
+  readSessionToken,
+  signSessionToken,
+  decodeTemporaryCredentials,
+  encodeTemporaryCredentials,
+  temporaryCredentials,
+  type TemporaryCredentials,
+  type TemporaryCredentialsRecord,
+} from './temporary-credentials-record.ts';
+
+export interface NewTemporaryCredentials {
+  readonly subject: Subject;
+  /** As MinIO's clients name the subject. */
+  readonly parentName: string;
+  readonly roleArn?: string;
+  /** JSON, already found to be a valid document. */
+  readonly sessionPolicy?: string;
+  /** The label under which the credentials can be revoked together. */
+  readonly revokeType?: string;
+  readonly expiration: Date;
+}
+
+/** Credentials with an end, kept as sealed records: a commit that removes one is obeyed at once by every thread. */
+export interface TemporaryCredentialsStore {
+  create(request: NewTemporaryCredentials): Promise<TemporaryCredentials>;
+  /** Undefined when there are none, they expired, or the root password they were made under has changed. */
+  find(accessKey: string): Promise<TemporaryCredentials | undefined>;
+  /** Whether the token was issued here for this access key and has expired. */
+  issuedButExpired(accessKey: string, sessionToken: string): Promise<boolean>;
+  revoke(accessKey: string): Promise<void>;
+  /** All of a subject's (`ownerOf`), or those with a label; how many there were. */
+  revokeAllOf(owner: string, revokeType?: string): Promise<number>;
+  /** All of a subject's that have not expired. */
+  ofOwner(owner: string): AsyncIterable<TemporaryCredentials>;
+  /** The owners that have any, each once. */
+  owners(): AsyncIterable<string>;
+  /** Removes what expired; how many there were. For the background thread. */
+  sweep(): Promise<number>;
+}
+
+interface TemporaryCredentialsOptions {
+  readonly records: SealedRecordStore;
+  /** Signs session tokens. */
+  readonly tokenKey: Uint8Array;
+  readonly clock: () => Date;
+}
+
+/** How many parsed records are kept; each is some KiB. */
+const cacheLimit = 5_000;
+
+export function createTemporaryCredentials(options: TemporaryCredentialsOptions): TemporaryCredentialsStore {
+  const { records, tokenKey, clock } = options;
+  // By revision: the record is read for each request, only taking it apart is saved.
+  const parsed = new Map<
+    string,
+    { readonly revision: number; readonly credentials: TemporaryCredentials | undefined }
+  >();
+
+  async function parse(value: Buffer): Promise<TemporaryCredentials | undefined> {
+    const credentials = decodeTemporaryCredentials(value);
+    const token = await readSessionToken(tokenKey, credentials.sessionToken, clock());
+    return token.kind === 'issued' ? credentials : undefined;
+  }
+
+  async function read(accessKey: string): Promise<TemporaryCredentials | undefined> {
+    const entry = await records.get(recordKey(accessKey));
+    if (entry === undefined) {
+      parsed.delete(accessKey);
+      return undefined;
+    }
+    const known = parsed.get(accessKey);
+    if (known?.revision === entry.revision) return known.credentials;
+    const credentials = await parse(entry.value);
+    for (const oldest of parsed.keys()) {
+      if (parsed.size < cacheLimit) break;
+      parsed.delete(oldest);
+    }
+    parsed.set(accessKey, { revision: entry.revision, credentials });
+    return credentials;
+  }
+
+  async function accessKeysOf(owner: string): Promise<string[]> {
+    const accessKeys: string[] = [];
+    for await (const entry of records.scan(sealedWithin('sts-parent', owner))) {
+      accessKeys.push(lastPart(entry.key).toString());
+    }
+    return accessKeys;
+  }
+
+  async function remove(accessKey: string): Promise<boolean> {
+    const entry = await records.get(recordKey(accessKey));
+    if (entry === undefined) return false;
+    const { principal } = decodeTemporaryCredentials(entry.value);
+    const keys = keysOf(accessKey, ownerOf(principal.subject), principal.expiration);
+    await commitOnce(records, { delete: keys }, randomBytes);
+    return true;
+  }
+
+  return {
+    async create(request) {
+      const accessKey = newAccessKey();
+      const { subject, expiration, roleArn, sessionPolicy, revokeType } = request;
+      const federated = subject.kind === 'federated' ? subject : undefined;
+      const sessionToken = await signSessionToken(tokenKey, {
+        accessKey,
+        parent: request.parentName,
+        policies: federated?.policies ?? [],
+        claims: federated?.claims ?? {},
+        expiration,
+        ...(roleArn === undefined ? {} : { roleArn }),
+        ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
+      });
+      const record: TemporaryCredentialsRecord = {
+        version: 2,
+        accessKey,
+        secretKey: newSecretKey(),
+        sessionToken,
+        subject,
+        ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
+        ...(revokeType === undefined ? {} : { revokeType }),
+        createdAt: clock().getTime(),
+        expiration: expiration.getTime(),
+      };
+      const owner = ownerOf(subject);
+      const [main, ...indexes] = keysOf(accessKey, owner, expiration);
+      const batch = {
+        expect: [{ kind: 'absent' as const, key: main }],
+        put: [
+          { key: main, value: encodeTemporaryCredentials(record) },
+          ...indexes.map((key) => ({ key, value: Buffer.from(owner) })),
+        ],
+      };
+      const settled = await commitOnce(records, batch, randomBytes);
+      if (settled.kind === 'conflict') throw new Error(`the random access key ${accessKey} exists already`);
+      return temporaryCredentials(record);
+    },
+
+    async find(accessKey) {
+      if (!accessKeyForm.test(accessKey)) return undefined;
+      const credentials = await read(accessKey);
+      return credentials !== undefined && credentials.principal.expiration > clock() ? credentials : undefined;
+    },
+
+    async issuedButExpired(accessKey, sessionToken) {
+      const token = await readSessionToken(tokenKey, sessionToken, clock());
+      return token.kind === 'issued' && token.expired && token.accessKey === accessKey;
+    },
+
+    async revoke(accessKey) {
+      await remove(accessKey);
+    },
+
+    async revokeAllOf(owner, revokeType) {
+      let removed = 0;
+      for (const accessKey of await accessKeysOf(owner)) {
+        if (revokeType !== undefined && (await read(accessKey))?.revokeType !== revokeType) continue;
+        if (await remove(accessKey)) removed += 1;
+      }
+      return removed;
+    },
+
+    async *ofOwner(owner) {
+      for (const accessKey of await accessKeysOf(owner)) {
+        const credentials = await read(accessKey);
+        if (credentials !== undefined && credentials.principal.expiration > clock()) yield credentials;
+      }
+    },
+
+    async *owners() {
+      let last: string | undefined;
+      for await (const entry of records.scan(sealedWithin('sts-parent'))) {
+        const owner = entry.value.toString();
+        if (owner !== last) yield owner;
+        last = owner;
+      }
+    },
+
+    async sweep() {
+      const { start } = sealedWithin('sts-expiry');
+      const end = sealedKey('sts-expiry', time(clock()));
+      let removed = 0;
+      for (;;) {
+        const page = await expiredKeys(records, { start, end, limit: 100 });
+        if (page.length === 0) return removed;
+        await commitOnce(records, { delete: page.flat() }, randomBytes);
+        removed += page.length;
+      }
+    },
+  };
+}
+
+const accessKeyForm = /^[0-9A-Z]{20}$/;
+
+function recordKey(accessKey: string): Key {
+  return sealedKey('sts', accessKey);
+}
+
+/** The record, then what finds it by owner and by expiry. */
+function keysOf(accessKey: string, owner: string, expiration: Date): [Key, Key, Key] {
+  return [
+    recordKey(accessKey),
+    sealedKey('sts-parent', owner, accessKey),
+    sealedKey('sts-expiry', time(expiration), accessKey),
+  ];
+}
+
+/** Milliseconds in 8 bytes, so that keys sort by time. */
+function time(date: Date): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(Math.max(0, date.getTime())));
+  return bytes;
+}
+
+/** The keys of each of the credentials in this range of `sts-expiry`, told by the index alone. */
+async function expiredKeys(
+  records: SealedRecordStore,
+  range: { readonly start: Buffer; readonly end: Buffer; readonly limit: number },
+): Promise<Key[][]> {
+  const found: Key[][] = [];
+  for await (const entry of records.scan(range)) {
+    const accessKey = lastPart(entry.key).toString();
+    found.push([recordKey(accessKey), sealedKey('sts-parent', entry.value, accessKey), entry.key]);
+  }
+  return found;
+}
+
+function lastPart(key: Key): Buffer {
+  return decodeKey(key).at(-1) ?? Buffer.alloc(0);
+}

@@ -1,0 +1,243 @@
+import { createHash, type Hash, hash } from 'node:crypto';
+import type { BodySender } from '../../platform/body-memory.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { BodySource, TakePiece, ExpectedDigests } from '../objects/object-layer.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
+import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload.ts';
+import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
+
+/** What a body must turn out to be; undefined where the request does not say. */
+interface DeclaredBody {
+  readonly size: number | undefined;
+  /** 64 hexadecimal digits in lower case. */
+  readonly sha256: string | undefined;
+}
+
+/** A body that fails at its end, with the S3Error, when it is not what was declared. */
+export class CheckedBody implements BodySource {
+  readonly #source: BodySource;
+  readonly #declared: DeclaredBody;
+  /** Offered only where the length is known: what is kept in memory has a bound then. */
+  readonly whole?: () => Promise<Buffer>;
+  readonly pour?: (take: TakePiece) => Promise<void>;
+
+  constructor(source: BodySource, declared: DeclaredBody) {
+    this.#source = source;
+    this.#declared = declared;
+    const { pour } = source;
+    if (pour !== undefined) this.pour = (take) => pourChecked(pour.bind(source), this.#declared, take);
+    if (source.whole !== undefined && declared.size !== undefined) this.whole = () => this.#readWhole();
+  }
+
+  hold(bytes: number, sender: BodySender): void {
+    this.#source.hold?.(bytes, sender);
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    return checked(this.#source, this.#declared);
+  }
+
+  async #readWhole(): Promise<Buffer> {
+    const bytes = await (this.#source.whole?.() ?? Promise.reject(new Error('the source cannot be read at once')));
+    const { size, sha256 } = this.#declared;
+    if (sha256 !== undefined) checkHash(hash('sha256', bytes), sha256);
+    checkSize(bytes.length, size);
+    return bytes;
+  }
+}
+
+async function* checked(source: BodySource, declared: DeclaredBody): AsyncGenerator<Buffer> {
+  const received = new Received();
+  for await (const bytes of source) {
+    received.update(bytes, declared);
+    yield bytes;
+  }
+  received.check(declared);
+}
+
+async function pourChecked(
+  pour: NonNullable<BodySource['pour']>,
+  declared: DeclaredBody,
+  take: TakePiece,
+): Promise<void> {
+  const received = new Received();
+  await pour((bytes) => {
+    received.update(bytes, declared);
+    return take(bytes);
+  });
+  received.check(declared);
+}
+
+/** What came of a body so far. */
+class Received {
+  #size = 0;
+  #sha256: Hash | undefined;
+
+  update(bytes: Buffer, { sha256 }: DeclaredBody): void {
+    this.#size += bytes.length;
+    if (sha256 !== undefined) (this.#sha256 ??= createHash('sha256')).update(bytes);
+  }
+
+  check({ size, sha256 }: DeclaredBody): void {
+    if (sha256 !== undefined) checkHash((this.#sha256 ?? createHash('sha256')).digest('hex'), sha256);
+    checkSize(this.#size, size);
+  }
+}
+
+function checkSize(received: number, size: number | undefined): void {
+  if (size === undefined || received === size) return;
+  throw new S3Error('IncompleteBody', `The body has ${received} bytes, but Content-Length says ${size}.`);
+}
+
+function checkHash(computed: string, declared: string): void {
+  if (computed === declared) return;
+  throw new S3Error('XAmzContentSHA256Mismatch', undefined, {
+    details: { ClientComputedContentSHA256: declared, S3ComputedContentSHA256: computed },
+  });
+}
+
+export interface VerifiedBody {
+  /**
+   * The body without aws-chunked framing. A read checks chunk signatures, the payload hash and the declared length; a difference throws
+   * the S3Error, so the caller must not keep what it read before.
+   */
+  readonly body: BodySource;
+  /** Bytes of `body`; undefined when the request declares none. */
+  readonly size: number | undefined;
+  /** The trailer's checksum, where the request announces one. */
+  readonly trailing?: NonNullable<ExpectedDigests['trailing']>;
+}
+
+type Trailing = NonNullable<VerifiedBody['trailing']>;
+
+/** The trailers that are taken: each is a checksum of so many bytes. */
+const trailingChecksums: ReadonlyMap<string, { readonly algorithm: Trailing['algorithm']; readonly bytes: number }> =
+  new Map([
+    ['x-amz-checksum-crc32', { algorithm: 'CRC32', bytes: 4 }],
+    ['x-amz-checksum-crc32c', { algorithm: 'CRC32C', bytes: 4 }],
+    ['x-amz-checksum-crc64nvme', { algorithm: 'CRC64NVME', bytes: 8 }],
+    ['x-amz-checksum-sha1', { algorithm: 'SHA1', bytes: 20 }],
+    ['x-amz-checksum-sha256', { algorithm: 'SHA256', bytes: 32 }],
+  ]);
+
+/**
+ * The body as the object layer takes it: without framing, and failing at its end when it is not what was signed.
+ * `signature` is undefined for anonymous requests. Throws S3Error for headers that contradict each other.
+ */
+export function verifiedBody(
+  request: { readonly body: BodySource },
+  headers: IncomingHttpHeaders,
+  signature: VerifiedSignature | undefined,
+): VerifiedBody {
+  // Of a presigned URL it stands in the query.
+  const payload = payloadKind(signature?.claim.payloadHash ?? textOf(headers['x-amz-content-sha256']));
+  switch (payload.kind) {
+    case 'unsigned':
+    case 'sha256': {
+      refuseTrailer(headers);
+      const size = declaredLength(headers['content-length'], 'Content-Length');
+      // Without a body there is nothing to hash but the hash itself may be wrong, which reading finds.
+      const body = new CheckedBody(hasBody(headers) ? request.body : nothing, {
+        size,
+        sha256: payload.kind === 'sha256' ? payload.sha256 : undefined,
+      });
+      return { body, size };
+    }
+    case 'streaming':
+      return streaming(request, headers, payload, signature);
+  }
+}
+
+// oxlint-disable-next-line max-params -- what `verifiedBody` has, and the kind of the payload
+function streaming(
+  request: { readonly body: BodySource },
+  headers: IncomingHttpHeaders,
+  payload: { readonly signed: boolean; readonly trailer: boolean },
+  signature: VerifiedSignature | undefined,
+): VerifiedBody {
+  if (payload.signed && signature?.claim.kind !== 'header') {
+    throw new S3Error('InvalidRequest', 'A body of signed chunks needs a request that is signed in its header.');
+  }
+  const size = declaredLength(textOf(headers['x-amz-decoded-content-length']), 'x-amz-decoded-content-length');
+  if (size === undefined) {
+    throw new S3Error('MissingContentLength', 'A streaming body needs the header x-amz-decoded-content-length.');
+  }
+  const signed = payload.signed && signature !== undefined ? { signature } : {};
+  if (!payload.trailer) {
+    refuseTrailer(headers);
+    const body = decodeChunkedBody(request.body, { ...signed, trailer: false, decodedLength: size });
+    return { body: countedAt(body, request.body), size };
+  }
+  const { name, algorithm, bytes } = announcedChecksum(headers);
+  const announced = { trailer: true, announcedTrailers: [name], decodedLength: size };
+  const body = decodeChunkedBody(request.body, { ...signed, ...announced });
+  return {
+    body: countedAt(body, request.body),
+    size,
+    trailing: { algorithm, value: () => checksumIn(body.trailers, name, bytes) },
+  };
+}
+
+/** What is held of a decoded body counts where its source does. */
+function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySource {
+  return {
+    [Symbol.asyncIterator]: () => decoded[Symbol.asyncIterator](),
+    hold: (bytes, sender) => source.hold?.(bytes, sender),
+  };
+}
+
+/** The one checksum that `x-amz-trailer` announces: a body that says that it has a trailer must say which. */
+function announcedChecksum(headers: IncomingHttpHeaders) {
+  const announced = announcedTrailers(headers) ?? [];
+  const [name] = announced;
+  if (name === undefined) {
+    throw new S3Error('MalformedTrailerError', 'A body with a trailer needs the header x-amz-trailer, which names it.');
+  }
+  const checksum = announced.length === 1 ? trailingChecksums.get(name) : undefined;
+  if (checksum !== undefined) return { name, ...checksum };
+  const taken = [...trailingChecksums.keys()].join(', ');
+  throw new S3Error(
+    'InvalidRequest',
+    `The value "${announced.join(', ').slice(0, 100)}" of x-amz-trailer is not supported; use one of ${taken}.`,
+  );
+}
+
+/** A trailer that cannot come would be a checksum that is never compared. */
+function refuseTrailer(headers: IncomingHttpHeaders): void {
+  if (headers['x-amz-trailer'] === undefined) return;
+  throw new S3Error(
+    'MalformedTrailerError',
+    'x-amz-trailer announces a trailer, and x-amz-content-sha256 says that the body has none.',
+  );
+}
+
+function checksumIn(trailers: ReadonlyMap<string, string>, name: string, bytes: number): string | undefined {
+  const value = trailers.get(name);
+  if (value === undefined) return undefined;
+  const decoded = Buffer.from(value, 'base64');
+  if (decoded.length === bytes && decoded.toString('base64') === value) return value;
+  throw new S3Error('InvalidRequest', `Value for ${name} trailing header is invalid.`);
+}
+
+/** Without either header HTTP/1.1 says that there is no body. */
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+const nothing: BodySource = {
+  // oxlint-disable-next-line no-empty-function -- an iteration that ends at once
+  async *[Symbol.asyncIterator]() {},
+  whole: () => Promise.resolve(Buffer.alloc(0)),
+};
+
+function declaredLength(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined;
+  const length = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  if (length !== undefined) return length;
+  throw new S3Error('InvalidArgument', `${name} must be a number of bytes, not "${text.slice(0, 40)}".`);
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(',') : header;
+}

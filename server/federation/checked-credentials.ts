@@ -1,0 +1,51 @@
+import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { S3Error } from '../../protocol/s3/s3-error.ts';
+import type { Identities } from '../auth/identities/identities.ts';
+import type { PersonCheck } from './user-status-check.ts';
+import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
+
+type Check = Pick<PersonCheck, 'admit' | 'confirm'>;
+
+/** The store, which makes credentials only for people who still exist: whoever makes some, none can forget to ask. */
+export function checkedTemporary(temporary: TemporaryCredentialsStore, check: Check): TemporaryCredentialsStore {
+  return {
+    ...temporary,
+    async create(request) {
+      await check.admit(request.subject);
+      const made = await temporary.create(request);
+      try {
+        await check.confirm(request.subject);
+      } catch (error) {
+        await temporary.revoke(made.accessKey);
+        throw error;
+      }
+      return made;
+    },
+  };
+}
+
+/** The same for service accounts, which outlive every token. */
+export function checkedIdentities(identities: Identities, check: Check): Identities {
+  return {
+    ...identities,
+    async createServiceAccount(account) {
+      try {
+        await check.admit(account.subject);
+      } catch (error) {
+        if (error instanceof IdentityProblem || error instanceof OpenIdProblem) {
+          throw new S3Error('AccessDenied', error.message, { cause: error });
+        }
+        throw error;
+      }
+      const made = await identities.createServiceAccount(account);
+      try {
+        await check.confirm(account.subject);
+      } catch (error) {
+        await identities.removeServiceAccount(made.accessKey);
+        throw error;
+      }
+      return made;
+    },
+  };
+}

@@ -1,0 +1,247 @@
+import { openIdKeys, providerFromKeys, keysOf } from '../../../platform/settings/openid-keys.ts';
+import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
+import {
+  invalid,
+  mergedKeys,
+  ConfigurationError,
+  redacted,
+  type ConfigurationDetails,
+  type ConfigurationKey,
+  type IdentityProviderConfigurations,
+} from './provider-configurations.ts';
+import { OpenIdProblem } from '../../../platform/openid/openid-problem.ts';
+import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
+import type { StoredProviderSource } from '../openid-providers.ts';
+import { roleArn } from '../../auth/principal.ts';
+import { proveOpenIdProvider, testOpenIdProvider } from './test-openid-provider.ts';
+import type { StoredConfiguration, StoredConfigurations } from './stored-configurations.ts';
+
+/** The keys of OpenID providers. */
+const openIdTable = { keys: openIdKeys, whose: 'an OpenID provider' };
+
+/** The provider that these keys make, when it may stand beside the others. Throws `ConfigurationError`. */
+function checkedProvider(
+  name: string,
+  values: ReadonlyMap<string, string>,
+  others: readonly OpenIdProviderSettings[],
+): OpenIdProviderSettings {
+  checkName(name);
+  const { provider, problems } = providerFromKeys(name, values);
+  if (problems.length > 0) throw invalid(problems);
+  if (provider === undefined) throw invalid(['config_url and client_id are missing: no provider can be used without']);
+  const wrong = [...contradictions(provider, values), ...clashes(provider, others)];
+  if (wrong.length > 0) throw invalid(wrong);
+  return provider;
+}
+
+function checkName(name: string): void {
+  if (name === '_' || /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) return;
+  throw invalid([
+    `${JSON.stringify(name.slice(0, 80))} is no name of a configuration: 1 to 64 of A-Z a-z 0-9 _ -, the first a letter or digit`,
+  ]);
+}
+
+function contradictions(provider: OpenIdProviderSettings, values: ReadonlyMap<string, string>): string[] {
+  const found: string[] = [];
+  if (provider.rolePolicy.length > 0 && values.has('claim_name') && values.get('claim_name') !== 'policy') {
+    found.push('claim_name and role_policy exclude each other: by a role, everyone who logs in has the same policies');
+  }
+  if (provider.redirectUri !== undefined && !new URL(provider.redirectUri).pathname.endsWith('/oauth_callback')) {
+    found.push(`redirect_uri is "${provider.redirectUri}": it must end in /oauth_callback`);
+  }
+  if (provider.vendor === 'keycloak' && provider.adminUrl === undefined) {
+    found.push(
+      'vendor keycloak needs keycloak_admin_url, the address of the admin interface, for example https://IDP/admin',
+    );
+  }
+  if (provider.vendor === 'keycloak' && provider.clientSecret === undefined) {
+    found.push('vendor keycloak needs client_secret: people are looked up with the service account of the client');
+  }
+  return found;
+}
+
+/** A role is named by its client: two providers of one client would have one name. */
+function clashes(provider: OpenIdProviderSettings, others: readonly OpenIdProviderSettings[]): string[] {
+  const twin = others.find(({ id, clientId }) => id !== provider.id && clientId === provider.clientId);
+  return twin === undefined
+    ? []
+    : [`client_id is "${provider.clientId}", which the configuration ${twin.id} has already: make a client for each`];
+}
+
+const subsystem = 'identity_openid';
+
+interface OpenIdConfigurationsOptions {
+  readonly stored: StoredConfigurations;
+  /** Those of the environment, which cannot be changed here. */
+  readonly environment: readonly OpenIdProviderSettings[];
+  readonly region: string;
+  /** Takes what was saved into effect. */
+  readonly apply: () => Promise<void>;
+  /** Rejects with `OpenIdProblem` where the provider cannot be used. */
+  readonly probe?: (provider: OpenIdProviderSettings) => Promise<void>;
+  /** Where the provider sends browsers back to, as far as that is known without a browser. */
+  readonly redirectUri?: (provider: OpenIdProviderSettings) => string | undefined;
+}
+
+/** OpenID providers as administrators add, change and remove them. What is saved was seen to work. */
+export function openIdConfigurations(options: OpenIdConfigurationsOptions): IdentityProviderConfigurations {
+  const { stored, environment } = options;
+  const probe = options.probe ?? proveOpenIdProvider;
+  const test = (provider: OpenIdProviderSettings) =>
+    testOpenIdProvider(provider, options.redirectUri?.(provider) ?? provider.redirectUri);
+  const fixed = (name: string) => environment.find(({ id }) => id === name);
+
+  function editable(name: string): void {
+    if (fixed(name) === undefined) return;
+    throw new ConfigurationError(
+      'from-environment',
+      `The configuration ${name} comes from the environment (SVC_IDENTITY_OPENID_…): change it there and restart the server.`,
+    );
+  }
+
+  function described(provider: OpenIdProviderSettings, values: ReadonlyMap<string, string>, fromEnvironment: boolean) {
+    const details: ConfigurationDetails = {
+      name: provider.id,
+      enabled: provider.enabled,
+      roleArn:
+        provider.rolePolicy.length === 0
+          ? 'arn:minio:iam:::role/dummy-internal'
+          : roleArn(options.region, provider.clientId),
+      origin: fromEnvironment ? 'environment' : 'stored',
+      values: openIdKeys.flatMap(({ key, row }) => {
+        const value = values.get(key);
+        return value === undefined ? [] : [{ key, value: row.secret ? redacted : value }];
+      }),
+    };
+    return details;
+  }
+
+  async function all(): Promise<ConfigurationDetails[]> {
+    const fromEnvironment = environment.map((provider) => described(provider, keysOf(provider), true));
+    const fromStore = (await stored.list(subsystem))
+      .filter(({ name }) => fixed(name) === undefined)
+      .map((configuration) => described(...asProvider(configuration), false));
+    return [...fromEnvironment, ...fromStore];
+  }
+
+  return {
+    subsystem,
+    description: 'OpenID providers that people and applications log in by',
+    multiple: true,
+    keys: configurationKeys,
+    list: all,
+    get: async (name) => (await all()).find((configuration) => configuration.name === name),
+
+    async save(name, given, mode, { unproven } = { unproven: false }) {
+      editable(name);
+      const check = (known: readonly StoredConfiguration[]) => {
+        const before = known.find((configuration) => configuration.name === name);
+        if (mode === 'add' && before !== undefined) throw exists(name);
+        if (mode === 'update' && before === undefined) throw noSuchName(name);
+        const values = mergedKeys(openIdTable, before?.values, given, { replace: mode === 'replace' });
+        const others = known.filter((configuration) => configuration.name !== name);
+        const provider = checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
+        return { values, provider };
+      };
+      // Asked before the change: a provider that takes its time holds nobody else up.
+      const { provider } = check(await stored.list(subsystem));
+      if (provider.enabled && !unproven) await usable(provider, probe);
+      await stored.change(subsystem, (known) => {
+        const now = check(known);
+        return { put: [{ name, values: now.values }], text: lineOf(name, now.values) };
+      });
+      await options.apply();
+      return { applied: true };
+    },
+
+    async test(name, given) {
+      const fromEnvironment = fixed(name);
+      // What the environment gives may lie in files, which only its settings have read.
+      if (fromEnvironment !== undefined) return test(fromEnvironment);
+      const known = await stored.list(subsystem);
+      const before = known.find((configuration) => configuration.name === name);
+      if (before === undefined && given === undefined) throw noSuchName(name);
+      const values = mergedKeys(openIdTable, before?.values, given ?? new Map(), { replace: given !== undefined });
+      const others = known.filter((configuration) => configuration.name !== name);
+      return test(checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]));
+    },
+
+    async remove(name, keys) {
+      editable(name);
+      await stored.change(subsystem, (known) => {
+        const before = known.find((configuration) => configuration.name === name);
+        if (before === undefined) throw noSuchName(name);
+        if (keys === undefined) return { remove: [name], text: lineOf(name, before.values) };
+        const values = mergedKeys(openIdTable, before.values, new Map(keys.map((key) => [key, ''])));
+        const others = known.filter((configuration) => configuration.name !== name);
+        checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
+        return { put: [{ name, values }], text: lineOf(name, before.values) };
+      });
+      await options.apply();
+      return { applied: true };
+    },
+  };
+}
+
+/** What the access room makes of the stored ones. One that a newer server saved and this one cannot read is left out. */
+export function storedProviders(stored: StoredConfigurations): StoredProviderSource {
+  return {
+    revision: () => stored.revision(),
+    read: async () =>
+      (await stored.list(subsystem)).flatMap(({ name, values }) => {
+        const { provider, problems } = providerFromKeys(name, values);
+        return provider === undefined || problems.length > 0 ? [] : [provider];
+      }),
+  };
+}
+
+function asProvider({ name, values }: StoredConfiguration): [OpenIdProviderSettings, ReadonlyMap<string, string>] {
+  const { provider } = providerFromKeys(name, values);
+  if (provider !== undefined) return [provider, values];
+  const broken = { id: name, enabled: false, configUrl: '', clientId: values.get('client_id') ?? '', realm: '' };
+  const none = { scopes: [], claimName: 'policy', claimUserinfo: false, rolePolicy: [], redirectUriDynamic: false };
+  return [{ ...broken, ...none }, values];
+}
+
+const configurationKeys: readonly ConfigurationKey[] = openIdKeys.map(({ key, row }) => ({
+  key,
+  help: row.help,
+  type: row.type.kind === 'list' ? 'csv' : row.type.kind === 'text' ? 'string' : row.type.kind,
+  optional: key !== 'config_url' && key !== 'client_id',
+  secret: row.secret,
+  variable: row.aliases.find((alias) => alias.startsWith('MINIO_')) ?? row.name,
+}));
+
+async function usable(
+  provider: OpenIdProviderSettings,
+  probe: (provider: OpenIdProviderSettings) => Promise<void>,
+): Promise<void> {
+  try {
+    await probe(provider);
+  } catch (error) {
+    if (!(error instanceof OpenIdProblem)) throw error;
+    throw new ConfigurationError(
+      'unusable',
+      `The provider cannot be used: ${error.message} "coffer idp openid … --force" saves it all the same.`,
+      { cause: error },
+    );
+  }
+}
+
+function lineOf(name: string, values: ReadonlyMap<string, string>): string {
+  return `${subsystem}${name === '_' ? '' : `:${name}`} ${formatKeyValues(values)}`;
+}
+
+function exists(name: string): ConfigurationError {
+  return new ConfigurationError(
+    'exists',
+    `There is a configuration ${name} already: change it by "update", or remove it first.`,
+  );
+}
+
+function noSuchName(name: string): ConfigurationError {
+  return new ConfigurationError(
+    'no-such-name',
+    `There is no configuration ${JSON.stringify(name.slice(0, 64))}: make it by "add".`,
+  );
+}

@@ -1,0 +1,120 @@
+import type { ProviderMetadata } from '../../../platform/openid/discovery.ts';
+import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
+import { createKeySet } from '../../../platform/openid/key-set.ts';
+import { OpenIdProblem } from '../../../platform/openid/openid-problem.ts';
+import { probeClient } from '../../../platform/openid/probe-client.ts';
+import { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
+import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
+import { bearingFetch, discoverProvider, providerCa } from '../openid-provider.ts';
+import type { TestStep } from './provider-configurations.ts';
+
+/**
+ * Walks the way that a sign-in takes as far as it goes without a person, and says where it breaks. Never rejects with `OpenIdProblem`.
+ *
+ * @param redirectUri where browsers come back to, as far as that is known without a browser
+ */
+export async function testOpenIdProvider(
+  provider: OpenIdProviderSettings,
+  redirectUri: string | undefined = provider.redirectUri,
+): Promise<readonly TestStep[]> {
+  const steps: TestStep[] = [];
+  const at = async <T>(step: string, work: () => Promise<T>, say: (result: T) => Omit<TestStep, 'step'>) => {
+    try {
+      const result = await work();
+      steps.push({ step, ...say(result) });
+      return result;
+    } catch (error) {
+      if (!(error instanceof OpenIdProblem)) throw error;
+      steps.push({ step, outcome: 'failed', message: error.message });
+      return undefined;
+    }
+  };
+  const fetch = await at(
+    'Certificates',
+    async () => {
+      const ca = await providerCa(provider);
+      return bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+    },
+    () => ({
+      outcome: 'ok',
+      message: ownCa(provider) ? 'Its own CA can be read.' : 'Those of the system are trusted.',
+    }),
+  );
+  if (fetch === undefined) return steps;
+  const metadata = await at(
+    'Discovery',
+    () => discoverProvider(provider, fetch),
+    ({ issuer, warnings }) => ({
+      outcome: warnings.length > 0 ? 'unclear' : 'ok',
+      message: [`The issuer is ${issuer}.`, ...warnings].join(' '),
+    }),
+  );
+  if (metadata === undefined) return steps;
+  await at(
+    'Keys',
+    () => createKeySet(metadata.jwksUri, { fetch }).load(),
+    () => ({ outcome: 'ok', message: `The keys at ${metadata.jwksUri} can be used.` }),
+  );
+  const { clientId, clientSecret } = provider;
+  if (provider.vendor === 'kubernetes' || clientSecret === undefined) {
+    const why = provider.vendor === 'kubernetes' ? 'Nobody signs in at a cluster.' : 'The client has no secret.';
+    return [...steps, { step: 'Client', outcome: 'skipped', message: why }];
+  }
+  await at(
+    'Client',
+    () => probeClient(metadata, { clientId, clientSecret }, { fetch }),
+    (result) =>
+      result.kind === 'accepted'
+        ? { outcome: 'ok', message: `The provider accepts the client ${clientId} and its secret.` }
+        : { outcome: 'unclear', message: result.message },
+  );
+  if (redirectUri === undefined) {
+    const message =
+      'Where browsers come back to depends on the address that they use: set redirect_uri to have it checked.';
+    steps.push({ step: 'Redirect', outcome: 'skipped', message });
+  } else {
+    await at(
+      'Redirect',
+      () => probeRedirect(metadata, { clientId, redirectUri }, fetch),
+      (result) =>
+        result.kind === 'accepted'
+          ? { outcome: 'ok', message: `The provider sends browsers back to ${redirectUri}.` }
+          : { outcome: 'unclear', message: result.message },
+    );
+  }
+  if (provider.vendor !== 'keycloak') return steps;
+  await at(
+    'Administration',
+    () => checkAdministration(provider, metadata, fetch),
+    () => ({ outcome: 'ok', message: 'Users can be looked up at the admin interface.' }),
+  );
+  return steps;
+}
+
+/** Rejects with `OpenIdProblem` where the provider cannot be used for sign-ins: discovery, keys, client, redirect address, administration. */
+export async function proveOpenIdProvider(provider: OpenIdProviderSettings): Promise<void> {
+  const ca = await providerCa(provider);
+  const fetch = bearingFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+  const metadata = await discoverProvider(provider, fetch);
+  await createKeySet(metadata.jwksUri, { fetch }).load();
+  const { clientId, clientSecret, redirectUri } = provider;
+  if (provider.vendor === 'kubernetes') return;
+  if (clientSecret !== undefined) await probeClient(metadata, { clientId, clientSecret }, { fetch });
+  if (redirectUri !== undefined) await probeRedirect(metadata, { clientId, redirectUri }, fetch);
+  if (provider.vendor === 'keycloak') await checkAdministration(provider, metadata, fetch);
+}
+
+async function checkAdministration(
+  { adminUrl, realm, clientId, clientSecret }: OpenIdProviderSettings,
+  { tokenEndpoint }: ProviderMetadata,
+  fetch: ProviderFetch,
+): Promise<void> {
+  // Settings without them are refused before.
+  if (adminUrl === undefined || clientSecret === undefined) return;
+  await createKeycloakAdmin({ adminUrl, realm, tokenEndpoint, clientId, clientSecret, fetch }).check();
+}
+
+function ownCa({ ca, caFile }: OpenIdProviderSettings): boolean {
+  return ca !== undefined || caFile !== undefined;
+}

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { noKeySource } from '../encryption/key-source.ts';
+import { sealedRecords } from '../encryption/sealed-records.ts';
+import type { Identities } from '../auth/identities/identities.ts';
+import { openIdentities } from '../auth/identities/open-identities.ts';
+import { federated } from '../../test/support/auth/identities.ts';
+import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
+import { createCutOffs, createCheckTally } from './user-status-records.ts';
+import type { LdapPerson } from './ldap/ldap-directory.ts';
+import type { LdapPersonState } from './ldap/ldap-searches.ts';
+import { LdapProblem, ldapSubject } from './ldap/ldap-user.ts';
+import { createPersonCheck, type PersonCheck } from './user-status-check.ts';
+import { checkablePerson } from './external-users.ts';
+import { createTemporaryCredentials, type TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
+
+const ann = { name: 'ann', dn: 'uid=ann,dc=org', groups: ['cn=staff,dc=org'] };
+const clock = () => new Date('2026-01-01T00:00:00Z');
+const expiration = new Date('2026-01-01T12:00:00Z');
+const log = { info: () => undefined, warn: () => undefined };
+const providers = { list: [], byId: () => undefined, started: Promise.resolve() };
+
+/** What the directory answers about somebody. */
+let stateOf: (person: LdapPerson) => LdapPersonState;
+let asked: string[];
+let time: number;
+let check: PersonCheck;
+let identities: Identities;
+let temporary: TemporaryCredentialsStore;
+
+beforeEach(async () => {
+  [asked, time, stateOf] = [[], 0, () => ({ kind: 'present' })];
+  const records = sealedRecords({ records: new MemoryRecordStore(), keys: noKeySource });
+  await records.start();
+  const plain = openIdentities({ records, rootUser: 'root', staleMs: 0, clock });
+  const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
+  check = createPersonCheck({
+    providers,
+    directory: {
+      stateOf: async (person) => {
+        asked.push(person.name);
+        return stateOf(person);
+      },
+    },
+    temporary: store,
+    identities: plain,
+    cutOffs: createCutOffs(records),
+    tally: createCheckTally(records, clock),
+    unreachable: 'keep',
+    log,
+    now: () => (time += 10_000),
+  });
+  [identities, temporary] = [checkedIdentities(plain, check), checkedTemporary(store, check)];
+});
+
+const sign = (person: LdapPerson) =>
+  temporary.create({ subject: ldapSubject(person), parentName: person.dn, expiration });
+const account = (person: LdapPerson) => identities.createServiceAccount({ subject: ldapSubject(person) });
+const has = async (accessKey: string) => (await temporary.find(accessKey)) !== undefined;
+const statusOf = async (accessKey: string) => (await identities.serviceAccount(accessKey))?.status;
+
+describe('people of a directory', () => {
+  it('keep what they have while the directory knows them', async () => {
+    const { accessKey } = await sign(ann);
+    const key = await account(ann);
+    expect(await check.run()).toMatchObject({ checked: 1, active: 1, cutOff: [] });
+    expect([await has(accessKey), await statusOf(key.accessKey)]).toEqual([true, 'enabled']);
+  });
+
+  it.each([
+    ['removed', 'gone'],
+    ['disabled', 'disabled'],
+  ] as const)('who are %s lose everything at once, and get nothing', async (why, reason) => {
+    const { accessKey } = await sign(ann);
+    const key = await account(ann);
+    stateOf = () => ({ kind: 'gone', why });
+    expect(await check.run('ann')).toMatchObject({
+      cutOff: [{ provider: 'ldap', name: 'ann', reason, temporaryCredentials: 1, serviceAccounts: [key.accessKey] }],
+    });
+    expect([await has(accessKey), await statusOf(key.accessKey)]).toEqual([false, 'disabled']);
+    await expect(sign(ann)).rejects.toMatchObject({ code: 'PersonDisabled' });
+    stateOf = () => ({ kind: 'present' });
+    expect(await has((await sign(ann)).accessKey)).toBe(true);
+  });
+
+  it('who left a group lose what was given for it, and nothing else', async () => {
+    const [before, keyBefore] = [await sign(ann), await account(ann)];
+    const now = { ...ann, groups: [] };
+    const [after, keyAfter] = [await sign(now), await account(now)];
+    stateOf = ({ groups }) => (groups.length === 0 ? { kind: 'present' } : { kind: 'gone', why: 'left-group' });
+    expect(await check.run()).toMatchObject({
+      checked: 2,
+      active: 1,
+      cutOff: [{ reason: 'left-group', temporaryCredentials: 1, serviceAccounts: [keyBefore.accessKey] }],
+    });
+    expect([await has(before.accessKey), await has(after.accessKey)]).toEqual([false, true]);
+    expect([await statusOf(keyBefore.accessKey), await statusOf(keyAfter.accessKey)]).toEqual(['disabled', 'enabled']);
+    await expect(account(ann)).rejects.toMatchObject({ code: 'AccessDenied' });
+    expect(await has((await sign(now)).accessKey)).toBe(true);
+  });
+
+  it('keep what they have while the directory cannot be asked, which is counted', async () => {
+    const { accessKey } = await sign(ann);
+    stateOf = () => {
+      throw new LdapProblem('unavailable', 'no answer');
+    };
+    expect(await check.run()).toMatchObject({ unreachable: [{ provider: 'ldap', people: 1, reason: 'no answer' }] });
+    expect(await has(accessKey)).toBe(true);
+  });
+
+  it('are not asked about where no directory is configured, nor is anybody of another source', () => {
+    expect(checkablePerson({ providers }, ldapSubject(ann))).toBeUndefined();
+    const directory = { stateOf: () => Promise.reject(new Error('asked')) };
+    expect(checkablePerson({ providers, directory }, federated())).toBeUndefined();
+    expect(checkablePerson({ providers, directory }, { kind: 'user', name: 'ann' })).toBeUndefined();
+  });
+});

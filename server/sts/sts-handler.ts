@@ -1,0 +1,80 @@
+import type { RequestHandler } from '../http/contract/request.ts';
+import { isUnavailable } from '../auth/access.ts';
+import { displayNameOf, subjectOf } from '../auth/principal.ts';
+import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
+import { type StsAction, type StsParameters, stsParameters } from './sts-request.ts';
+import { stsAnswer, stsErrorAnswer, StsError } from './sts-error.ts';
+
+interface StsHandlerOptions {
+  readonly actions: readonly StsAction[];
+  readonly log: StsLog;
+}
+
+/** The part of the logger that is used here. */
+interface StsLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const version = '2011-06-15';
+
+/** The STS API: `POST /` with a form. Every refusal is XML of STS, and says in the log what the client was told. */
+export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHandler {
+  return async (request) => {
+    const { requestId, remoteAddress, watch } = request;
+    try {
+      const parameters = await stsParameters(request);
+      const action = actionOf(parameters, actions);
+      watch?.isFor(action.name);
+      const { result, granted } = await action.serve(parameters, request);
+      if (granted !== undefined) {
+        const fields = { requestId, remoteAddress, action: action.name, ...described(granted) };
+        log.info(fields, 'temporary credentials were made');
+      }
+      return stsAnswer(action.name, result, requestId);
+    } catch (error) {
+      const refusal = asRefusal(error);
+      watch?.refused({ code: refusal.code, message: refusal.message });
+      const fields = { requestId, remoteAddress, code: refusal.code, ...reasonOf(refusal) };
+      if (refusal.code === 'InternalError') log.error({ ...fields, err: error }, 'STS failed');
+      else log.warn(fields, `no temporary credentials: ${refusal.message}`);
+      return stsErrorAnswer(refusal, requestId);
+    }
+  };
+}
+
+function actionOf(parameters: StsParameters, actions: readonly StsAction[]): StsAction {
+  const name = parameters.required('Action');
+  const action = actions.find((one) => one.name === name);
+  if (action === undefined) {
+    const known = actions.map((one) => one.name).join(', ');
+    throw new StsError('InvalidAction', `There is no action "${name.slice(0, 64)}"; there are ${known}.`);
+  }
+  const given = parameters.required('Version');
+  if (given === version) return action;
+  throw new StsError('MissingParameter', `Version must be ${version}, not "${given.slice(0, 32)}".`);
+}
+
+function described({ principal }: TemporaryCredentials) {
+  const { accessKey, sessionPolicy, expiration } = principal;
+  const subject = subjectOf(principal);
+  const person =
+    subject?.kind === 'federated'
+      ? { parent: subject.parent, provider: subject.provider, policies: subject.policies, targets: subject.targets }
+      : undefined;
+  return { accessKey, user: displayNameOf(principal), ...person, narrowed: sessionPolicy !== undefined, expiration };
+}
+
+/** Which policy denied it: for the log alone. */
+function reasonOf({ code, cause }: StsError): { readonly reason?: string } {
+  return code === 'AccessDenied' && cause instanceof Error ? { reason: cause.message } : {};
+}
+
+function asRefusal(error: unknown): StsError {
+  if (error instanceof StsError) return error;
+  if (isUnavailable(error)) {
+    return new StsError('ServiceUnavailable', 'The store cannot keep credentials now; try again.', { cause: error });
+  }
+  return new StsError('InternalError', 'We encountered an internal error. Please try again.', { cause: error });
+}
