@@ -6,7 +6,7 @@ import type { TestSpecification } from 'vitest/node';
 
 /**
  * `npm test` runs what needs only Node, in two projects. `unit` is what stands beside the sources: its files share a worker, and open
- * no socket and start no process (test/harness/unit-setup.ts). `process` is `*.process.test.ts` beside the sources and all of
+ * no socket and start no process (test/support/vitest/unit-setup.ts). `process` is `*.process.test.ts` beside the sources and all of
  * `test/`: each file has a worker of its own. Each heavier tier is a project with the layout of `test/`, started by `.ci/run`.
  */
 const tiers = [
@@ -26,7 +26,7 @@ const tiers = [
   'cluster',
 ];
 const tier = process.env['COFFER_TEST_TIER'];
-/** `.ci/soak fuzz` and the gate: at least so many runs of each property (test/harness/fast-check.ts). */
+/** `.ci/soak fuzz` and the gate: at least so many runs of each property (test/support/vitest/fast-check.ts). */
 const fuzzRuns = Number(process.env['COFFER_FUZZ_RUNS'] ?? 0);
 const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
 
@@ -49,7 +49,7 @@ const projects: TestProjectInlineConfiguration[] = [
       include: [`${sources}/*.test.ts`],
       exclude: ['**/node_modules/**', '**/*.process.test.ts'],
       isolate: false,
-      setupFiles: ['test/harness/setup.ts', 'test/harness/unit-setup.ts'],
+      setupFiles: ['test/support/vitest/setup.ts', 'test/support/vitest/unit-setup.ts'],
       sequence: { groupOrder: 0 },
       maxWorkers: '100%',
     },
@@ -72,7 +72,7 @@ export default defineConfig({
     ...(tier === undefined
       ? { projects }
       : { include: foldersOf(tier).map((folder) => `test/${folder}/**/*.test.ts`) }),
-    setupFiles: ['test/harness/setup.ts'],
+    setupFiles: ['test/support/vitest/setup.ts'],
     testTimeout: fuzzRuns > 1_000 ? 3_600_000 : 30_000,
     hookTimeout: 60_000,
     pool: 'forks',

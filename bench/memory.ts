@@ -14,9 +14,9 @@ import { parseArgs } from 'node:util';
 import { allocatorEnvironment } from '../bin/allocator.js';
 import { parseSize } from '../platform/settings/parse-value.ts';
 import { CreateBucketCommand, PutBucketPolicyCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { s3Client } from '../test/harness/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../test/harness/start-server.ts';
-import { startTenant, type RunningTenant } from '../test/harness/start-tenant.ts';
+import { s3Client } from '../test/support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../test/support/server/start-server.ts';
+import { startTenant, type RunningTenant } from '../test/support/server/start-tenant.ts';
 
 const MiB = 2 ** 20;
 const limit = 300 * MiB;

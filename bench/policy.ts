@@ -1,12 +1,10 @@
 // `npm run bench:policy`: how many decisions a second one core makes with 50 attached statements, which cost a request in the order of what
 // users have: literal actions, wildcards, variables, conditions. Fails below the limit. Compare processor time, not the clock: other work on
 // the machine slows both.
-import { decide } from '../protocol/policy/decide.ts';
-import type { DecisionInput } from '../protocol/policy/decision.ts';
+import { decide, type DecisionInput } from '../protocol/policy/decide.ts';
 import { explain } from '../protocol/policy/explain.ts';
 import type { NamedPolicy } from '../protocol/policy/evaluate.ts';
-import { parseBucketPolicy } from '../protocol/policy/parse-bucket-policy.ts';
-import { parsePolicyDocument } from '../protocol/policy/parse-policy.ts';
+import { parseBucketPolicy, parsePolicyDocument } from '../protocol/policy/parse-policy.ts';
 import { median } from './statistics.ts';
 
 const limit = 20_000;

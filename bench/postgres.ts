@@ -9,8 +9,8 @@ import { endOf, escape, key, partialPrefix, within } from '../server/store/keys.
 import { commitId } from '../test/support/store/patient.ts';
 import { openPostgresRecordStore } from '../server/store/postgres/record-store.ts';
 import type { Batch, RecordStore } from '../server/store/record-store.ts';
-import { startPostgres } from '../test/harness/postgres.ts';
-import { childrenOf } from '../test/harness/process-tree.ts';
+import { startPostgres } from '../test/support/server/postgres.ts';
+import { childrenOf } from '../test/support/process/process-tree.ts';
 
 const seconds = Number(process.argv[2] ?? 3);
 const body = randomBytes(4096);

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { Agent, createServer, get } from 'node:http';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer, get as getSecurely } from 'node:https';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { issueCertificate } from './certificates/issue-certificate.ts';
+import { issueCertificate } from './tls/issue-certificate.ts';
 import { Connections } from './connections.ts';
 
 const open: { readonly server: Server; readonly agent: Agent }[] = [];

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * The last lines of text that any thread of the process wrote, in memory that they share: who reads needs nobody to answer, and nobody
  * waits for who reads. When it is full the oldest lines go, so that it never grows.
@@ -17,12 +19,12 @@ export interface LineRing {
 }
 
 /** How many lines were written before it, and where it is. */
-export interface LinePlace {
+interface LinePlace {
   readonly line: number;
   readonly position: number;
 }
 
-export interface LinesRead {
+interface LinesRead {
   readonly lines: readonly string[];
   /** Lines that went before they were read. */
   readonly lost: number;
@@ -116,4 +118,28 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
     oldest: () => locked(() => ({ line: at(firstLine), position: at(firstPosition) })),
     newest: () => locked(() => ({ line: at(nextLine), position: at(nextPosition) })),
   };
+}
+
+/** Milliseconds between looks for new lines. */
+const lookMs = 100;
+
+export interface FollowedLines {
+  readonly lines: readonly string[];
+  /** Lines before these that were overwritten before they were read. */
+  readonly lost: number;
+}
+
+/** The lines after a place, and new ones as they come, until the signal ends it. Who asks for more slowly than they come misses some. */
+export async function* followLines(
+  ring: LineRing,
+  after: LinePlace,
+  signal: AbortSignal,
+): AsyncGenerator<FollowedLines, void> {
+  let place = after;
+  while (!signal.aborted) {
+    const { lines, lost, next } = ring.read(place);
+    place = next;
+    if (lines.length > 0 || lost > 0) yield { lines, lost };
+    else await sleep(lookMs, undefined, { signal }).catch(() => undefined);
+  }
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { JoinedPieces } from './joined-pieces.ts';
-import { eachPiece, ownPieces, type Pieces, readable, singlePiece } from './pieces.ts';
+import { JoinedPieces, eachPiece, ownPieces, type Pieces, readable, singlePiece } from './pieces.ts';
 
 async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buffer> {
   try {

@@ -1,5 +1,5 @@
 import { canonicalHeaders, computeSignature, hashCanonicalRequest } from '../../protocol/sigv4/canonical-request.ts';
-import { canonicalQuery } from '../../protocol/sigv4/query.ts';
+import { canonicalQuery } from '../../protocol/sigv4/uri.ts';
 import { deriveSigningKey, formatScope } from '../../protocol/sigv4/signing-key.ts';
 import { formatTimestamp } from '../../protocol/sigv4/timestamp.ts';
 

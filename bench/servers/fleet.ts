@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/harness/free-port.ts';
+import { freePort } from '../../test/support/process/free-port.ts';
 import { serverNamed, type ServerName, type ServerProgram } from './server-programs.ts';
 import { RunningServer } from './running-server.ts';
 

@@ -1,4 +1,4 @@
-import { readListBuckets, type BucketEntry } from '../../protocol/s3/read-answers.ts';
+import { readListBuckets, type BucketEntry } from '../../protocol/s3/responses.ts';
 import { element, xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
 import { S3ResponseError } from './s3-response-error.ts';

@@ -1,8 +1,8 @@
-import { percentEncode, percentEncodePath } from '../../protocol/sigv4/percent-encoding.ts';
+import { percentEncode, percentEncodePath } from '../../protocol/sigv4/uri.ts';
 import type { Alias } from '../config/aliases.ts';
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import { readErrorDocument } from '../../protocol/s3/error-document.ts';
+import { readErrorDocument } from '../../protocol/s3/responses.ts';
 import { signParts } from '../../protocol/sigv4/sign-request.ts';
 import { exchange, type Outgoing, traceRequest, traceResponse, type Trace } from './exchange.ts';
 import { prepareBody, type RequestBody } from './request-body.ts';

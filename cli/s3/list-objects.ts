@@ -1,4 +1,4 @@
-import { readListObjects, readListUploads, type ObjectEntry } from '../../protocol/s3/read-answers.ts';
+import { readListObjects, readListUploads, type ObjectEntry } from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
 
 export type Listed =

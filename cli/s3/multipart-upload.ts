@@ -3,8 +3,12 @@ import {
   writeCompleteMultipartUpload,
   type CompletedPart,
 } from '../../protocol/s3/complete-multipart-request.ts';
-import { readCompletedUpload, readCopyResult, readInitiatedUpload } from '../../protocol/s3/read-answers.ts';
-import { readErrorDocument } from '../../protocol/s3/error-document.ts';
+import {
+  readCompletedUpload,
+  readCopyResult,
+  readInitiatedUpload,
+  readErrorDocument,
+} from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
 import { copySource, headObject, type ObjectHeaders } from './objects.ts';
 import type { RequestBody } from './request-body.ts';

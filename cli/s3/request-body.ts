@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeSignedChunks, signedChunksLength, signedChunksPayload } from '../../protocol/sigv4/encode-chunks.ts';
+import { encodeSignedChunks, signedChunksLength, signedChunksPayload } from '../../protocol/sigv4/signed-chunks.ts';
 import type { SignedParts } from '../../protocol/sigv4/sign-request.ts';
 
 /** What is sent: bytes in memory, or a stream that can be opened again for a retry. */

@@ -9,7 +9,7 @@ import { formatAddress, listen, parseAddress } from '../../platform/listen.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { createDemoProvider } from './provider.ts';
-import { newDemoUsers } from './users.ts';
+import { newDemoUsers } from './login.ts';
 
 // node bin/run.js examples/demo-identity-provider/main.ts [OPTIONS]
 // `--users` holds the users, `--keys` the signing keys: both are made when missing. `--client-secret-file` is read for every call, so

@@ -1,7 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Provider, errors, type Configuration, type JWKS, type KoaContextWithOIDC } from 'oidc-provider';
-import { handleLogin } from './login.ts';
-import { authenticate, equalSecrets, type DemoUser } from './users.ts';
+import { handleLogin, authenticate, equalSecrets, type DemoUser } from './login.ts';
 
 export interface DemoProviderOptions {
   /** http://HOST:PORT without a path; the issuer is below it. */

@@ -8,7 +8,7 @@ import { ChildLog, compileCache, endLeftover } from '../../operator/runtime/loca
 import type { StateFolder } from '../../operator/runtime/local/state-folder.ts';
 import { Supervisor } from '../../operator/runtime/local/supervisor.ts';
 import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
-import type { DemoUser } from '../demo-identity-provider/users.ts';
+import type { DemoUser } from '../demo-identity-provider/login.ts';
 
 /** The demonstration provider as it runs beside the operator: it is no part of what the manifests describe. */
 export interface RunningDemo {

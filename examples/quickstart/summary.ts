@@ -1,4 +1,4 @@
-import type { DemoUser } from '../demo-identity-provider/users.ts';
+import type { DemoUser } from '../demo-identity-provider/login.ts';
 
 export interface Summary {
   readonly tenant: string;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { KeyServiceClient } from '../../platform/key-service-client.ts';
+import type { KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ConnectOptions } from './connect.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
+import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { parseConfig } from '../config/config-file.ts';
 import { issueBy, startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';
 import { serverPaths } from './init-command.ts';

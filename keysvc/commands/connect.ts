@@ -1,4 +1,4 @@
-import { KeyServiceError, openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service-client.ts';
+import { KeyServiceError, openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { withPassword } from './key-password.ts';

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { looksLikeApiKey, parseApiKey } from '../../protocol/key-service/api-key.ts';
-import { identityOfCertificate } from '../../platform/certificates/certificate-identity.ts';
+import {
+  looksLikeApiKey,
+  parseApiKey,
+  isIdentity,
+  identityOfCertificate,
+} from '../../protocol/key-service/identity.ts';
 import type { Command } from 'commander';
-import { isIdentity } from '../../protocol/key-service/identity.ts';
 import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
 import { newIdentity, type IdentityNewOptions } from './identity-new.ts';
 import type { ListedIdentity } from './answers.ts';

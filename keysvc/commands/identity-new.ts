@@ -1,10 +1,9 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { formatApiKey } from '../../protocol/key-service/api-key.ts';
-import { identityOfPublicKey, type Identity } from '../../protocol/key-service/identity.ts';
+import { formatApiKey, identityOfPublicKey, type Identity } from '../../protocol/key-service/identity.ts';
 import { createFileAtomically, writeFileAtomically } from '../../platform/atomic-file.ts';
-import { type CertificateAndKey, makePrivateKey } from '../../platform/certificates/certificate-and-key.ts';
-import { issueCertificate, type CertificateRequest } from '../../platform/certificates/issue-certificate.ts';
+import { type CertificateAndKey, makePrivateKey } from '../../platform/tls/certificate-and-key.ts';
+import { issueCertificate, type CertificateRequest } from '../../platform/tls/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';
 import { newPassword } from './key-password.ts';
 import { type Terminal, UsageError } from './terminal.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialsOf } from './connect.ts';
 import { runCommand } from '../../test/support/keysvc/run-command.ts';
-import { isForTesting } from '../../platform/certificates/testing-mark.ts';
+import { isForTesting } from '../../platform/tls/issue-certificate.ts';
 
 let folder: string;
 beforeAll(async () => {

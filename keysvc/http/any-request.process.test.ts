@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
+import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { routes } from '../../protocol/key-service/routes.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import { ask, issueBy, startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
+import { makeCa } from '../../platform/tls/issue-certificate.ts';
 import { messageOf, testKeyServer, issueBy } from '../../test/support/keysvc/test-key-service.ts';
 
 const server = testKeyServer();

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
+import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import type { AuditEvent } from '../calls/event-logs.ts';

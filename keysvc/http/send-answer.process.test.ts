@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
+import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import { KeyStoreError } from '../keystores/keystore.ts';
 import {

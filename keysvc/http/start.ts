@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { isForTesting } from '../../platform/certificates/testing-mark.ts';
+import { isForTesting } from '../../platform/tls/issue-certificate.ts';
 import { watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import { Authorizer } from '../calls/authorizer.ts';
 import { AuditLog, ErrorLog } from '../calls/event-logs.ts';

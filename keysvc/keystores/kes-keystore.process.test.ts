@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
+import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
 import type { KesKeyStoreSettings } from './keystore-settings.ts';
 import { remoteKeyStoreConformance } from '../../test/support/keysvc/remote.conformance.ts';
 import { VirtualClock } from '../../test/support/keysvc/http-double.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
+import { makeCa } from '../../platform/tls/issue-certificate.ts';
 import type { CertificateNeed } from '../runtime/contract/workload.ts';
 import { certificatesOf, lookAgainMs, tlsFinding } from './certificate-conditions.ts';
 

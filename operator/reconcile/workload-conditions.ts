@@ -1,4 +1,4 @@
-import type { Missing } from '../../protocol/health/waits-for.ts';
+import type { Missing } from '../../protocol/waits-for.ts';
 import type { RunningWorkload, Instance } from '../runtime/contract/runtime.ts';
 import {
   notReady,

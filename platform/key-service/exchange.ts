@@ -1,12 +1,24 @@
+import { type KeyServiceErrorCode, codeOfAnswer } from '../../protocol/key-service/errors.ts';
 import type { IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import type { Agent } from 'node:https';
-import { codeOfAnswer } from '../../protocol/key-service/errors.ts';
+import { request as httpsRequest, type Agent } from 'node:https';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
 import type { Method } from '../../protocol/key-service/routes.ts';
-import { KeyServiceError } from './key-service-error.ts';
 
-export interface Exchange {
+/** A call of the key service that failed. The message is the service's own, or says why none came. */
+export class KeyServiceError extends Error {
+  override readonly name = 'KeyServiceError';
+  readonly code: KeyServiceErrorCode;
+  /** The HTTP status; undefined where no answer came. */
+  readonly status: number | undefined;
+
+  constructor(code: KeyServiceErrorCode, status: number | undefined, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+interface Exchange {
   readonly url: URL;
   readonly method: Method;
   readonly body: object | undefined;
@@ -109,7 +121,7 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
 }
 
 /** The text of an answer. Errors with a `KeyServiceError` where it is a refusal. */
-export async function readAnswer(response: IncomingMessage): Promise<string> {
+async function readAnswer(response: IncomingMessage): Promise<string> {
   const text = await readText(response);
   const status = response.statusCode ?? 0;
   if (status === 200) return text;
@@ -145,4 +157,40 @@ function messageOf(text: string): string | undefined {
     const line = text.trim().slice(0, 200);
     return line === '' ? undefined : line;
   }
+}
+
+interface StreamCall {
+  readonly url: URL;
+  readonly agent: Agent;
+  /** Milliseconds until the answer must have begun. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Begins an answer that goes on without end. Errors with a `KeyServiceError` where it is a refusal, and with `NoAnswer`. What ends it
+ * later ends the reading.
+ */
+export function openStream({ url, agent, timeoutMs, signal }: StreamCall): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = httpsRequest(url, { method: 'GET', agent, ...(signal === undefined ? {} : { signal }) });
+  const slow = setTimeout(
+    () => request.destroy(new NoAnswer(`no answer within ${timeoutMs} ms`, { wasSent: false, isTransient: true })),
+    timeoutMs,
+  );
+  request.on('error', (error) => {
+    clearTimeout(slow);
+    reject(
+      error instanceof NoAnswer
+        ? error
+        : new NoAnswer(error.message, { cause: error, wasSent: false, isTransient: false }),
+    );
+  });
+  request.on('response', (response) => {
+    clearTimeout(slow);
+    if (response.statusCode === 200) resolve(response);
+    else readAnswer(response).then(() => reject(new Error('not reached: the status is not 200')), reject);
+  });
+  request.end();
+  return promise;
 }

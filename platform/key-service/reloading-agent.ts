@@ -1,11 +1,10 @@
-import { Agent } from 'node:https';
-import type { AgentOptions } from 'node:https';
-import { privateKeyPem } from '../certificates/certificate-and-key.ts';
-import { issueCertificate } from '../certificates/issue-certificate.ts';
+import { Agent, type AgentOptions } from 'node:https';
+import { privateKeyPem } from '../tls/certificate-and-key.ts';
+import { issueCertificate } from '../tls/issue-certificate.ts';
 import type { Logger } from '../logger.ts';
 import { watchTlsFiles } from '../tls/reloading-context.ts';
 import { readAuthorities } from '../tls/tls-files.ts';
-import { parseApiKey } from '../../protocol/key-service/api-key.ts';
+import { parseApiKey } from '../../protocol/key-service/identity.ts';
 
 /** How a client shows who it is. */
 export type ClientCredentials =

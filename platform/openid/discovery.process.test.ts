@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { discover } from './discovery.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
 

@@ -1,6 +1,6 @@
 import type { FlattenedJWSInput } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ProviderKeys } from '../../test/doubles/openid/signing-keys.ts';
+import { ProviderKeys } from '../../test/support/openid/realm.ts';
 import { createKeySet } from './key-set.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
 

@@ -1,10 +1,14 @@
-import { createLocalJWKSet, errors } from 'jose';
-import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
-import { explainFailure } from './explain-failure.ts';
-import { IdentityProblem } from './identity-problem.ts';
-import { parseJsonObject } from './json-object.ts';
-import { OpenIdProblem } from './openid-problem.ts';
-import type { ProviderFetch } from './provider-fetch.ts';
+import {
+  createLocalJWKSet,
+  errors,
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from 'jose';
+import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { IdentityProblem, OpenIdProblem } from './errors.ts';
+import { parseJsonObject } from './claims.ts';
 
 /** The provider's signing keys. Rejects with `OpenIdProblem` KeysUnreachable, or `IdentityProblem` KeyUnknown. */
 export interface KeySet {

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
-import { createKeycloakAdmin } from './keycloak-admin.ts';
-import type { KeycloakAdminOptions } from './keycloak-admin.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
+import { createKeycloakAdmin, type KeycloakAdminOptions } from './keycloak-admin.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 
 let double: OpenIdProviderDouble;

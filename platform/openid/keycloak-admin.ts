@@ -1,7 +1,6 @@
-import { explainFailure } from './explain-failure.ts';
-import { parseJsonObject } from './json-object.ts';
-import { OpenIdProblem } from './openid-problem.ts';
-import type { ProviderFetch } from './provider-fetch.ts';
+import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { parseJsonObject } from './claims.ts';
+import { OpenIdProblem } from './errors.ts';
 
 export type PersonState =
   | { readonly kind: 'active' }

@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { discover } from './discovery.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 

@@ -1,8 +1,8 @@
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { createSecureContext, getCACertificates } from 'node:tls';
-import type { SecureContext } from 'node:tls';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { readFile } from 'node:fs/promises';
+import { OpenIdProblem } from './errors.ts';
 
 /**
  * What the calls to a provider need of `fetch`: also the shape that `jose` and `openid-client` take as their custom fetch.
@@ -35,7 +35,7 @@ export interface ProviderFetchOptions {
 }
 
 /** An answer longer than `maxBytes`. */
-export class AnswerTooLarge extends Error {
+class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
@@ -145,4 +145,58 @@ function headersOf(answer: IncomingMessage): Headers {
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+/** Sends the token in a file, as it is now, to the host of one address and to no other. */
+export function bearerFetch(
+  fetch: ProviderFetch,
+  { tokenFile, address }: { readonly tokenFile: string; readonly address: string },
+): ProviderFetch {
+  const { origin } = new URL(address);
+  return async (url, init = {}) => {
+    if (new URL(url).origin !== origin) return fetch(url, init);
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`);
+    return fetch(url, { ...init, headers });
+  };
+}
+
+const causes: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its host name is not known; check the spelling and the DNS',
+  EAI_AGAIN: 'its host name could not be looked up just now; check the DNS',
+  ECONNREFUSED: 'the connection was refused; check the port and that the provider runs',
+  ECONNRESET: 'the connection was cut',
+  EHOSTUNREACH: 'there is no route to its host',
+  ENETUNREACH: 'there is no route to its network',
+  ETIMEDOUT: 'the connection timed out',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed; name its CA by CA_FILE',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an unknown CA; name that CA by CA_FILE',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an unknown CA; name that CA by CA_FILE',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an unknown CA; name that CA by CA_FILE',
+};
+
+/** Turns the error of a call to a provider into a problem with a sentence that says what to do. */
+export function explainFailure(
+  code: 'Unreachable' | 'KeysUnreachable',
+  what: string,
+  url: string,
+  error: unknown,
+): OpenIdProblem {
+  if (error instanceof OpenIdProblem) return error;
+  if (error instanceof AnswerTooLarge) {
+    return new OpenIdProblem('TooLarge', `${what} at ${url} cannot be used: ${error.message}.`, { cause: error });
+  }
+  return new OpenIdProblem(code, `${what} at ${url} cannot be read: ${causeOf(error)}.`, { cause: error });
+}
+
+/** What went wrong on the way, in words; falls back to the error's own. */
+function causeOf(error: unknown): string {
+  // Happy eyeballs reports one error for each address tried.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(first instanceof Error)) return String(first);
+  if (first.name === 'TimeoutError') return 'it did not answer in time';
+  const code = 'code' in first && typeof first.code === 'string' ? first.code : undefined;
+  return (code === undefined ? undefined : causes[code]) ?? first.message;
 }

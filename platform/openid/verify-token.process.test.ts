@@ -1,11 +1,9 @@
 import { SignJWT, UnsecuredJWT, base64url } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { createKeySet } from './key-set.ts';
 import { createProviderFetch } from './provider-fetch.ts';
-import { verifyToken } from './verify-token.ts';
-import type { TokenExpectations } from './verify-token.ts';
+import { verifyToken, type TokenExpectations } from './verify-token.ts';
 
 let provider: OpenIdProviderDouble;
 let expected: TokenExpectations;

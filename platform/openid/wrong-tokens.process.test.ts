@@ -1,10 +1,17 @@
 import { createHmac, createSign, KeyObject } from 'node:crypto';
-import { SignJWT, exportJWK, exportSPKI, generateKeyPair, importJWK } from 'jose';
-import type { CryptoKey, JWK, JWTPayload } from 'jose';
+import {
+  SignJWT,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  importJWK,
+  type CryptoKey,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../../test/doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
-import { IdentityProblem } from './identity-problem.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
+import { IdentityProblem } from './errors.ts';
 import { createKeySet } from './key-set.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 import { verifyToken } from './verify-token.ts';

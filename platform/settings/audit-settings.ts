@@ -1,5 +1,4 @@
-import { group } from './group.ts';
-import type { SettingReader } from './setting-source.ts';
+import { group, type SettingReader } from './setting-source.ts';
 
 /** Where audit entries go. */
 export interface AuditSettings {

@@ -2,16 +2,18 @@ import { parseRange } from '../../protocol/policy/ip-range.ts';
 import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
-import { parseEnvFile } from './env-file.ts';
+import { parseEnvFile, group, SettingReader, SettingsError, type GivenSetting } from './setting-source.ts';
 import { readAuditSettings } from './audit-settings.ts';
-import { group } from './group.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
-import { readScannerSettings } from './scanner-settings.ts';
-import { SettingReader, SettingsError } from './setting-source.ts';
-import type { GivenSetting } from './setting-source.ts';
-import { hasKeys } from './server-settings.ts';
-import type { KeyServiceSettings, SecretKeySettings, ServerSettings, StoreSettings } from './server-settings.ts';
+import {
+  readScannerSettings,
+  hasKeys,
+  type KeyServiceSettings,
+  type SecretKeySettings,
+  type ServerSettings,
+  type StoreSettings,
+} from './server-settings.ts';
 import type { Size } from './parse-value.ts';
 
 export { SettingsError } from './setting-source.ts';

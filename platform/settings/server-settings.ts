@@ -1,8 +1,33 @@
+import { group, type SettingReader, type GivenSetting } from './setting-source.ts';
 import type { AuditSettings } from './audit-settings.ts';
 import type { IdentityPluginSettings, ClientCertificateSettings, LdapSettings } from './identity-settings.ts';
 import type { Size } from './parse-value.ts';
-import type { ScannerSettings } from './scanner-settings.ts';
-import type { GivenSetting } from './setting-source.ts';
+
+/** How often, and how fast, objects and bytes are counted by bucket. */
+interface ScannerSettings {
+  /** Milliseconds between two counts; 0 for counts only when somebody asks. */
+  readonly cycleMs: number;
+  /** Infinity for as fast as it goes. */
+  readonly recordsPerSecond: number;
+}
+
+/** By the words that MinIO has for the speed of its scanner. */
+const speeds: ReadonlyMap<string | undefined, number> = new Map([
+  ['fastest', Infinity],
+  ['fast', 100_000],
+  ['default', 20_000],
+  ['slow', 5_000],
+  ['slowest', 1_000],
+]);
+const defaultSpeed = 20_000;
+
+export function readScannerSettings(reader: SettingReader): ScannerSettings {
+  const read = group(reader, 'SVC_SCANNER_');
+  return {
+    cycleMs: read.number('CYCLE') ?? 60_000,
+    recordsPerSecond: speeds.get(read.text('SPEED')) ?? defaultSpeed,
+  };
+}
 
 /** The settings of `coffer-server`, checked. Rows and help: `protocol/settings/table.ts`. */
 export interface ServerSettings {
@@ -109,7 +134,7 @@ export function hasKeys(settings: Pick<ServerSettings, 'keyService' | 'secretKey
 }
 
 /** Whether people who have credentials still exist at their provider. */
-export interface PersonCheckSettings {
+interface PersonCheckSettings {
   /** Milliseconds; 0 for never by itself. */
   readonly intervalMs: number;
   /** What becomes of somebody who wants credentials while the provider cannot be asked. */

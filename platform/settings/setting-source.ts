@@ -1,6 +1,46 @@
-import { parseValue, ValueError } from './parse-value.ts';
-import type { SettingValue } from './parse-value.ts';
+import { parseValue, ValueError, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
+import { setting } from '../../protocol/settings/table.ts';
+
+/** A line of an environment file that cannot be understood. The message names the line, never its value. */
+export class EnvFileError extends Error {
+  override readonly name = 'EnvFileError';
+}
+
+const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
+
+/**
+ * Reads `NAME=value` lines as systemd and a shell would: `export` in front, `#` comments, single quotes (as is), double quotes
+ * (with `\"`, `\\`, `\$`, `` \` `` escaped), and bare values, which end at ` #`. Nothing is expanded. A later line wins.
+ *
+ * @throws EnvFileError naming the line number
+ */
+export function parseEnvFile(text: string, path: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [index, raw] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const [, name, rest] = assignment.exec(line) ?? [];
+    if (name === undefined || rest === undefined) {
+      throw new EnvFileError(`${path}, line ${index + 1}: expected NAME=value`);
+    }
+    values.set(name, parseEnvValue(rest, `${path}, line ${index + 1}, ${name}`));
+  }
+  return values;
+}
+
+function parseEnvValue(text: string, where: string): string {
+  const quote = text[0];
+  if (quote !== '"' && quote !== "'") return text.replace(/\s+#.*$/s, '').trimEnd();
+  const quoted = quote === "'" ? /^'([^']*)'\s*(?:#.*)?$/s : /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
+  const body = quoted.exec(text)?.[1];
+  if (body === undefined)
+    throw new EnvFileError(`${where}: the ${quote} that opens the value is not closed at its end`);
+  return quote === "'" ? body : body.replace(/\\(["\\$`])/g, '$1');
+}
 
 /** Every setting that cannot be used, one line each: which, from where, what was expected. Secret values are never named. */
 export class SettingsError extends Error {
@@ -20,7 +60,7 @@ export interface GivenSetting {
 }
 
 /** Where values come from. `readFile` answers the text of a `…_FILE`. */
-export interface SettingSource {
+interface SettingSource {
   /** The process environment laid over the environment file: the first wins. */
   readonly variables: ReadonlyMap<string, string>;
   readonly readFile: (path: string) => string;
@@ -95,4 +135,31 @@ export class SettingReader {
       return undefined;
     }
   }
+}
+
+/** Typed reads of the settings that share a prefix and, for a provider, a suffix. */
+export function group(reader: SettingReader, prefix: string, suffix = '') {
+  const read = (part: string) => reader.read(setting(prefix + part), suffix);
+  const text = (part: string): string | undefined => {
+    const value = read(part);
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    read,
+    text,
+    onOff: (part: string): boolean => read(part) === true,
+    number: (part: string): number | undefined => {
+      const value = read(part);
+      return typeof value === 'number' ? value : undefined;
+    },
+    list: (part: string): readonly string[] => {
+      const value = read(part);
+      return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+    },
+    /** An object with the field, or an empty one, for spreading. */
+    optional: <Field extends string>(field: Field, part: string): Partial<Record<Field, string>> => {
+      const value = text(part);
+      return value === undefined ? {} : ({ [field]: value } as Record<Field, string>);
+    },
+  };
 }

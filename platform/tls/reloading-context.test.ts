@@ -2,12 +2,10 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CertificateAndKey } from '../certificates/certificate-and-key.ts';
-import { issueCertificate } from '../certificates/issue-certificate.ts';
-import { makeCa } from '../certificates/make-ca.ts';
+import type { CertificateAndKey } from './certificate-and-key.ts';
+import { issueCertificate, makeCa } from './issue-certificate.ts';
 import { createLogger } from '../logger.ts';
-import { watchTlsFiles } from './reloading-context.ts';
-import type { TlsChange, WatchedTlsFiles } from './reloading-context.ts';
+import { watchTlsFiles, type TlsChange, type WatchedTlsFiles } from './reloading-context.ts';
 import { readTlsFiles } from './tls-files.ts';
 
 let root: string;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deniesAlways, policyWarnings } from './check-policy-names.ts';
-import { parseNewBucketPolicy } from './parse-bucket-policy.ts';
-import { parseNewPolicy, parsePolicyDocument } from './parse-policy.ts';
-import { applies } from './testing.ts';
+import { parseNewBucketPolicy, parseNewPolicy, parsePolicyDocument } from './parse-policy.ts';
+import { applies } from '../../test/support/policy/policy-cases.ts';
 
 const statement = (changes: object) => ({
   Effect: 'Allow',

@@ -1,7 +1,7 @@
 import type { PolicyDocument, PolicyStatement } from './document.ts';
 import { evaluatedKeys, foreignKeys, isEvaluated, isForeign, knownActions, nearestName } from './known-names.ts';
-import { refuse } from './policy-fields.ts';
-import { fitsText, textMatcher } from './text-matcher.ts';
+import { refuse } from './parse-statement.ts';
+import { fitsText, textMatcher } from './glob.ts';
 
 const lowerActions = knownActions.map((action) => action.toLowerCase());
 const longestCompared = 128;

@@ -1,11 +1,17 @@
-import { arnMatcher, fitsArn, unresolvedInArn } from './arn-matcher.ts';
+import { arnMatcher, fitsArn, unresolvedInArn } from './arns.ts';
 import type { Comparison, ConditionOperator } from './condition-operators.ts';
-import { parseDate } from './date-value.ts';
-import { compareDecimals, parseDecimal, type Decimal } from './decimal.ts';
+import { parseDate, compareDecimals, parseDecimal, type Decimal } from './condition-values.ts';
 import { contains, parseRange } from './ip-range.ts';
-import type { RequestValues } from './prepared-request.ts';
-import { fitsValue, unresolvedIn, valueMatcher } from './value-matcher.ts';
-import { parseTemplate, resolveText, unresolvedNames, type Lookup } from './variables.ts';
+import type { RequestValues } from './policy-request.ts';
+import {
+  fitsValue,
+  unresolvedIn,
+  valueMatcher,
+  parseTemplate,
+  resolveText,
+  unresolvedNames,
+  type Lookup,
+} from './variables.ts';
 
 /** Whether a value of the request fits; undefined where it cannot be read as what the operator compares. */
 export type Fit = (actual: string, request: RequestValues) => boolean | undefined;

@@ -1,12 +1,103 @@
-import { compileCondition, type CompiledCondition } from './compile-condition.ts';
-import type { PolicyDocument, PolicyStatement } from './document.ts';
-import { principalMatcher, type PrincipalMatcher } from './principals.ts';
-import { kmsArn, s3Arn } from './resource-arn.ts';
-import { textMatcher, type TextMatcher } from './text-matcher.ts';
-import { valueMatcher, type ValueMatcher } from './value-matcher.ts';
+import { comparerOf, type Comparer } from './comparisons.ts';
+import { parseConditionOperator, type ConditionOperator } from './condition-operators.ts';
+import type { PolicyCondition, PolicyDocument, PolicyStatement } from './document.ts';
+import { isEvaluated } from './known-names.ts';
+import type { PreparedRequest } from './policy-request.ts';
+import { principalMatcher, type PrincipalMatcher, kmsArn, s3Arn } from './arns.ts';
+import { textMatcher, type TextMatcher } from './glob.ts';
+import { valueMatcher, type ValueMatcher } from './variables.ts';
+
+/** A condition made ready once. */
+export interface CompiledCondition {
+  readonly source: PolicyCondition;
+  /** In lower case. */
+  readonly key: string;
+  readonly operator: ConditionOperator;
+  /** Whether some request to this server can have the key. */
+  readonly evaluated: boolean;
+  readonly comparers: readonly Comparer[];
+}
+
+/** The parser lets through only what this understands; a condition that nobody understands must widen nothing, nor lift a Deny. */
+function compileCondition(source: PolicyCondition, variables: boolean): CompiledCondition {
+  const operator = parseConditionOperator(source.operator);
+  if (operator === undefined) throw new Error(`unknown condition operator "${source.operator}"`);
+  const comparers =
+    operator.kind === 'null' ? [] : source.values.map((value) => readComparer(operator, value, variables));
+  const key = source.key.toLowerCase();
+  return { source, key, operator, evaluated: isEvaluated(key), comparers };
+}
+
+function readComparer(
+  operator: Extract<ConditionOperator, { kind: 'comparison' }>,
+  value: string,
+  variables: boolean,
+): Comparer {
+  const comparer = comparerOf(operator, value, variables);
+  if (typeof comparer === 'string') throw new Error(`value "${value}" of ${operator.name} ${comparer}`);
+  return comparer;
+}
+
+/**
+ * Whether a condition holds.
+ *
+ * A key that no request here has, such as a tag of an object, makes an Allow not apply and a Deny apply: a Deny never vanishes because
+ * the server does not know what it asks for.
+ *
+ * A value of the request that cannot be read, such as a word where a number is compared, makes an Allow not apply and a Deny apply: who
+ * sends nonsense gains nothing by it.
+ *
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-logic-multiple-context-keys-or-values.html
+ */
+export function conditionHolds(
+  { source, key, operator, evaluated, comparers }: CompiledCondition,
+  request: PreparedRequest,
+  effect: 'Allow' | 'Deny',
+): boolean {
+  const actual = request.values(key);
+  if (!evaluated && actual.length === 0) return effect === 'Deny';
+  if (operator.kind === 'null') {
+    return source.values.some((value) => (value.toLowerCase() === 'true') === (actual.length === 0));
+  }
+  const { negated, quantifier, ifExists } = operator;
+  // "All but your own" must not become "all", where "your own" is not known.
+  if (negated && effect === 'Allow' && unresolvedVariables(comparers, request).length > 0) return false;
+  if (actual.length === 0) return ifExists || quantifier === 'all' || (quantifier === 'none' && negated);
+  // Without a prefix: any value fits one of the policy's, or, negated, none does.
+  const each = quantifier === 'all' || (quantifier === 'none' && negated);
+  let outcome: boolean | undefined = each;
+  for (const value of actual) {
+    const fits = fitsAny(comparers, value, request);
+    const good = fits === undefined ? undefined : fits !== negated;
+    if (good === !each) return good;
+    if (good === undefined) outcome = undefined;
+  }
+  return outcome ?? effect === 'Deny';
+}
+
+/** Whether a value fits one of the policy's; undefined where none of them could read it. */
+function fitsAny(comparers: readonly Comparer[], value: string, request: PreparedRequest): boolean | undefined {
+  let outcome: boolean | undefined = false;
+  for (const { fits } of comparers) {
+    const fit = fits(value, request);
+    if (fit === true) return true;
+    if (fit === undefined) outcome = undefined;
+  }
+  return outcome;
+}
+
+/** Names of variables in the policy's values that stand for nothing. */
+export function unresolvedVariables(comparers: readonly Comparer[], request: PreparedRequest): readonly string[] {
+  return comparers.flatMap(({ unresolved }) => unresolved?.(request.lookup) ?? []);
+}
+
+/** Values of the request that the operator cannot read. */
+export function unreadableValues({ key, comparers }: CompiledCondition, request: PreparedRequest): readonly string[] {
+  return request.values(key).filter((value) => fitsAny(comparers, value, request) === undefined);
+}
 
 /** A document with every pattern taken apart. */
-export interface CompiledPolicy {
+interface CompiledPolicy {
   readonly statements: readonly CompiledStatement[];
 }
 
@@ -20,7 +111,7 @@ export interface CompiledStatement {
   readonly conditions: readonly CompiledCondition[];
 }
 
-export interface CompiledAction {
+interface CompiledAction {
   readonly matcher: TextMatcher;
   /** Written with its service, as `admin:*` is and `*` is not. */
   readonly namesService: boolean;

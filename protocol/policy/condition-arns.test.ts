@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { both, holds, type Actual } from './testing.ts';
+import { both, holds, type Actual } from '../../test/support/policy/policy-cases.ts';
 
 const queue = 'arn:aws:sqs:us-east-2:123456789012:queue';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { both, holds, type Actual } from './testing.ts';
+import { both, holds, type Actual } from '../../test/support/policy/policy-cases.ts';
 
 const now = '2026-11-21T20:40:00Z';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { both, holds } from './testing.ts';
+import { both, holds } from '../../test/support/policy/policy-cases.ts';
 
 /** Each operator with a value of the policy, one of the request that it holds for, and one that it does not. */
 const operators: readonly (readonly [string, string, good: string, bad: string])[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applies, both, holds, type Actual } from './testing.ts';
+import { applies, both, holds, type Actual } from '../../test/support/policy/policy-cases.ts';
 
 /** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html */
 describe('keys with several values', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { both, holds, type Actual } from './testing.ts';
+import { both, holds, type Actual } from '../../test/support/policy/policy-cases.ts';
 
 /** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html#Conditions_String */
 describe('string operators', () => {

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { couldAllow } from './could-allow.ts';
 import { decide } from './decide.ts';
-import { parseBucketPolicy } from './parse-bucket-policy.ts';
-import { request, statements } from './policy-arbitraries.ts';
-import { policyOf, requestOf, type WrittenStatement } from './testing.ts';
+import { parseBucketPolicy } from './parse-policy.ts';
+import { request, statements } from '../../test/support/policy/policy-arbitraries.ts';
+import { policyOf, requestOf, type WrittenStatement } from '../../test/support/policy/policy-cases.ts';
 
 const below = { below: true, keys: [] };
 const allow = (more: Partial<WrittenStatement> = {}): WrittenStatement => ({

@@ -1,10 +1,9 @@
-import { conditionHolds } from './compile-condition.ts';
-import { compilePolicy, type CompiledResource, type CompiledStatement } from './compile-policy.ts';
-import type { DecisionInput } from './decision.ts';
+import { conditionHolds, compilePolicy, type CompiledResource, type CompiledStatement } from './compile-policy.ts';
+import type { DecisionInput } from './decide.ts';
 import type { NamedPolicy } from './evaluate.ts';
-import { PreparedRequest } from './prepared-request.ts';
-import { fitsWithoutResource, resourcesFit } from './statement-mismatch.ts';
-import { patternMatcher, type TextMatcher } from './text-matcher.ts';
+import { PreparedRequest } from './policy-request.ts';
+import { fitsWithoutResource, resourcesFit } from './match-statement.ts';
+import { patternMatcher, type TextMatcher } from './glob.ts';
 import { resolveTemplate } from './variables.ts';
 
 /** What is not yet known of a request that is asked about before its body is read. */

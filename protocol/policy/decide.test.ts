@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decide } from './decide.ts';
-import type { DecisionInput } from './decision.ts';
+import { decide, type DecisionInput } from './decide.ts';
 import type { NamedPolicy } from './evaluate.ts';
-import { parseBucketPolicy } from './parse-bucket-policy.ts';
-import { parsePolicyDocument } from './parse-policy.ts';
-import { requestOf } from './testing.ts';
+import { parseBucketPolicy, parsePolicyDocument } from './parse-policy.ts';
+import { requestOf } from '../../test/support/policy/policy-cases.ts';
 
 const policy = (name: string, Effect: string, Action: string): NamedPolicy => ({
   name,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from './decide.ts';
-import { parseBucketPolicy } from './parse-bucket-policy.ts';
-import { everything, policyOf, requestOf } from './testing.ts';
+import { parseBucketPolicy } from './parse-policy.ts';
+import { everything, policyOf, requestOf } from '../../test/support/policy/policy-cases.ts';
 
 function allows(Principal: unknown, principals: readonly string[] | undefined): boolean {
   const Statement = [{ Effect: 'Allow', Principal, Action: 's3:*', Resource: 'arn:aws:s3:::bucket/*' }];

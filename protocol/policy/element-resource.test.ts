@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applies, policyOf } from './testing.ts';
+import { applies, policyOf } from '../../test/support/policy/policy-cases.ts';
 
 /** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html */
 describe('Resource of S3', () => {

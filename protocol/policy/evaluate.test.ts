@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evaluate, type Evaluation, type PolicyRequest } from './evaluate.ts';
+import { evaluate, type Evaluation } from './evaluate.ts';
+import { type PolicyRequest } from './policy-request.ts';
 import { builtInPolicies } from './built-in-policies.ts';
 import { parsePolicyDocument } from './parse-policy.ts';
 

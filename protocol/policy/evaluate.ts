@@ -1,36 +1,11 @@
-import { describeFound, describeSilence } from './describe.ts';
 import type { PolicyDocument } from './document.ts';
-import { PreparedRequest } from './prepared-request.ts';
-import type { PrincipalNames } from './principals.ts';
-import { survey, type Found } from './survey.ts';
+import { PreparedRequest, type PolicyRequest } from './policy-request.ts';
+import { compilePolicy, type CompiledStatement } from './compile-policy.ts';
+import { firstMismatch } from './match-statement.ts';
 
 export interface NamedPolicy {
   readonly name: string;
   readonly document: PolicyDocument;
-}
-
-export interface PolicyRequest {
-  /** e.g. `s3:GetObject`; compared without regard to case. */
-  readonly action: string;
-  /**
-   * `bucket/key`, `bucket`, the name of a key for actions of kms, or `''` for actions that have none; with or without the beginning of
-   * its ARN.
-   */
-  readonly resource: string;
-  /** Condition keys, compared without regard to case, e.g. `s3:prefix`, `aws:SourceIp`. */
-  readonly context: Readonly<Record<string, readonly string[]>>;
-  /**
-   * What `${…}` stands for, by name: `aws:username`, `jwt:preferred_username`. A name that is not here stands for the condition key of
-   * that name where it has one value, and else matches nothing.
-   */
-  readonly variables: Readonly<Record<string, string>>;
-  /**
-   * The subject's own names, for statements that say whom they are about; without it such a statement fits nobody. An access key is no
-   * name: its owner chooses it, and would choose the name of another.
-   */
-  readonly principals?: PrincipalNames;
-  /** The access key of the request. Only a Deny may name it: a key that its owner chose never opens anything. */
-  readonly accessKey?: string;
 }
 
 export interface Evaluation {
@@ -64,4 +39,48 @@ function decided(effect: 'allow' | 'deny', found: Found, request: PolicyRequest)
     statement: found.statement.label,
     reason: describeFound(found, request),
   };
+}
+
+export interface Found {
+  readonly policy: NamedPolicy;
+  readonly statement: CompiledStatement;
+}
+
+/** What policies that stand side by side say: the first statement that denies, and the first that allows. */
+export interface Survey {
+  readonly deny: Found | undefined;
+  readonly allow: Found | undefined;
+}
+
+export function survey(policies: readonly NamedPolicy[], request: PreparedRequest): Survey {
+  let allow: Found | undefined;
+  for (const policy of policies) {
+    for (const statement of compilePolicy(policy.document).statements) {
+      const denies = statement.source.effect === 'Deny';
+      // One Allow is enough; a Deny may still follow.
+      if (!denies && allow !== undefined) continue;
+      if (firstMismatch(statement, request) !== undefined) continue;
+      if (denies) return { deny: { policy, statement }, allow };
+      allow = { policy, statement };
+    }
+  }
+  return { deny: undefined, allow };
+}
+
+/** `s3:GetObject on "bucket/key"`. */
+export function describeRequest({ action, resource }: Pick<PolicyRequest, 'action' | 'resource'>): string {
+  return resource === '' ? action : `${action} on "${resource}"`;
+}
+
+export function describeFound({ policy, statement }: Found, request: PolicyRequest): string {
+  const verb = statement.source.effect === 'Allow' ? 'allows' : 'denies';
+  return `statement ${statement.label} of policy "${policy.name}" ${verb} ${describeRequest(request)}`;
+}
+
+export function describeSilence(policies: readonly NamedPolicy[], request: PolicyRequest): string {
+  const among =
+    policies.length === 0
+      ? 'was looked at, since there is no policy that'
+      : `of ${policies.map(({ name }) => `"${name}"`).join(', ')}`;
+  return `no statement ${among} allows ${describeRequest(request)}`;
 }

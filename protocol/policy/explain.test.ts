@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { DecisionInput } from './decision.ts';
+import type { DecisionInput } from './decide.ts';
 import { explain } from './explain.ts';
-import type { Mismatch } from './explanation.ts';
-import { parseBucketPolicy } from './parse-bucket-policy.ts';
-import { renderExplanation } from './render-explanation.ts';
-import { policyOf, requestOf, type WrittenStatement } from './testing.ts';
+import { type Mismatch, renderExplanation } from './explanation.ts';
+import { parseBucketPolicy } from './parse-policy.ts';
+import { policyOf, requestOf, type WrittenStatement } from '../../test/support/policy/policy-cases.ts';
 
 function mismatch(
   statement: Partial<WrittenStatement>,

@@ -1,12 +1,16 @@
-import { unreadableValues, unresolvedVariables, type CompiledCondition } from './compile-condition.ts';
-import { compilePolicy, type CompiledStatement } from './compile-policy.ts';
-import { decide } from './decide.ts';
-import type { DecisionInput, PolicySource } from './decision.ts';
+import {
+  unreadableValues,
+  unresolvedVariables,
+  type CompiledCondition,
+  compilePolicy,
+  type CompiledStatement,
+} from './compile-policy.ts';
+import { decide, type DecisionInput, type PolicySource } from './decide.ts';
 import type { NamedPolicy } from './evaluate.ts';
 import type { Explanation, Mismatch, PolicyExplanation, StatementExplanation } from './explanation.ts';
-import { PreparedRequest } from './prepared-request.ts';
-import { firstMismatch } from './statement-mismatch.ts';
-import { unresolvedIn } from './value-matcher.ts';
+import { PreparedRequest } from './policy-request.ts';
+import { firstMismatch } from './match-statement.ts';
+import { unresolvedIn } from './variables.ts';
 
 /** The same decision as `decide`, with what each statement of each policy said to it. */
 export function explain(input: DecisionInput): Explanation {

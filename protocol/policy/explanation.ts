@@ -1,4 +1,4 @@
-import type { PolicyDecision, PolicySource } from './decision.ts';
+import type { PolicyDecision, PolicySource } from './decide.ts';
 
 /** A decision with all that led to it: plain data for the admin API, the client and the console. */
 export interface Explanation extends PolicyDecision {
@@ -48,3 +48,71 @@ export type Mismatch =
       /** Values of the request that are not what the operator compares, such as a word where it compares numbers. */
       readonly unreadable?: readonly string[];
     };
+
+/** An explanation as text for a terminal: the verdict, why, and each statement with its first obstacle. */
+export function renderExplanation(explanation: Explanation): string {
+  const { effect, action, resource, reason, policies } = explanation;
+  const verdict = `${effect === 'allow' ? 'ALLOWED' : 'DENIED'}  ${action}${resource === '' ? '' : ` on "${resource}"`}`;
+  return [verdict, `Because ${reason}.`, ...policies.flatMap(renderPolicy), ''].join('\n');
+}
+
+const sources: Readonly<Record<PolicyExplanation['source'], string>> = {
+  identity: 'Policy',
+  bucket: 'Bucket policy',
+  boundary: 'Boundary',
+};
+
+const says: Readonly<Record<PolicyExplanation['effect'], string>> = {
+  allow: 'allows',
+  deny: 'denies',
+  none: 'says nothing',
+};
+
+function renderPolicy({ source, policy, effect, statements }: PolicyExplanation): string[] {
+  return ['', `${sources[source]} "${policy}" ${says[effect]}`, ...statements.map(renderStatement)];
+}
+
+function renderStatement({ statement, effect, mismatch }: StatementExplanation): string {
+  if (mismatch === undefined) return `  + ${statement} ${effect}: applies`;
+  return `  - ${statement} ${effect}: ${describeMismatch(mismatch)}`;
+}
+
+/** Why a statement does not apply, in one line. */
+export function describeMismatch(mismatch: Mismatch): string {
+  switch (mismatch.element) {
+    case 'Principal':
+      return mismatch.actual.length === 0
+        ? `Principal is ${list(mismatch.expected)}, and the request has no credentials`
+        : `Principal is ${list(mismatch.expected)}, not ${list(mismatch.actual)}`;
+    case 'Action':
+      return `Action is ${list(mismatch.expected)}, not ${mismatch.actual}`;
+    case 'NotAction':
+      return `NotAction excludes ${mismatch.actual}: ${list(mismatch.expected)}`;
+    case 'Resource':
+      return `Resource is ${list(mismatch.expected)}, not "${mismatch.actual}"${unresolved(mismatch)}`;
+    case 'NotResource':
+      return `NotResource excludes "${mismatch.actual}": ${list(mismatch.expected)}${unresolved(mismatch)}`;
+    case 'Condition':
+      return describeCondition(mismatch);
+  }
+}
+
+function describeCondition(mismatch: Extract<Mismatch, { element: 'Condition' }>): string {
+  const { operator, key, expected, actual, unreadable } = mismatch;
+  const found = actual === undefined ? 'the request has no such key' : `the request has ${list(actual)}`;
+  const nonsense = unreadable === undefined ? '' : `, of which ${list(unreadable)} cannot be compared`;
+  return `Condition ${operator} ${key} wants ${list(expected)}; ${found}${nonsense}${unresolved(mismatch)}`;
+}
+
+function unresolved({ unresolved: names }: { readonly unresolved?: readonly string[] }): string {
+  return names === undefined ? '' : `; nothing is known for ${names.map((name) => `\${${name}}`).join(', ')}`;
+}
+
+const mostShown = 10;
+
+function list(values: readonly string[]): string {
+  const shown = values
+    .slice(0, mostShown)
+    .map((value) => JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value));
+  return values.length > mostShown ? `${shown.join(', ')} and ${values.length - mostShown} more` : shown.join(', ');
+}

@@ -1,4 +1,19 @@
-import { anyRun, type Pattern } from './pattern.ts';
+/**
+ * A pattern, taken apart: `*` and `?` are wild, everything else stands for itself. `${*}`, `${?}` and `${$}` have become
+ * literals by then, which a pattern that is text could not say.
+ */
+export type Pattern = readonly (string | typeof anyRun | typeof anyOne)[];
+
+export const anyRun = Symbol('*');
+export const anyOne = Symbol('?');
+
+/** Splits text at its wildcards. */
+export function parsePattern(text: string): Pattern {
+  return text.split(/([*?])/).flatMap((part): Pattern => {
+    if (part === '') return [];
+    return part === '*' ? [anyRun] : part === '?' ? [anyOne] : [part];
+  });
+}
 
 /** What stands between two `*`: literal texts and `?`, so that its length is known. */
 interface Segment {
@@ -7,14 +22,14 @@ interface Segment {
 }
 
 /** A pattern split at its `*`: the first segment stands at the beginning of a text, the last at its end, the others in between. */
-export interface Glob {
+interface Glob {
   readonly first: Segment;
   readonly middle: readonly Segment[];
   /** Undefined where there is no `*`. */
   readonly last: Segment | undefined;
 }
 
-export function compileGlob(pattern: Pattern): Glob {
+function compileGlob(pattern: Pattern): Glob {
   const groups: Pattern[number][][] = [[]];
   for (const part of pattern) {
     if (part === anyRun) groups.push([]);
@@ -29,7 +44,7 @@ export function compileGlob(pattern: Pattern): Glob {
  * from people who may mean harm, and so do texts: time grows with the product of the two lengths divided by 32, where there are `?`.
  * `?` is one UTF-16 unit.
  */
-export function fitsGlob({ first, middle, last }: Glob, text: string): boolean {
+function fitsGlob({ first, middle, last }: Glob, text: string): boolean {
   if (last === undefined) return text.length === first.length && fitsAt(first, text, 0);
   const end = text.length - last.length;
   if (end < first.length || !fitsAt(first, text, 0) || !fitsAt(last, text, end)) return false;
@@ -118,4 +133,54 @@ function unitsOf(part: Pattern[number]): (number | undefined)[] {
 
 function setBit(words: Uint32Array, index: number): void {
   words[index >>> 5] = (words[index >>> 5] ?? 0) | (1 << (index & 31));
+}
+
+/** Whether the whole of `text` fits. Who asks often keeps the `Glob`. */
+export function matches(pattern: Pattern, text: string): boolean {
+  return fitsGlob(compileGlob(pattern), text);
+}
+
+/** A pattern made ready once, so that a request pays for a comparison of its literal beginning and seldom for more. */
+export type TextMatcher =
+  | { readonly kind: 'anything' }
+  | { readonly kind: 'exactly'; readonly text: string }
+  | { readonly kind: 'beginning'; readonly prefix: string }
+  | { readonly kind: 'pattern'; readonly prefix: string; readonly glob: Glob };
+
+export function textMatcher(text: string): TextMatcher {
+  return patternMatcher(parsePattern(text));
+}
+
+export function patternMatcher(pattern: Pattern): TextMatcher {
+  const wild = pattern.findIndex((part) => typeof part !== 'string');
+  const prefix = literal(wild < 0 ? pattern : pattern.slice(0, wild));
+  if (wild < 0) return { kind: 'exactly', text: prefix };
+  if (!pattern.slice(wild).every((part) => part === anyRun)) {
+    return { kind: 'pattern', prefix, glob: compileGlob(pattern) };
+  }
+  return prefix === '' ? { kind: 'anything' } : { kind: 'beginning', prefix };
+}
+
+export function fitsText(matcher: TextMatcher, text: string): boolean {
+  switch (matcher.kind) {
+    case 'anything':
+      return true;
+    case 'exactly':
+      return matcher.text === text;
+    case 'beginning':
+      return begins(text, matcher.prefix);
+    case 'pattern':
+      return begins(text, matcher.prefix) && fitsGlob(matcher.glob, text);
+  }
+}
+
+/** Names of buckets and actions differ at their end rather than at their beginning: one comparison spares most calls. */
+function begins(text: string, prefix: string): boolean {
+  const last = prefix.length - 1;
+  if (last < 0) return true;
+  return text.charCodeAt(last) === prefix.charCodeAt(last) && text.startsWith(prefix);
+}
+
+function literal(parts: Pattern): string {
+  return parts.filter((part) => typeof part === 'string').join('');
 }

@@ -5,7 +5,7 @@ import { duplicateKey } from './duplicate-keys.ts';
 import { evaluate } from './evaluate.ts';
 import { explain } from './explain.ts';
 import { parsePolicyDocument, type PolicyParsing } from './parse-policy.ts';
-import { requestOf } from './testing.ts';
+import { requestOf } from '../../test/support/policy/policy-cases.ts';
 
 const good = { Effect: 'Allow', Action: 's3:GetObject', Resource: '*' };
 

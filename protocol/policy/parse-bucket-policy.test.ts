@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublic, parseBucketPolicy } from './parse-bucket-policy.ts';
+import { isPublic, parseBucketPolicy } from './parse-policy.ts';
 
 const statement = (changes: Record<string, unknown> = {}) => ({
   Effect: 'Allow',

@@ -1,8 +1,113 @@
-import type { PolicyStatement } from './document.ts';
-import { parseConditions } from './parse-conditions.ts';
-import { checkVariables, onlyFields, optionalText, readObject, refuse, textList } from './policy-fields.ts';
-import type { PolicyObject } from './policy-fields.ts';
-import { kmsArn, s3Arn } from './resource-arn.ts';
+import { S3Error } from '../s3/s3-error.ts';
+import { comparerOf } from './comparisons.ts';
+import {
+  conditionOperatorNames,
+  operatorName,
+  parseConditionOperator,
+  type ConditionOperator,
+} from './condition-operators.ts';
+import type { PolicyCondition, PolicyStatement } from './document.ts';
+import { kmsArn, s3Arn } from './arns.ts';
+
+export type PolicyObject = Readonly<Record<string, unknown>>;
+
+/** Refuses a value of the document by the path of its field, e.g. `Statement[0].Effect "Permit" must be "Allow" or "Deny"`. */
+export function refuse(path: string, value: unknown, problem: string): never {
+  const where = path.length > 256 ? `${path.slice(0, 256)}…` : path;
+  throw new S3Error('MalformedPolicy', `The policy document is not valid: ${where} ${shown(value)} ${problem}.`);
+}
+
+function shown(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? 'nothing').slice(0, 128);
+  } catch {
+    // Lists in lists until the stack ends.
+    return 'nested too deep to be shown';
+  }
+}
+
+export function readObject(value: unknown, path: string): PolicyObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as PolicyObject;
+  return refuse(path, value, 'must be an object');
+}
+
+export function onlyFields(object: PolicyObject, known: readonly string[], path: string): void {
+  const unknown = Object.keys(object).find((field) => !known.includes(field));
+  if (unknown !== undefined) refuse(path, unknown, `is no field that may stand here (${known.join(', ')})`);
+}
+
+export function optionalText(object: PolicyObject, field: string, path: string): string | undefined {
+  const value = object[field];
+  if (value === undefined || typeof value === 'string') return value || undefined;
+  return refuse(path, value, 'must be a string');
+}
+
+/** One string or a list of them, at least one. */
+export function textList(value: unknown, path: string): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) refuse(path, value, 'must not be empty');
+  return list.map((one) =>
+    typeof one === 'string' && one !== '' ? one : refuse(path, one, 'must be a string that is not empty'),
+  );
+}
+
+/** A `${` that ends nowhere would be taken literally and match nothing, which its author cannot have meant. */
+function checkVariables(text: string, path: string): void {
+  const rest = text.replaceAll(/\$\{([*?$]|[^${}*?,']+(,\s*'[^'{}]*'\s*)?)\}/g, '');
+  if (rest.includes('${'))
+    refuse(path, text, "holds a policy variable that is not of the form ${name} or ${name, 'default'}");
+}
+
+/** Reads the Condition of a statement: operators, each with keys, each with values of the operator's kind. */
+function parseConditions(value: unknown, path: string): PolicyCondition[] {
+  if (value === undefined) return [];
+  const conditions = Object.entries(readObject(value, path)).flatMap(([written, keys]) => {
+    const operator = parseConditionOperator(written);
+    if (operator === undefined) {
+      const known = conditionOperatorNames.join(', ');
+      return refuse(
+        path,
+        written,
+        `is no condition operator; ${known} are, all but Null also after ForAllValues: or ForAnyValue: and before IfExists`,
+      );
+    }
+    const entries = Object.entries(readObject(keys, `${path}.${written}`));
+    if (entries.length === 0) refuse(`${path}.${written}`, keys, 'must name a condition key');
+    return entries.map(([key, values]) => parseCondition(operator, key, values, `${path}.${written}.${key}`));
+  });
+  refuseRepetition(conditions, path);
+  return conditions;
+}
+
+/** Names are compared without regard to case, so that JSON lets both `StringLike` and `stringlike` stand side by side. */
+function refuseRepetition(conditions: readonly PolicyCondition[], path: string): void {
+  const seen = new Set<string>();
+  for (const { operator, key } of conditions) {
+    const name = `${operator} ${key.toLowerCase()}`;
+    if (seen.has(name)) refuse(path, `${operator} ${key}`, 'is written twice: put its values into one list');
+    seen.add(name);
+  }
+}
+
+function parseCondition(operator: ConditionOperator, key: string, value: unknown, path: string): PolicyCondition {
+  if (!/^[a-z0-9]+:[!-~]+$/i.test(key)) refuse(path, key, 'is no condition key such as "s3:prefix" or "aws:username"');
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) refuse(path, value, 'must hold at least one value');
+  const values = list.map((one) => parseValue(operator, one, path));
+  return { operator: operatorName(operator), key, values };
+}
+
+function parseValue(operator: ConditionOperator, value: unknown, path: string): string {
+  // Booleans and numbers may be written without quotes.
+  const isText = typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number';
+  const text = isText ? String(value) : refuse(path, value, 'must be a string');
+  if (operator.kind === 'null') {
+    return /^(true|false)$/i.test(text) ? text : refuse(path, text, 'must be "true" or "false"');
+  }
+  checkVariables(text, path);
+  const problem = comparerOf(operator, text, true);
+  return typeof problem === 'string' ? refuse(path, text, problem) : text;
+}
 
 const fields = [
   'Sid',

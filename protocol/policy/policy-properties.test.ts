@@ -1,14 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from './decide.ts';
-import type { DecisionInput } from './decision.ts';
+import { decide, type DecisionInput } from './decide.ts';
 import { evaluate, type NamedPolicy } from './evaluate.ts';
 import { explain } from './explain.ts';
 import type { Explanation } from './explanation.ts';
 import { parsePolicyDocument } from './parse-policy.ts';
-import { request, statement, statements } from './policy-arbitraries.ts';
-import { serializePolicy } from './serialize-policy.ts';
-import type { WrittenStatement } from './testing.ts';
+import { request, statement, statements } from '../../test/support/policy/policy-arbitraries.ts';
+import { serializePolicy } from './document.ts';
+import type { WrittenStatement } from '../../test/support/policy/policy-cases.ts';
 
 const runs = { numRuns: 300 };
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { evaluate, type PolicyRequest } from './evaluate.ts';
+import { evaluate } from './evaluate.ts';
+import { type PolicyRequest } from './policy-request.ts';
 import { parsePolicyDocument } from './parse-policy.ts';
-import { applies, both, holds, policyOf, requestOf } from './testing.ts';
+import { applies, both, holds, policyOf, requestOf } from '../../test/support/policy/policy-cases.ts';
 
 const known = {
   'aws:username': 'ann',

@@ -1,10 +1,10 @@
-import { anyOne, anyRun, parsePattern, type Pattern } from './pattern.ts';
+import { anyOne, anyRun, parsePattern, type Pattern, fitsText, patternMatcher, type TextMatcher } from './glob.ts';
 
 /** `${name}` or `${name, 'default'}`; `${*}`, `${?}` and `${$}` stand for the character itself. */
 const variable = /\$\{([*?$]|[^${},]*)(?:,\s*'([^']*)'\s*)?\}/g;
 
 /** Stands for a value of the request. */
-export interface VariablePart {
+interface VariablePart {
   /** In lower case: names are compared without regard to case. */
   readonly name: string;
   readonly fallback: string | undefined;
@@ -39,7 +39,7 @@ export function parseTemplate(
 }
 
 /** The template as a pattern, where nothing in it depends on the request. */
-export function constantPattern(template: Template): Pattern | undefined {
+function constantPattern(template: Template): Pattern | undefined {
   const pattern = template.filter((part): part is Pattern[number] => !isVariable(part));
   return pattern.length === template.length ? pattern : undefined;
 }
@@ -83,4 +83,37 @@ function isVariable(part: Template[number]): part is VariablePart {
 
 function variablePart(name: string, fallback: string | undefined): Template[number] {
   return name === '*' || name === '?' || name === '$' ? name : { name: name.trim().toLowerCase(), fallback };
+}
+
+/** A text of a policy that may hold wildcards and variables, made ready once. */
+export type ValueMatcher =
+  | { readonly kind: 'constant'; readonly matcher: TextMatcher }
+  | { readonly kind: 'variable'; readonly template: Template };
+
+export function valueMatcher(
+  text: string,
+  has: { readonly variables: boolean; readonly wildcards: boolean },
+): ValueMatcher {
+  return templateMatcher(parseTemplate(text, has));
+}
+
+export function templateMatcher(template: Template): ValueMatcher {
+  const pattern = constantPattern(template);
+  return pattern === undefined
+    ? { kind: 'variable', template }
+    : { kind: 'constant', matcher: patternMatcher(pattern) };
+}
+
+export function fitsValue(value: ValueMatcher, text: string, lookup: Lookup): boolean {
+  if (value.kind === 'constant') return fitsText(value.matcher, text);
+  // Most texts already differ where the policy's begins, before a variable is looked at.
+  const [first] = value.template;
+  if (typeof first === 'string' && !text.startsWith(first)) return false;
+  const pattern = resolveTemplate(value.template, lookup);
+  return pattern !== undefined && fitsText(patternMatcher(pattern), text);
+}
+
+/** Names of variables in it that stand for nothing. */
+export function unresolvedIn(value: ValueMatcher, lookup: Lookup): readonly string[] {
+  return value.kind === 'constant' ? [] : unresolvedNames(value.template, lookup);
 }

@@ -1,10 +1,9 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, requiredText, textOf } from './xml-fields.ts';
-import { malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { child, childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** What a bucket may block: writes of objects under the client's own key. `NONE` says that nothing is blocked. */
-export type BlockedEncryptionType = 'SSE-C' | 'NONE';
+type BlockedEncryptionType = 'SSE-C' | 'NONE';
 
 /** `bucketKey` and `blocked` where the document says them: kept and told again, so that tools which compare find what they wrote. */
 export type BucketEncryptionRule = {
@@ -90,4 +89,18 @@ export function writeBucketEncryption(rule: BucketEncryptionRule): string {
       rule.bucketKey === undefined ? undefined : element('BucketKeyEnabled', String(rule.bucketKey)),
     ]),
   ]);
+}
+
+/** The location that a CreateBucket body asks for; '' when it names none (or the body is empty). Throws NotImplemented for all else. */
+export function parseCreateBucketConfiguration(body: string | Buffer): { readonly location: string } {
+  if (body.length === 0) return { location: '' };
+  const root = readXml(body, { maxBytes: 65_536, root: 'CreateBucketConfiguration' });
+  const other = root.children.find(({ name }) => name !== 'LocationConstraint');
+  if (other !== undefined) {
+    throw new S3Error(
+      'NotImplemented',
+      `"${other.name.slice(0, 100)}" of CreateBucketConfiguration is not implemented.`,
+    );
+  }
+  return { location: textOf(root, 'LocationConstraint')?.trim() ?? '' };
 }

@@ -1,6 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { childrenOf, requiredText } from './xml-fields.ts';
-import { malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 export interface CompletedPart {

@@ -1,5 +1,4 @@
-import { childrenOf, requiredText, textOf } from './xml-fields.ts';
-import { malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 export interface DeleteObjectsRequest {

@@ -1,10 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBucketEncryption, writeBucketEncryption, type BucketEncryptionRule } from './bucket-encryption.ts';
+import {
+  parseBucketEncryption,
+  writeBucketEncryption,
+  type BucketEncryptionRule,
+  parseCreateBucketConfiguration,
+} from './bucket-encryption.ts';
 import { parseCompleteMultipartUpload, writeCompleteMultipartUpload } from './complete-multipart-request.ts';
-import { parseCreateBucketConfiguration } from './create-bucket-configuration.ts';
 import { parseDeleteObjects, writeDeleteObjects } from './delete-objects-request.ts';
-import { readErrorDocument, writeErrorDocument } from './error-document.ts';
+import { readErrorDocument, writeErrorDocument } from './responses.ts';
 import { S3Error } from './s3-error.ts';
 
 function codeOf(action: () => unknown): string {

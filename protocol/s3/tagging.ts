@@ -1,6 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, requiredText } from './xml-fields.ts';
-import { malformed, readXml } from './xml-reader.ts';
+import { child, childrenOf, requiredText, malformed, readXml } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** Values by key. */

@@ -10,7 +10,7 @@ export interface XmlNode {
 }
 
 /** What a document may hold at most. What a reader does not need, nobody can make it keep. */
-export interface XmlLimits {
+interface XmlLimits {
   readonly maxBytes: number;
   readonly root?: string;
   /** An element takes fifty times the memory of its four bytes: 100,000 unless a reader needs fewer. */
@@ -257,4 +257,27 @@ function decode(bytes: Buffer): string {
 /** The error of a document that does not say what it must. */
 export function malformed(why: string): S3Error {
   return new S3Error('MalformedXML', `The XML that you provided was not well formed or did not validate: ${why}.`);
+}
+
+/** The single child of a name; undefined when there is none. */
+export function child(node: XmlNode, name: string): XmlNode | undefined {
+  const [found, ...more] = node.children.filter((one) => one.name === name);
+  if (more.length > 0) throw malformed(`"${node.name}" has "${name}" more than once`);
+  return found;
+}
+
+/** The text of a child as it is: keys may begin and end with spaces. */
+export function textOf(node: XmlNode, name: string): string | undefined {
+  return child(node, name)?.text;
+}
+
+export function requiredText(node: XmlNode, name: string): string {
+  const text = textOf(node, name);
+  if (text === undefined) throw malformed(`"${node.name}" lacks "${name}"`);
+  return text;
+}
+
+/** All children of a name. */
+export function childrenOf(node: XmlNode, name: string): XmlNode[] {
+  return node.children.filter((one) => one.name === name);
 }

@@ -1,8 +1,5 @@
-import { auditRows } from './audit-rows.ts';
-import { identityRows } from './identity-rows.ts';
-import { serverRow as server } from './server-row.ts';
+import { auditRows, identityRows, serverRow as server, upkeepRows } from './server-rows.ts';
 import type { Setting, SettingType } from './setting.ts';
-import { upkeepRows } from './upkeep-rows.ts';
 
 const text: SettingType = { kind: 'text' };
 const onOff: SettingType = { kind: 'on-off' };

@@ -1,12 +1,50 @@
 import { S3Error } from '../s3/s3-error.ts';
-import { parseCredential } from './parse-credential.ts';
-import { isSignature, parseSignature, parseSignedHeaders } from './parse-signed-parts.ts';
 import type { SignatureScope } from './signed-request.ts';
+
+/** `<access key>/<date>/<region>/<service>/aws4_request`. The access key may hold slashes, so that it is read from the end. */
+export function parseCredential(
+  credential: string,
+  fail: (why: string) => S3Error,
+): { readonly accessKey: string; readonly scope: SignatureScope } {
+  const parts = credential.split('/');
+  const [date, region, service, terminator] = parts.slice(-4);
+  const accessKey = parts.slice(0, -4).join('/');
+  if (date === undefined || region === undefined || service === undefined || accessKey === '') {
+    throw fail(
+      `the credential must be <access key>/<yyyymmdd>/<region>/<service>/aws4_request, not "${credential.slice(0, 128)}"`,
+    );
+  }
+  if (terminator !== 'aws4_request') throw fail(`the credential must end with "aws4_request", not "${terminator}"`);
+  if (!/^\d{8}$/.test(date)) throw fail(`the credential's date must be yyyymmdd, not "${date.slice(0, 32)}"`);
+  return { accessKey, scope: { date, region, service } };
+}
+
+/** Metadata of 2 KiB has room for some hundred headers with short names; every other client signs a dozen. */
+const maxSignedHeaders = 500;
+
+/** Names in lower case, at least one, each once. */
+export function parseSignedHeaders(text: string, fail: (why: string) => S3Error): string[] {
+  const names = text.toLowerCase().split(';', maxSignedHeaders + 1);
+  if (names.length > maxSignedHeaders) throw fail(`SignedHeaders names more than ${maxSignedHeaders} headers`);
+  if (new Set(names).size !== names.length || !names.every((name) => /^[!-9<-~]+$/.test(name))) {
+    throw fail('SignedHeaders must be a list of header names separated by semicolons, each once');
+  }
+  return names;
+}
+
+function isSignature(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
+export function parseSignature(text: string, fail: (why: string) => S3Error): string {
+  if (!isSignature(text)) throw fail('Signature must be 64 hexadecimal digits in lower case');
+  return text;
+}
 
 export const algorithm = 'AWS4-HMAC-SHA256';
 
 /** What the Authorization header of a request says. */
-export interface AuthorizationFields {
+interface AuthorizationFields {
   readonly accessKey: string;
   readonly scope: SignatureScope;
   readonly signedHeaders: readonly string[];

@@ -1,11 +1,124 @@
-import { createHash } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
-import { ByteReader } from './byte-reader.ts';
-import { checkChunkSignature, ChunkSignatures } from './chunk-signatures.ts';
-import { readTrailers } from './chunk-trailers.ts';
+import { createHash } from 'node:crypto';
+import { checkChunkSignature, ChunkSignatures } from './signed-chunks.ts';
 import { formatScope } from './signing-key.ts';
 import { formatTimestamp } from './timestamp.ts';
 import type { VerifiedSignature } from './verify-signature.ts';
+
+/** Pulls lines and runs of bytes out of a stream of buffers. Nothing is joined but a line that spans buffers. */
+class ByteReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #buffer: Buffer = Buffer.alloc(0);
+  #at = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** At most `limit` bytes, as they come; undefined at the end of the stream. */
+  async some(limit: number): Promise<Buffer | undefined> {
+    if (!(await this.#fill())) return undefined;
+    const bytes = this.#buffer.subarray(this.#at, this.#at + limit);
+    this.#at += bytes.length;
+    return bytes;
+  }
+
+  /**
+   * A line without its `\n` or `\r\n`, one character per byte; undefined at the end of the stream. `limit` counts the `\r`; a longer line
+   * throws what `tooLong` makes.
+   */
+  async line(limit: number, tooLong: () => S3Error = lineTooLong): Promise<string | undefined> {
+    let line = '';
+    while (await this.#fill()) {
+      const end = this.#buffer.indexOf(0x0a, this.#at);
+      const stop = end < 0 ? this.#buffer.length : end;
+      if (line.length + stop - this.#at > limit) {
+        throw tooLong();
+      }
+      line += this.#buffer.toString('latin1', this.#at, stop);
+      this.#at = stop + 1;
+      if (end >= 0) return line.endsWith('\r') ? line.slice(0, -1) : line;
+    }
+    return line === '' ? undefined : line;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  async #fill(): Promise<boolean> {
+    while (this.#at >= this.#buffer.length) {
+      const next = await this.#source.next();
+      if (next.done === true) return false;
+      this.#buffer = Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength);
+      this.#at = 0;
+    }
+    return true;
+  }
+}
+
+function lineTooLong(): S3Error {
+  return new S3Error('IncompleteBody', 'The aws-chunked framing of the body is broken: a line of it is too long.');
+}
+
+const longestLine = 1_024;
+const mostTrailers = 10;
+const signatureName = 'x-amz-trailer-signature';
+
+/**
+ * Reads the trailing headers after the last chunk into `trailers`, and checks their signature.
+ *
+ * Clients end them differently: some put an empty line before the signature, some leave out the last one. Both are taken, since
+ * the signature, where there is one, covers every name and value.
+ */
+async function readTrailers(
+  reader: ByteReader,
+  trailers: Map<string, string>,
+  signatures: ChunkSignatures | undefined,
+  announced: readonly string[] | undefined,
+): Promise<void> {
+  let sent: string | undefined;
+  for (let lines = 0; ; lines += 1) {
+    const line = await reader.line(longestLine, () => refused(`a line of them is longer than ${longestLine} bytes`));
+    if (line === undefined) break;
+    if (lines > mostTrailers) throw refused(`there may be at most ${mostTrailers}`);
+    if (line === '') {
+      if (signatures === undefined || sent !== undefined) break;
+      continue;
+    }
+    if (sent !== undefined) throw refused('nothing may follow the trailer signature');
+    const [name, value] = parseTrailer(line);
+    if (name === signatureName) sent = value;
+    else if (trailers.has(name)) throw refused(`"${name}" is sent more than once`);
+    else trailers.set(name, value);
+  }
+  if (signatures !== undefined) {
+    if (sent === undefined) throw new S3Error('SignatureDoesNotMatch', `The body lacks ${signatureName}.`);
+    const covered = createHash('sha256');
+    for (const [name, value] of trailers) covered.update(`${name}:${value}\n`, 'latin1');
+    checkChunkSignature(signatures.trailer(covered.digest('hex')), sent, 'the trailers');
+  }
+  checkAnnounced(trailers, announced);
+}
+
+function parseTrailer(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+  if (!/^[a-z0-9-]+$/.test(name)) throw refused('each must be a line "name:value"');
+  return [name, line.slice(colon + 1).trim()];
+}
+
+function checkAnnounced(trailers: ReadonlyMap<string, string>, announced: readonly string[] | undefined): void {
+  if (announced === undefined) return;
+  const missing = announced.find((name) => !trailers.has(name));
+  if (missing !== undefined) throw refused(`"${missing}" is announced by x-amz-trailer and did not come`);
+  const unannounced = trailers.keys().find((name) => !announced.includes(name));
+  if (unannounced !== undefined) throw refused(`"${unannounced}" is not announced by x-amz-trailer`);
+}
+
+function refused(why: string): S3Error {
+  return new S3Error('MalformedTrailerError', `The trailing headers of the body are not valid: ${why}.`);
+}
 
 export interface ChunkedDecoding {
   /** Present when each chunk is signed; the chain begins with the request's signature. */
@@ -19,7 +132,7 @@ export interface ChunkedDecoding {
 }
 
 /** The body without its framing. Chunks are yielded as they stream; a wrong signature or length throws later, before the end. */
-export interface DecodedBody extends AsyncIterable<Buffer> {
+interface DecodedBody extends AsyncIterable<Buffer> {
   /** Complete once the iteration has ended; names in lower case. */
   readonly trailers: ReadonlyMap<string, string>;
 }

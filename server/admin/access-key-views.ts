@@ -1,5 +1,5 @@
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
-import { serializePolicy } from '../../protocol/policy/serialize-policy.ts';
+import { serializePolicy } from '../../protocol/policy/document.ts';
 import type { ServiceAccount } from '../auth/identities/records.ts';
 import { parentName, type Subject } from '../auth/identities/subject.ts';
 import { effectivePolicy, shownInlinePolicy, shownPolicy } from '../administration/policies.ts';

@@ -1,4 +1,4 @@
-import { encryptPayload } from '../../protocol/admin/payload-encryption.ts';
+import { encryptPayload } from '../../protocol/admin-payload.ts';
 import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
 import { secretOf, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';

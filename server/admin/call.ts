@@ -4,11 +4,11 @@ import type { AdminServices } from '../administration/services.ts';
 import { z } from 'zod';
 import { AdminError } from '../administration/admin-error.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { decryptPayload, PayloadError } from '../../protocol/admin/payload-encryption.ts';
+import { decryptPayload, PayloadError } from '../../protocol/admin-payload.ts';
 import { decideOneOf, type OneDecided } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { AuthenticatedRequest } from '../auth/authenticate.ts';
-import { limitedTurns } from '../../platform/limited-turns.ts';
+import { limitedTurns } from '../../platform/concurrency.ts';
 
 /** One call of the admin API. The tables of routes stand in the file of their subject. */
 export interface Route {

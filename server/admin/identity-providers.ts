@@ -4,7 +4,7 @@ import { AdminError } from '../administration/admin-error.ts';
 import { mayAttach, requireOneOf } from '../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from './call.ts';
 import { z } from 'zod';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { SignInProof, SignInTrial } from '../federation/sign-in-test.ts';
 
 /** Identity providers as `mc idp openid` and `mc idp ldap` configure them: `idp-config/TYPE[/NAME]`. */

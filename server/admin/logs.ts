@@ -1,5 +1,5 @@
 import { formatForTerminal } from '../../platform/terminal-log-format.ts';
-import { followLines } from '../../platform/follow-lines.ts';
+import { followLines } from '../../platform/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from './call.ts';
 import { AdminError } from '../administration/admin-error.ts';
 

@@ -13,7 +13,7 @@ import {
 import { AdminError } from '../administration/admin-error.ts';
 import { concernsBucket, existingPolicy } from '../administration/policies.ts';
 import { z } from 'zod';
-import { renderExplanation } from '../../protocol/policy/render-explanation.ts';
+import { renderExplanation } from '../../protocol/policy/explanation.ts';
 import { principalNamed } from '../administration/caller.ts';
 
 /** A policy is kept with its ten earlier forms in one record. Bytes. */

@@ -2,7 +2,7 @@ import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
-import { parseNewBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
+import { parseNewBucketPolicy } from '../../protocol/policy/parse-policy.ts';
 import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';

@@ -1,9 +1,8 @@
 import type { IdentityReader, NamedDocument } from '../auth/identities/identities.ts';
 import { AdminError } from './admin-error.ts';
 import { evaluate, type NamedPolicy } from '../../protocol/policy/evaluate.ts';
-import type { PolicyDocument } from '../../protocol/policy/document.ts';
+import { type PolicyDocument, policyJson } from '../../protocol/policy/document.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
-import { policyJson } from '../../protocol/policy/serialize-policy.ts';
 import type { Subject } from '../auth/identities/subject.ts';
 
 /** From `a,b` to its names; the order stays, spaces and repetitions go. */

@@ -5,7 +5,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { NewServiceAccount } from '../auth/identities/identities.ts';
 import { parentName } from '../auth/identities/subject.ts';
 import { type Caller, boundaryOf, callerSubject, isOwn } from './caller.ts';
-import { serializePolicy } from '../../protocol/policy/serialize-policy.ts';
+import { serializePolicy } from '../../protocol/policy/document.ts';
 
 /** Of users and groups `enabled` and `disabled`, of access keys also `on` and `off`, as clients of different ages say. */
 export function statusOf(text: string): Status {

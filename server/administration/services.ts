@@ -1,6 +1,5 @@
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
-import type { FollowedLines } from '../../platform/follow-lines.ts';
-import type { LineRing } from '../../platform/line-ring.ts';
+import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { AccessRoom } from '../auth/access.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseBucketPolicy } from '../../protocol/policy/parse-bucket-policy.ts';
-import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { parseBucketPolicy, parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import { authorize, explainDecision } from './authorize.ts';
 import { federated, fixedHolders } from '../../test/support/auth/identities.ts';
 import type { FederatedSubject } from './identities/subject.ts';

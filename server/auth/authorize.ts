@@ -1,6 +1,5 @@
 import { couldAllow } from '../../protocol/policy/could-allow.ts';
-import { decide } from '../../protocol/policy/decide.ts';
-import type { DecisionInput } from '../../protocol/policy/decision.ts';
+import { decide, type DecisionInput } from '../../protocol/policy/decide.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { explain } from '../../protocol/policy/explain.ts';
 import type { Explanation } from '../../protocol/policy/explanation.ts';

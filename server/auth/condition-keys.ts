@@ -1,4 +1,4 @@
-import { claimAt } from '../../platform/openid/claim-at.ts';
+import { claimAt } from '../../platform/openid/claims.ts';
 import { knownClaims } from '../../protocol/policy/known-names.ts';
 
 export interface RequestOrigin {

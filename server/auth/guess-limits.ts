@@ -1,4 +1,4 @@
-import { limitedTurns } from '../../platform/limited-turns.ts';
+import { limitedTurns } from '../../platform/concurrency.ts';
 import type { RequestOrigin } from './condition-keys.ts';
 
 interface AttemptLimit {

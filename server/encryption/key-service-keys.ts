@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { missingPermissions } from '../../protocol/key-service/missing-permissions.ts';
+import { missingPermissions } from '../../protocol/key-service/policy.ts';
 import type { DescribeSelfAnswer } from '../../protocol/key-service/payloads.ts';
 import {
   contextBytes,

@@ -1,5 +1,4 @@
-import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { PersonCheck } from './user-status-check.ts';

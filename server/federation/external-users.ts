@@ -1,5 +1,5 @@
 import type { PersonState } from '../../platform/openid/keycloak-admin.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
 import { LdapProblem, ldapPerson } from './ldap/ldap-user.ts';

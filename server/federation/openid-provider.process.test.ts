@@ -2,10 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { KeptProvider } from './openid-provider.ts';
 
 let folder: string;

@@ -1,11 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { bearerFetch } from '../../platform/openid/bearer-fetch.ts';
-import { discoverCluster } from '../../platform/openid/discover-cluster.ts';
-import { discover, type ProviderMetadata } from '../../platform/openid/discovery.ts';
-import { type ProviderFetch, createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { bearerFetch, type ProviderFetch, createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { discoverCluster, discover, type ProviderMetadata } from '../../platform/openid/discovery.ts';
 import { createKeySet, type KeySet } from '../../platform/openid/key-set.ts';
 import { roleArn } from '../auth/principal.ts';
 

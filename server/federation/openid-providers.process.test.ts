@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { createOpenIdProviders, type OpenIdProviders, type OpenIdProvidersOptions } from './openid-providers.ts';
 
 let double: OpenIdProviderDouble;

@@ -1,7 +1,7 @@
-import { claimAt } from '../../platform/openid/claim-at.ts';
+import { claimAt } from '../../platform/openid/claims.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { createKeycloakAdmin, type KeycloakAdmin, type PersonState } from '../../platform/openid/keycloak-admin.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 
 /** How people recognise somebody, and by what the provider's admin interface knows them. */

@@ -1,4 +1,4 @@
-import type { DeviceLogin } from '../../platform/openid/token-for-person.ts';
+import type { DeviceLogin } from '../../platform/openid/token-grants.ts';
 
 /** A sign-in walked through for an administrator who wants to see where it breaks; it leaves no credentials behind. */
 export interface SignInTrial {

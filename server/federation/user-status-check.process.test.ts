@@ -5,7 +5,7 @@ import { openIdentities } from '../auth/identities/open-identities.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject } from '../auth/identities/subject.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
 import { createCutOffs, createCheckTally, readTally, type CheckTally } from './user-status-records.ts';
 import { createOpenIdProviders, type OpenIdProviders } from './openid-providers.ts';

@@ -1,5 +1,4 @@
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
+import { OpenIdProblem, IdentityProblem } from '../../platform/openid/errors.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { CutOffs, CheckTally } from './user-status-records.ts';

@@ -1,5 +1,5 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { waitsForHeader, type WaitsFor } from '../../protocol/health/waits-for.ts';
+import { waitsForHeader, type WaitsFor } from '../../protocol/waits-for.ts';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
 import { isMetricsPath } from '../observability/metrics/metrics-handler.ts';
 import { asS3Error, hostId } from '../s3/answers.ts';

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { connectRaw } from '../../test/harness/raw-http.ts';
+import { connectRaw } from '../../test/support/process/raw-http.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { createS3Api } from '../s3/s3-api.ts';

@@ -2,7 +2,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BodyMemory, sharedBodyMemory } from '../../platform/body-memory.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { sendRaw } from '../../test/harness/raw-http.ts';
+import { sendRaw } from '../../test/support/process/raw-http.ts';
 import type { RequestHandler } from './contract/request.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { ownPieces } from '../../platform/pieces.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { connectRaw, sendRaw } from '../../test/harness/raw-http.ts';
+import { connectRaw, sendRaw } from '../../test/support/process/raw-http.ts';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';

@@ -8,7 +8,7 @@ import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
-import type { WaitsFor } from '../../protocol/health/waits-for.ts';
+import type { WaitsFor } from '../../protocol/waits-for.ts';
 import type { OtherServer } from '../administration/services.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import packageJson from '../../package.json' with { type: 'json' };

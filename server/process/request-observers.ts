@@ -6,8 +6,7 @@ import { traceSettings } from '../observability/tracing/trace-settings.ts';
 import type { Stores } from '../observability/tracing/traced-stores.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import type { Tell, ThreadOptions } from './threads.ts';
-import { followLines, type FollowedLines } from '../../platform/follow-lines.ts';
-import type { LineRing } from '../../platform/line-ring.ts';
+import { followLines, type FollowedLines, type LineRing } from '../../platform/line-ring.ts';
 import { traceLine } from '../admin/trace-line.ts';
 
 /** What of a thread is traced. */

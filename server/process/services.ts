@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import { SharedMutex } from '../../platform/shared-mutex.ts';
-import { openKeyServiceClient } from '../../platform/key-service-client.ts';
+import { openKeyServiceClient } from '../../platform/key-service/client.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
 import { oneKey, type KeyAdministration } from '../administration/keys.ts';
 import { createAccess, type AccessRoom, policiesOf, type PolicySource } from '../auth/access.ts';

@@ -1,4 +1,4 @@
-import { endAtOnce } from '../../platform/end-at-once.ts';
+import { endAtOnce } from '../../platform/shutdown.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
 import { SharedRecordStore } from '../replicas/shared-record-store.ts';

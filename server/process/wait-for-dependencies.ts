@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
-import type { Missing, WaitsFor } from '../../protocol/health/waits-for.ts';
+import type { Missing, WaitsFor } from '../../protocol/waits-for.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 import { BlobsUnavailable } from '../store/blob-store.ts';
 import { StoreUnavailable } from '../store/record-store.ts';

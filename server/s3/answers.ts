@@ -1,7 +1,7 @@
 import type { Answer, AnswerBody, IncomingRequest } from '../http/contract/request.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { translateFailure } from '../objects/operations/translate-failure.ts';
-import { writeErrorDocument } from '../../protocol/s3/error-document.ts';
+import { writeErrorDocument } from '../../protocol/s3/responses.ts';
 
 const empty: AnswerBody = { kind: 'empty' };
 

@@ -1,6 +1,5 @@
-import { isoTime } from '../../protocol/s3/iso-time.ts';
+import { isoTime, element, markup, urlEncodeKey, xmlText, type Xml } from '../../protocol/s3/xml-writer.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { element, markup, urlEncodeKey, xmlText, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { ListedObject } from '../objects/object-layer.ts';
 import type { S3Call } from './operation.ts';
 import { owner } from './owner.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { presignUrl } from '../../protocol/sigv4/presign-url.ts';
+import { presignUrl } from '../../protocol/sigv4/sign-request.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { StoredCredentials } from '../auth/principal.ts';
 import { testCalls } from '../../test/support/s3-api/s3-calls.ts';

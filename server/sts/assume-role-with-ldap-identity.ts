@@ -1,5 +1,4 @@
-import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
+import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
 import { LdapProblem, type LdapProblemCode, ldapSubject } from '../federation/ldap/ldap-user.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';

@@ -1,7 +1,6 @@
 import type { RequestOrigin } from '../auth/condition-keys.ts';
-import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import { mergeUserinfo, readUserinfo } from '../../platform/openid/userinfo.ts';
+import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
+import { mergeUserinfo, readUserinfo } from '../../platform/openid/claims.ts';
 import { longestToken, verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
 import type { OpenIdProvider, OpenIdProviders, ProviderStatus } from '../federation/openid-providers.ts';
 import type { RequestWatch } from '../http/contract/request.ts';

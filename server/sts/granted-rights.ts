@@ -1,5 +1,5 @@
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { claimAt } from '../../platform/openid/claim-at.ts';
+import { claimAt } from '../../platform/openid/claims.ts';
 import type { AttachmentTarget, FederatedSubject } from '../auth/identities/subject.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import { StsError } from './sts-error.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JWTPayload } from 'jose';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { createAccess, type AccessRoom } from '../auth/access.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../federation/openid-providers.ts';

@@ -1,12 +1,6 @@
-import { claimAt } from '../../platform/openid/claim-at.ts';
-import { IdentityProblem } from '../../platform/openid/identity-problem.ts';
-import { OpenIdProblem } from '../../platform/openid/openid-problem.ts';
-import {
-  beginDeviceLogin,
-  deviceToken,
-  passwordToken,
-  type TokenClient,
-} from '../../platform/openid/token-for-person.ts';
+import { claimAt } from '../../platform/openid/claims.ts';
+import { IdentityProblem, OpenIdProblem } from '../../platform/openid/errors.ts';
+import { beginDeviceLogin, deviceToken, passwordToken, type TokenClient } from '../../platform/openid/token-grants.ts';
 import { verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
 import { openIdPerson, askProvider, isChecked } from '../federation/openid-user.ts';
 import type { OpenIdProvider, OpenIdProviders } from '../federation/openid-providers.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filesOfTheChart } from '../../deploy/generated-files.ts';
 import { helm, renderChart, type Manifest } from '../../deploy/render-chart.ts';
-import { tool } from '../harness/tools.ts';
+import { tool } from '../support/process/run-command.ts';
 import { startApiServer, type ApiServer } from './cluster.ts';
 
 // What helm makes of the charts, taken by a real API server (dry run): every field is one that it knows, and the resources of

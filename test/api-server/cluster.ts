@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../harness/free-port.ts';
-import { tool } from '../harness/tools.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { tool } from '../support/process/run-command.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const run = promisify(execFile);
 const scripts = fileURLToPath(new URL('../cluster/', import.meta.url));
@@ -36,4 +37,25 @@ export async function startApiServer(): Promise<ApiServer> {
       await rm(state, { recursive: true, force: true });
     },
   };
+}
+
+interface Crd {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
+}
+
+/**
+ * Resolves when each of these CRDs is established. `kubectl wait` gives up on one whose conditions are null, as they are for a moment
+ * after it was made.
+ */
+export async function untilEstablished(
+  kubectl: (args: readonly string[]) => Promise<string>,
+  crds: readonly string[],
+): Promise<void> {
+  for (const crd of crds) {
+    for (const end = Date.now() + 30_000; ; await sleep(200)) {
+      const { status } = JSON.parse(await kubectl(['get', `crd/${crd}`, '-o', 'json'])) as Crd;
+      if (status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') === true) break;
+      if (Date.now() > end) throw new Error(`the CRD ${crd} is not established after 30 s`);
+    }
+  }
 }

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachKind } from '../../operator/api/kinds.ts';
 import { apiGroup } from '../../operator/api/object.ts';
 import { manifestOf, ruleCases } from '../support/operator/rules/rule-cases.ts';
-import { freePort } from '../harness/free-port.ts';
-import { tool } from '../harness/tools.ts';
-import { untilEstablished } from './established.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { tool } from '../support/process/run-command.ts';
+import { untilEstablished } from './cluster.ts';
 
 // The generated CRDs on a real kube-apiserver with etcd, and the rules' cases, which the functions of operator/api pass too.
 

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { renderChart } from '../../deploy/render-chart.ts';
-import { runCommand } from '../harness/run-command.ts';
-import { startApiServer, type ApiServer } from './cluster.ts';
-import { untilEstablished } from './established.ts';
+import { runCommand } from '../support/process/run-command.ts';
+import { startApiServer, type ApiServer, untilEstablished } from './cluster.ts';
 
 // The operator against a real API server as the service account of the chart, with the Roles of the chart and no more.
 

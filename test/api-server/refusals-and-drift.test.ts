@@ -13,8 +13,7 @@ import type { PodOptions, Workload } from '../../operator/runtime/contract/workl
 import type { Secret } from '../../operator/api/object.ts';
 import { startKubernetes } from '../../operator/runtime/kubernetes/start-kubernetes.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { startApiServer, type ApiServer } from './cluster.ts';
-import { untilEstablished } from './established.ts';
+import { startApiServer, type ApiServer, untilEstablished } from './cluster.ts';
 
 // What only a real API server can show: which fields it refuses, who owns what somebody edited, which events it selects, and how it
 // refuses new objects of a namespace that is being deleted.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { type ApiServer, startApiServer } from './cluster.ts';
 
 // A server that asks a real API server for the keys of its service accounts' tokens, as pods of the operator do.

@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../harness/run-command.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { tool } from '../harness/tools.ts';
+import { runCommand, tool } from '../support/process/run-command.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const python = tool('boto3/bin/python', 'boto3');
 const script = fileURLToPath(new URL('whole_way.py', import.meta.url));

@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../harness/run-command.ts';
-import { startEncryptingServer } from '../harness/start-encrypting-server.ts';
-import type { EncryptingServer } from '../harness/start-encrypting-server.ts';
-import { tool } from '../harness/tools.ts';
+import { runCommand, tool } from '../support/process/run-command.ts';
+import { startEncryptingServer, type EncryptingServer } from '../support/server/start-encrypting-server.ts';
 
 const python = tool('boto3/bin/python', 'boto3');
 const script = fileURLToPath(new URL('encryption.py', import.meta.url));

@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { adminCall } from '../harness/admin-call.ts';
-import { runCommand } from '../harness/run-command.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { tool } from '../harness/tools.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { runCommand, tool } from '../support/process/run-command.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const python = tool('boto3/bin/python', 'boto3');
 const script = fileURLToPath(new URL('sts.py', import.meta.url));

@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { newVisitor, openBrowser } from './open-browser.ts';
-import type { Visitor } from './open-browser.ts';
+import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });

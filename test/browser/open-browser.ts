@@ -1,8 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 /** A real Chromium: `COFFER_CHROMIUM`, or where Debian puts it. */
 export async function openBrowser(): Promise<Browser> {
@@ -55,3 +54,33 @@ export async function newVisitor(
     },
   };
 }
+
+/** What can be pressed or filled in and has no name for those who cannot see it; the name is what Chromium itself makes of it. */
+export async function unnamedControls(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    return nodes
+      .filter(({ ignored, role }) => !ignored && controls.has(String(role?.value)))
+      .filter(({ name }) => String(name?.value ?? '').trim() === '')
+      .map(({ role, nodeId }) => `${String(role?.value)} ${nodeId}`);
+  } finally {
+    await session.detach();
+  }
+}
+
+const controls = new Set([
+  'button',
+  'link',
+  'textbox',
+  'combobox',
+  'checkbox',
+  'switch',
+  'radio',
+  'radiogroup',
+  'tab',
+  'menuitem',
+  'dialog',
+  'region',
+  'progressbar',
+]);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { logIn, rootKeys, TestBrowser, TestConsole } from '../support/console/test-console.ts';
-import { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
+import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { newVisitor, openBrowser } from './open-browser.ts';
 
 const image = fileURLToPath(new URL('../../docs/images/console.png', import.meta.url));

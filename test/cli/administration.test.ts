@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCoffer, type CofferResult } from '../harness/run-coffer.ts';
-import { s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
+import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const reading = {
   Version: '2012-10-17',

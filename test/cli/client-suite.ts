@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCoffer, type CofferResult } from '../harness/run-coffer.ts';
+import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
 
 export interface ServerUnderTest {
   readonly url: string;

@@ -1,4 +1,4 @@
-import { startTenant } from '../harness/start-tenant.ts';
+import { startTenant } from '../support/server/start-tenant.ts';
 import { describeClient } from './client-suite.ts';
 
 describeClient('a tenant of ours', async () => {

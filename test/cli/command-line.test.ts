@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { issue } from '../key-service/keysvc-process.ts';
-import { runCoffer } from '../harness/run-coffer.ts';
-import { runCommand } from '../harness/run-command.ts';
+import { makeCa } from '../../platform/tls/issue-certificate.ts';
+import { issue } from '../support/server/keysvc-process.ts';
+import { runCoffer } from '../support/server/run-coffer.ts';
+import { runCommand } from '../support/process/run-command.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/coffer.js', import.meta.url));
 

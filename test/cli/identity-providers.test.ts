@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { runCoffer, type CofferResult } from '../harness/run-coffer.ts';
-import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 let provider: OpenIdProviderDouble;
 let server: RunningServer;

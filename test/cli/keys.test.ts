@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCoffer, type CofferResult } from '../harness/run-coffer.ts';
-import { startTenant } from '../harness/start-tenant.ts';
+import { runCoffer, type CofferResult } from '../support/server/run-coffer.ts';
+import { startTenant } from '../support/server/start-tenant.ts';
 
 let tenant: Awaited<ReturnType<typeof startTenant>>;
 let folder: string;

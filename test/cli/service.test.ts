@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
-import { followCoffer, runCoffer } from '../harness/run-coffer.ts';
-import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { followCoffer, runCoffer } from '../support/server/run-coffer.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 let server: RunningServer;
 let folder: string;

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCoffer } from '../harness/run-coffer.ts';
-import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
+import { runCoffer } from '../support/server/run-coffer.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 let server: RunningServer;
 let folder: string;

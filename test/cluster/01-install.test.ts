@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { beforeAll, describe, expect, it, inject } from 'vitest';
-import { runCommand } from '../harness/run-command.ts';
+import { runCommand } from '../support/process/run-command.ts';
 import { helm, operatorNamespace, release } from '../support/cluster/operator.ts';
 import { keycloak, kubectl, Team } from '../support/cluster/team.ts';
 import { until } from '../support/cluster/until.ts';

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { runCommand } from '../harness/run-command.ts';
-import type { CommandResult } from '../harness/run-command.ts';
+import { runCommand, type CommandResult } from '../support/process/run-command.ts';
 
 /** The image that `.ci/container/build` made. */
 export const image = 'localhost/coffer:dev';

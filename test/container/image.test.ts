@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { runCommand } from '../harness/run-command.ts';
-import { CofferContainer } from './coffer-container.ts';
-import type { StartedCofferContainer } from './coffer-container.ts';
+import { runCommand } from '../support/process/run-command.ts';
+import { CofferContainer, type StartedCofferContainer } from './coffer-container.ts';
 import { docker, image, restricted, runInImage } from './docker.ts';
 
 /** Bytes. Node's own binary is 116 MB of it. */

@@ -9,9 +9,15 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
-import type { ExpectedObjects } from './expected-objects.ts';
-import type { ExpectedUploads, ShownUpload } from './expected-uploads.ts';
-import { BUCKET_THERE, type Content, contentOf, placeOf } from './witness.ts';
+import {
+  type ExpectedObjects,
+  type ExpectedUploads,
+  type ShownUpload,
+  BUCKET_THERE,
+  type Content,
+  contentOf,
+  placeOf,
+} from './expected.ts';
 
 interface Listed {
   readonly etag: string;

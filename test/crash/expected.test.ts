@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExpectedObjects } from './expected-objects.ts';
-import { ExpectedUploads } from './expected-uploads.ts';
-import { IN_DOUBT } from './witness.ts';
+import { ExpectedObjects, ExpectedUploads, IN_DOUBT } from './expected.ts';
 
 function answered(...contents: readonly (string | undefined)[]): ExpectedObjects {
   const expected = new ExpectedObjects();

@@ -5,16 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { report } from '../soak/report.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { report } from '../support/report.ts';
 import { complaintsAbout } from './compare.ts';
-import { ExpectedObjects } from './expected-objects.ts';
-import { ExpectedUploads } from './expected-uploads.ts';
-import { type KeyService, startKeyService } from './key-service.ts';
+import { ExpectedObjects, ExpectedUploads, BUCKET_THERE } from './expected.ts';
+import { type KeyService, startKeyService } from '../support/server/keysvc-process.ts';
 import { clientOf } from './s3-client.ts';
-import { SeededRandom } from './seeded-random.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder, verifySweptFolder } from './verify-folder.ts';
-import { BUCKET_THERE } from './witness.ts';
 import { BUCKET, writeUntilGone } from './writers.ts';
 
 /** `.ci/run` asks for 12, `.ci/soak kills` for 1,000; `npm test` has time for these. */

@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import type { RunningServer } from '../harness/start-server.ts';
+import type { RunningServer } from '../support/server/start-server.ts';
 
 /** A plain client that sends each request once: whether a request took effect must not be blurred by its repetition. */
 export function clientOf(server: Pick<RunningServer, 's3' | 'accessKey' | 'secretKey'>): S3Client {

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SeededRandom } from '../crash/seeded-random.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder } from '../crash/verify-folder.ts';
-import { s3Client } from '../harness/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { report } from '../soak/report.ts';
-import { damage, faults, places, storedBytes, type Victim } from './faults.ts';
-import { store } from './stored-objects.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { report } from '../support/report.ts';
+import { damage, faults, places, storedBytes, type Victim, store } from './faults.ts';
 
 /** The gate asks for 60, `.ci/soak damage` for 1,000; `npm test` has time for these. */
 const wanted = Number(process.env['COFFER_FAULTS'] ?? 30);

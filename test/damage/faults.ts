@@ -8,13 +8,20 @@ import { recordKeys } from '../../server/objects/records/record-keys.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
-import type { SeededRandom } from '../crash/seeded-random.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
 
 export const faults = ['bit', 'truncation', 'swap', 'symlink', 'older'] as const;
-export type Fault = (typeof faults)[number];
+type Fault = (typeof faults)[number];
 
 export const places = ['blob', 'part', 'inline', 'encrypted blob', 'encrypted part', 'encrypted inline'] as const;
-export type Place = (typeof places)[number];
+type Place = (typeof places)[number];
 
 /** An object, and what happens to its bytes. */
 export interface Victim {
@@ -128,4 +135,21 @@ async function withRecords<T>(path: string, work: (records: RecordStore, blobs: 
     await records.close();
     await folder.close();
   }
+}
+
+/** Writes an object whose bytes are where the place says. */
+export async function store(
+  client: S3Client,
+  { Bucket, Key, Body }: { readonly Bucket: string; readonly Key: string; readonly Body: Buffer },
+  place: Place,
+): Promise<void> {
+  const sealed = place.startsWith('encrypted') ? { ServerSideEncryption: 'AES256' as const } : {};
+  if (!place.endsWith('part')) {
+    await client.send(new PutObjectCommand({ Bucket, Key, Body, ...sealed }));
+    return;
+  }
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...sealed }));
+  const { ETag } = await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body }));
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+  await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
 }

@@ -14,13 +14,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { complaintsAbout } from '../crash/compare.ts';
-import { ExpectedObjects } from '../crash/expected-objects.ts';
-import { ExpectedUploads } from '../crash/expected-uploads.ts';
+import { ExpectedObjects, ExpectedUploads, BUCKET_THERE, contentOf } from '../crash/expected.ts';
 import { clientOf } from '../crash/s3-client.ts';
-import { SeededRandom } from '../crash/seeded-random.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder, verifySweptFolder } from '../crash/verify-folder.ts';
-import { BUCKET_THERE, contentOf } from '../crash/witness.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { type Kind, mountSmall, type SmallFileSystem } from './small-file-system.ts';
 
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startEncryptingServer } from '../harness/start-encrypting-server.ts';
+import { startEncryptingServer } from '../support/server/start-encrypting-server.ts';
 
 it('a storage server and the commands show the key service a key that a password encrypts', async () => {
   const password = 'the password of the key';

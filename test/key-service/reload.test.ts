@@ -2,14 +2,12 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identityOfCertificate } from '../../platform/certificates/certificate-identity.ts';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { openKeyServiceClient } from '../../platform/key-service-client.ts';
-import type { KeyServiceClient } from '../../platform/key-service-client.ts';
+import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
+import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
+import { makeCa } from '../../platform/tls/issue-certificate.ts';
+import { openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { issue, startKeysvc, writePair } from './keysvc-process.ts';
-import type { KeysvcProcess } from './keysvc-process.ts';
+import { issue, startKeysvc, writePair, type KeysvcProcess } from '../support/server/keysvc-process.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const context = Buffer.from('{}');

@@ -1,20 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, connect } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { createServer, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListBucketsCommand, PutObjectCommand, S3Client, CreateBucketCommand } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
-import { runCoffer } from '../harness/run-coffer.ts';
-import { startServer } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { runCoffer } from '../support/server/run-coffer.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
 import { adminCall } from './admin-call.ts';
-import { realmAdmin } from './keycloak-admin-console.ts';
-import type { RealmAdmin } from './keycloak-admin-console.ts';
-import { keycloakAt } from './start-keycloak.ts';
-import type { KeycloakVersion } from './start-keycloak.ts';
+import { realmAdmin, type RealmAdmin } from './keycloak-admin-console.ts';
+import { keycloakAt, type KeycloakVersion } from './start-keycloak.ts';
 
 /** Seconds between rounds of the check: long enough that what an on-demand check does is not a round's doing. */
 const intervalSeconds = 20;

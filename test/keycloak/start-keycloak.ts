@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../harness/free-port.ts';
-import { tool } from '../harness/tools.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { tool } from '../support/process/run-command.ts';
 
 export interface Keycloak {
   /** `http://127.0.0.1:PORT` */

@@ -13,10 +13,8 @@ import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newVisitor, openBrowser } from '../browser/open-browser.ts';
-import { runCommand } from '../harness/run-command.ts';
-import { containsAnywhere, startTenant } from '../harness/start-tenant.ts';
-import type { RunningTenant } from '../harness/start-tenant.ts';
-import { tool } from '../harness/tools.ts';
+import { runCommand, tool } from '../support/process/run-command.ts';
+import { containsAnywhere, startTenant, type RunningTenant } from '../support/server/start-tenant.ts';
 import { keycloakAt } from './start-keycloak.ts';
 
 const keycloak = keycloakAt(inject('keycloaks')['26.4.0']);

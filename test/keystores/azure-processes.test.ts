@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AzureDouble } from '../support/keysvc/azure-double.ts';
 import { entraLogin } from '../support/keysvc/entra-double.ts';
 import { VirtualClock } from '../support/keysvc/http-double.ts';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { runKeysvc, startKeysvc, writePair, type KeysvcProcess } from '../key-service/keysvc-process.ts';
+import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
+import { runKeysvc, startKeysvc, writePair, type KeysvcProcess } from '../support/server/keysvc-process.ts';
 
 /** Processes live in real time. */
 class RunningClock extends VirtualClock {

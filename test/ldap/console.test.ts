@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionAnswer, SignInOptions } from '../../server/console/contract/answers.ts';
 import { TestBrowser } from '../support/console/test-console.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { directorySettings } from './directory-settings.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { directorySettings, removeSlapd, type Slapd, startSlapd } from './start-slapd.ts';
 import { ann, people, readers } from './people.ts';
-import { removeSlapd, type Slapd, startSlapd } from './start-slapd.ts';
 
 let slapd: Slapd;
 let server: RunningServer;

@@ -4,9 +4,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { freePort } from '../harness/free-port.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
+import { freePort } from '../support/process/free-port.ts';
 
 const run = promisify(execFile);
 
@@ -134,4 +133,18 @@ async function untilListening(port: number, child: ChildProcess): Promise<void> 
       setTimeout(resolve, 20);
     });
   }
+}
+
+/** A server that asks this directory, by TLS, set up as MinIO would be. */
+export function directorySettings(slapd: Slapd): Record<string, string> {
+  return {
+    MINIO_IDENTITY_LDAP_SERVER_ADDR: slapd.tls,
+    SVC_IDENTITY_LDAP_CA_FILE: slapd.caFile,
+    MINIO_IDENTITY_LDAP_LOOKUP_BIND_DN: reader.dn,
+    MINIO_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD: reader.password,
+    MINIO_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: `ou=people,${suffix}`,
+    MINIO_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=%s)',
+    MINIO_IDENTITY_LDAP_GROUP_SEARCH_BASE_DN: `ou=groups,${suffix}`,
+    MINIO_IDENTITY_LDAP_GROUP_SEARCH_FILTER: '(&(objectClass=groupOfNames)(member=%d))',
+  };
 }

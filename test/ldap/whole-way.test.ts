@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { runCoffer } from '../harness/run-coffer.ts';
-import { adminCall } from '../harness/admin-call.ts';
-import { directorySettings } from './directory-settings.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { runCoffer } from '../support/server/run-coffer.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { directorySettings, removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
 import { ann, bob, lee, people, readers } from './people.ts';
-import { removeSlapd, type Slapd, startSlapd, suffix } from './start-slapd.ts';
 
 let slapd: Slapd;
 let server: RunningServer;

@@ -3,7 +3,7 @@ import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import { Faults } from '../../server/store/memory/faults.ts';
 import { checkRounds } from './run-clients.ts';
 import { recordRegister } from './record-register.ts';
-import type { Register } from './register.ts';
+import type { Register } from './operation.ts';
 
 const registersOf = (register: Register) => Array.from({ length: 8 }, () => register);
 const options = { operations: 5_000, seed: 7, keysAtATime: 2 };

@@ -1,8 +1,8 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { s3Client } from '../harness/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { report } from '../soak/report.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { report } from '../support/report.ts';
 import { checkRounds, summaryOf } from './run-clients.ts';
 import { s3Register } from './s3-register.ts';
 

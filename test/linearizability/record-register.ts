@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { key as keyOf } from '../../server/store/keys.ts';
-import type { Batch, Entry, RecordStore } from '../../server/store/record-store.ts';
-import { StoreUnavailable } from '../../server/store/record-store.ts';
-import type { Answer } from './operation.ts';
-import type { Register } from './register.ts';
+import { type Batch, type Entry, type RecordStore, StoreUnavailable } from '../../server/store/record-store.ts';
+import type { Answer, Register } from './operation.ts';
 
 /** Records as registers: what the engine itself promises, below everything that a server adds. */
 export function recordRegister(store: RecordStore): Register {

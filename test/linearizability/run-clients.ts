@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SeededRandom } from '../crash/seeded-random.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
 import { checkHistory, describeViolation } from './check-history.ts';
-import type { Action, Condition, Operation } from './operation.ts';
-import type { Register } from './register.ts';
+import type { Action, Condition, Operation, Register } from './operation.ts';
 
 export interface ClientsOptions {
   /** One for each client; several may lead to the same server. */

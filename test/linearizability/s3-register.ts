@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import type { Answer, Condition, State } from './operation.ts';
-import type { Register } from './register.ts';
+import type { Answer, Condition, State, Register } from './operation.ts';
 
 export interface S3RegisterOptions {
   /** `http://HOST:PORT` of one server. */

@@ -1,4 +1,4 @@
 import { describeClient } from '../cli/client-suite.ts';
-import { startMinio } from '../harness/start-minio.ts';
+import { startMinio } from '../support/server/start-minio.ts';
 
 describeClient('a real MinIO', () => startMinio());

@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEncryptingServer } from '../harness/start-encrypting-server.ts';
-import type { EncryptingServer } from '../harness/start-encrypting-server.ts';
-import { StockMc } from './harness/stock-mc.ts';
+import { startEncryptingServer, type EncryptingServer } from '../support/server/start-encrypting-server.ts';
+import { StockMc } from './stock-mc.ts';
 
 let running: EncryptingServer;
 let mc: StockMc;

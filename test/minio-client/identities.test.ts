@@ -2,12 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startMinio } from '../harness/start-minio.ts';
-import type { RunningMinio } from '../harness/start-minio.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { expectSame } from './harness/same-answers.ts';
-import { StockMc } from './harness/stock-mc.ts';
+import { startMinio, type RunningMinio } from '../support/server/start-minio.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { expectSame, StockMc } from './stock-mc.ts';
 
 const rootUser = 'minio-root';
 const rootPassword = 'minio-password';

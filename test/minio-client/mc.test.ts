@@ -3,11 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminCall } from '../harness/admin-call.ts';
-import { runCommand } from '../harness/run-command.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { tool } from '../harness/tools.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { runCommand, tool } from '../support/process/run-command.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const mcPath = tool('bin/mc', 'mc');
 let server: RunningServer;

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
-import { startMinio, type RunningMinio } from '../harness/start-minio.ts';
-import { runKeysvc, startKeysvc, type KeysvcProcess } from '../key-service/keysvc-process.ts';
-import { StockMc } from './harness/stock-mc.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { startMinio, type RunningMinio } from '../support/server/start-minio.ts';
+import { runKeysvc, startKeysvc, type KeysvcProcess } from '../support/server/keysvc-process.ts';
+import { StockMc } from './stock-mc.ts';
 
 let folder: string;
 let keysvc: KeysvcProcess;

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { followCoffer, runCoffer } from '../harness/run-coffer.ts';
-import { startMinio, type RunningMinio } from '../harness/start-minio.ts';
-import { StockMc } from './harness/stock-mc.ts';
+import { followCoffer, runCoffer } from '../support/server/run-coffer.ts';
+import { startMinio, type RunningMinio } from '../support/server/start-minio.ts';
+import { StockMc } from './stock-mc.ts';
 
 const patience = 240_000;
 const reading = {

@@ -2,10 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { adminCall } from './harness/admin-client.ts';
-import { StockMc } from './harness/stock-mc.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { adminCall } from './admin-client.ts';
+import { StockMc } from './stock-mc.ts';
 
 let folder: string;
 let mc: StockMc;

@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../harness/free-port.ts';
-import { startMinio } from '../harness/start-minio.ts';
-import type { RunningMinio } from '../harness/start-minio.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { tool } from '../harness/tools.ts';
-import { StockMc } from './harness/stock-mc.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { startMinio, type RunningMinio } from '../support/server/start-minio.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { tool } from '../support/process/run-command.ts';
+import { StockMc } from './stock-mc.ts';
 
 const rootUser = 'minio-root';
 const rootPassword = 'minio-password';

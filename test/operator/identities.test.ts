@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
 import type { ResourceKind } from '../../operator/runtime/contract/workload.ts';
-import { freePort } from '../harness/free-port.ts';
-import { s3Client } from '../harness/s3-client.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { s3Client } from '../support/server/s3-client.ts';
 
 // Resources of identities and the rotation of root credentials, by the local runtime with real servers.
 

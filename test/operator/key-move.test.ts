@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenKeyService } from '../../operator/runtime/kubernetes/prove-keys.ts';
-import { KeyServiceError, type KeyServiceClient } from '../../platform/key-service-client.ts';
+import { KeyServiceError, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import { keyService, tenant } from '../support/operator/manifests.ts';
 import { condition } from '../support/operator/read-cluster.ts';
 import { Stage } from '../support/operator/stage.ts';

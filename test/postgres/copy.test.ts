@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
-import { expectRoundTrip } from '../store-tool/round-trip.ts';
+import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { expectRoundTrip } from '../store-tool/run-store-tool.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { describeAddress, parsePostgresAddress } from '../../server/store/postgr
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { openSession } from '../../server/store/postgres/session.ts';
 import { Tidy } from '../../server/store/postgres/garbage-collection.ts';
-import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
+import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 
 const log = pino({ enabled: false });
 let server: TestPostgres;

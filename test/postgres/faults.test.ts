@@ -8,7 +8,7 @@ import { key } from '../../server/store/keys.ts';
 import { commitId } from '../support/store/patient.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { type RecordStore, StoreUnavailable } from '../../server/store/record-store.ts';
-import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
+import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 
 const log = pino({ enabled: false });
 const total = key('total');

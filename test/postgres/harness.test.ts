@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
+import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 
 let server: TestPostgres;
 beforeAll(async () => {

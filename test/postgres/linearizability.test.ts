@@ -1,11 +1,11 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { s3Client } from '../harness/s3-client.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import type { RunningServer } from '../support/server/start-server.ts';
 import { type Checked, checkRounds, summaryOf } from '../linearizability/run-clients.ts';
 import { s3Register } from '../linearizability/s3-register.ts';
 import { type Deployment, newDeployment } from '../replicas/deployment.ts';
-import { report } from '../soak/report.ts';
+import { report } from '../support/report.ts';
 
 /** `.ci/soak linearizability` asks for 1,000,000. */
 const operations = Number(process.env['COFFER_OPERATIONS'] ?? 5_000);

@@ -9,7 +9,7 @@ import { drainRemovals, sweepOrphans } from '../../server/objects/garbage-collec
 import { body, put, randomBody, testLayer } from '../support/objects/test-layer.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
-import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
+import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 
 let server: TestPostgres;
 beforeAll(async () => {

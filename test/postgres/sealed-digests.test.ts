@@ -7,8 +7,8 @@ import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { writeAsBefore } from '../harness/old-records.ts';
-import { startPostgres, type TestDatabase, type TestPostgres } from '../harness/postgres.ts';
+import { writeAsBefore } from '../sealed-digests/old-records.ts';
+import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 import {
   customerKey,
   EncryptedStore,

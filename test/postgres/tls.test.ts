@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
-import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
+import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 
 const DAY = 86_400_000;
 let server: TestPostgres;

@@ -1,4 +1,4 @@
-import { type Content, IN_DOUBT, type Witness } from '../crash/witness.ts';
+import { type Content, IN_DOUBT, type Witness } from '../crash/expected.ts';
 
 interface ChangeOfKey {
   readonly content: Content;

@@ -11,7 +11,7 @@ import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
-import { BUCKET_THERE, contentOf } from '../crash/witness.ts';
+import { BUCKET_THERE, contentOf } from '../crash/expected.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
 export type Shown = Readonly<Record<string, string>>;

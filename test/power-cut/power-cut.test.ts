@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { contentShown } from '../crash/compare.ts';
 import { clientOf } from '../crash/s3-client.ts';
-import { SeededRandom } from '../crash/seeded-random.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
 import { Inspector } from './inspector.ts';
-import { report } from '../soak/report.ts';
+import { report } from '../support/report.ts';
 import { atEachCut, changeBoundaries, complaintsAt, flushBoundaries, type PowerCut, spread } from './power-cuts.ts';
 import { compileRecorder, type Recording, recordServer } from './record-server.ts';
 

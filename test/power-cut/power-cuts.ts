@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SeededRandom } from '../crash/seeded-random.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Sighting } from './history.ts';
 import type { Inspection, Inspector } from './inspector.ts';
 import type { Recording } from './record-server.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { clientOf } from '../crash/s3-client.ts';
-import { SeededRandom } from '../crash/seeded-random.ts';
-import { BUCKET_THERE, contentOf, placeOf } from '../crash/witness.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { BUCKET_THERE, contentOf, placeOf } from '../crash/expected.ts';
 import { BUCKET, writeUntilGone } from '../crash/writers.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
 import { History } from './history.ts';
 
 const WRITERS = 6;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { SeededRandom } from '../crash/seeded-random.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Change } from './recording.ts';
 
 /** A change of a file that no flush has made durable. */

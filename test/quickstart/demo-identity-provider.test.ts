@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDemoProvider } from '../../examples/demo-identity-provider/provider.ts';
 import { listen } from '../../platform/listen.ts';
 import { discover } from '../../platform/openid/discovery.ts';
-import { probeClient } from '../../platform/openid/probe-client.ts';
-import { freePort } from '../harness/free-port.ts';
+import { probeClient } from '../../platform/openid/probe.ts';
+import { freePort } from '../support/process/free-port.ts';
 
 const users = [{ name: 'bob', password: 'bobs-password', policy: ['readonly', 'diagnostics'] }];
 let secret = 'first-secret';

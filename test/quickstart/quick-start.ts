@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { freePort } from '../harness/free-port.ts';
+import { freePort } from '../support/process/free-port.ts';
 
 const start = fileURLToPath(new URL('../../examples/quickstart/start.ts', import.meta.url));
 const manifests = fileURLToPath(new URL('../../examples/quickstart/manifests', import.meta.url));

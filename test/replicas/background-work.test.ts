@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { sweepOrphans } from '../../server/objects/garbage-collection.ts';
 import { openBlobStore, openRecordStore } from '../../server/store/open-stores.ts';
-import { adminCall } from '../harness/admin-call.ts';
-import { s3Client } from '../harness/s3-client.ts';
-import { signByHand } from '../harness/sign-by-hand.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { signByHand } from '../support/server/sign-by-hand.ts';
+import type { RunningServer } from '../support/server/start-server.ts';
 import { newDeployment, type Deployment } from './deployment.ts';
 
 const env = { SVC_PROMETHEUS_AUTH_TYPE: 'public' };

@@ -1,10 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestDatabase, TestPostgres } from '../harness/postgres.ts';
-import { startPostgres } from '../harness/postgres.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { type TestDatabase, type TestPostgres, startPostgres } from '../support/server/postgres.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 /** A PostgreSQL and a folder for blobs, over which a test starts servers. */
 export interface Deployment {

@@ -1,11 +1,15 @@
-import { CreateBucketCommand, DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { s3Client } from '../harness/s3-client.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { newDeployment } from './deployment.ts';
-import type { Deployment } from './deployment.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import type { RunningServer } from '../support/server/start-server.ts';
+import { newDeployment, type Deployment } from './deployment.ts';
 
 const Bucket = 'bucket';
 const env = { SVC_SHUTDOWN_DELAY: '1s', SVC_SHUTDOWN_REFUSAL: '1s' };

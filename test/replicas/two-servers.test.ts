@@ -9,17 +9,15 @@ import {
   PutBucketPolicyCommand,
   PutObjectCommand,
   UploadPartCommand,
+  type S3Client,
 } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { signByHand } from '../harness/sign-by-hand.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { newDeployment } from './deployment.ts';
-import type { Deployment } from './deployment.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { signByHand } from '../support/server/sign-by-hand.ts';
+import type { RunningServer } from '../support/server/start-server.ts';
+import { newDeployment, type Deployment } from './deployment.ts';
 
 const Bucket = 'shared';
 let deployment: Deployment;

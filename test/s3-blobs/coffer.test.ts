@@ -1,5 +1,5 @@
-import { freePort } from '../harness/free-port.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { describeRealS3 } from './real-s3-suite.ts';
 

@@ -1,7 +1,7 @@
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, it } from 'vitest';
-import { type RunningMinio, startMinio } from '../harness/start-minio.ts';
-import { expectRoundTrip } from '../store-tool/round-trip.ts';
+import { type RunningMinio, startMinio } from '../support/server/start-minio.ts';
+import { expectRoundTrip } from '../store-tool/run-store-tool.ts';
 
 let minio: RunningMinio;
 beforeAll(async () => {

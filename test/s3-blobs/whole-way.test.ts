@@ -8,11 +8,9 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { s3Client } from '../harness/s3-client.ts';
-import { startMinio } from '../harness/start-minio.ts';
-import type { RunningMinio } from '../harness/start-minio.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startMinio, type RunningMinio } from '../support/server/start-minio.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 let minio: RunningMinio;
 let other: S3Client;

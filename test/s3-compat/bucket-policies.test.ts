@@ -8,12 +8,11 @@ import {
   PutBucketPolicyCommand,
   PutBucketTaggingCommand,
   PutObjectCommand,
+  type S3Client,
 } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'gallery';
 let server: RunningServer;

@@ -1,10 +1,9 @@
 import { CreateBucketCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw } from '../harness/raw-http.ts';
-import { s3Client } from '../harness/s3-client.ts';
-import { signByHand } from '../harness/sign-by-hand.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { sendRaw } from '../support/process/raw-http.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { signByHand } from '../support/server/sign-by-hand.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'headers';
 let server: RunningServer;

@@ -1,12 +1,16 @@
 import * as fc from 'fast-check';
-import { CreateBucketCommand, GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRaw, sendRaw } from '../harness/raw-http.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { signByHand } from '../harness/sign-by-hand.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { connectRaw, sendRaw } from '../support/process/raw-http.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { signByHand } from '../support/server/sign-by-hand.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'hostile';
 let server: RunningServer;

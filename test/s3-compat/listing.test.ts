@@ -7,12 +7,12 @@ import {
   ListObjectVersionsCommand,
   paginateListObjectsV2,
   PutObjectCommand,
+  type ListObjectsV2CommandInput,
+  type S3Client,
 } from '@aws-sdk/client-s3';
-import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'listed';
 const keys = [

@@ -10,13 +10,13 @@ import {
   PutObjectCommand,
   UploadPartCommand,
   UploadPartCopyCommand,
+  type CompletedPart,
+  type S3Client,
 } from '@aws-sdk/client-s3';
-import type { CompletedPart, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'multipart';
 const MiB = 1024 ** 2;

@@ -1,13 +1,17 @@
 import { crc32 } from 'node:zlib';
-import { CreateBucketCommand, GetObjectCommand, ListBucketsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  ListBucketsCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw } from '../harness/raw-http.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { signByHand } from '../harness/sign-by-hand.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { sendRaw } from '../support/process/raw-http.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { signByHand } from '../support/server/sign-by-hand.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const Bucket = 'signed';
 let server: RunningServer;

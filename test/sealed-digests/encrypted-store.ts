@@ -12,8 +12,8 @@ import { createObjectLayer } from '../../server/objects/objects.ts';
 import { put } from '../support/objects/test-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
-import { DigestSearch } from '../harness/find-digests.ts';
-import { report } from '../soak/report.ts';
+import { DigestSearch } from './find-digests.ts';
+import { report } from '../support/report.ts';
 
 /** Objects of low entropy: a nightly run has a thousand. */
 export const OBJECTS = Number(process.env['COFFER_SEALED_DIGESTS_OBJECTS'] ?? 100);

@@ -13,8 +13,8 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { DigestSearch } from '../harness/find-digests.ts';
-import { writeAsBefore } from '../harness/old-records.ts';
+import { DigestSearch } from './find-digests.ts';
+import { writeAsBefore } from './old-records.ts';
 import { storeTool } from '../store-tool/run-store-tool.ts';
 import {
   algorithms,

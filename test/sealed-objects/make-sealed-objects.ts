@@ -5,9 +5,7 @@ import type { RequestedEncryption } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
-import { bodyOf, customerKeyBytes, expected, type Name } from './expected.ts';
-import { fixedKeys } from './fixed-keys.ts';
-import { saveStores } from './stored.ts';
+import { bodyOf, customerKeyBytes, expected, type Name, fixedKeys, saveStores } from './sealed-objects.ts';
 
 /**
  * Writes the objects of `expected` as the server of today seals them: `node test/sealed-objects/make-sealed-objects.ts VERSION`. For a

@@ -2,9 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
-import { bodyOf, customerKeyBytes, expected } from './expected.ts';
-import { fixedKeys } from './fixed-keys.ts';
-import { loadStores } from './stored.ts';
+import { bodyOf, customerKeyBytes, expected, fixedKeys, loadStores } from './sealed-objects.ts';
 
 /** The sets that were written, each by the server of its version. None is ever taken away. */
 const versions = (await readdir(new URL('.', import.meta.url)))

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { adminCall } from '../harness/admin-call.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 
 let server: RunningServer;
 

@@ -9,9 +9,9 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../server/observability/audit/audit-entry.ts';
-import { adminCall } from '../harness/admin-call.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const generous = { timeout: 60_000 };
 

@@ -1,7 +1,6 @@
-import { Agent, get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
-import { startServer, untilReady } from '../harness/start-server.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
 
 /**
  * A GET over a pool of kept connections: the status, or the code of the error. A connection that the kernel queued in the instant in

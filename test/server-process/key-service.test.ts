@@ -12,14 +12,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identityOfCertificate } from '../../platform/certificates/certificate-identity.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { freePort } from '../harness/free-port.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
-import { issue, startKeysvc, writePair } from '../key-service/keysvc-process.ts';
-import type { KeysvcProcess } from '../key-service/keysvc-process.ts';
+import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
+import { makeCa } from '../../platform/tls/issue-certificate.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { issue, startKeysvc, writePair, type KeysvcProcess } from '../support/server/keysvc-process.ts';
 
 /** What the specification says that a server's policy must allow, word for word: all that follows works with no more. */
 const serverPaths =

@@ -6,8 +6,8 @@ import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callAdmin } from '../../operator/reconcile/managed/admin-request.ts';
 import { scrapeToken } from '../../operator/runtime/kubernetes/objects/service-monitor.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../harness/start-server.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 // What the operator does while it rotates the root credentials of a tenant: servers that have the new ones take both.
 

@@ -7,9 +7,9 @@ import { makeOlder } from '../support/maintenance/filled-layer.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
-import { freePort } from '../harness/free-port.ts';
-import { s3Client } from '../harness/s3-client.ts';
-import { startServer, untilReady, type RunningServer, type StartOptions } from '../harness/start-server.ts';
+import { freePort } from '../support/process/free-port.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer, type StartOptions } from '../support/server/start-server.ts';
 
 const Bucket = 'bucket';
 let base: string;

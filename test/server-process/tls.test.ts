@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { issue, writePair } from '../key-service/keysvc-process.ts';
-import { startServer } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { makeCa } from '../../platform/tls/issue-certificate.ts';
+import { issue, writePair } from '../support/server/keysvc-process.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
 
 let folder: string;
 let server: RunningServer;

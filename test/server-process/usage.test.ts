@@ -10,9 +10,9 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminCall } from '../harness/admin-call.ts';
-import { s3Client } from '../harness/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 
 const MIB = 1024 * 1024;
 let server: RunningServer;

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientOf } from '../crash/s3-client.ts';
-import { SeededRandom } from '../crash/seeded-random.ts';
-import { startPostgres, type TestPostgres } from '../harness/postgres.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
-import { type DayClient, look, step } from './day-client.ts';
-import { Obstacles } from './patient-client.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { type DayClient, look, step, Obstacles } from './day-client.ts';
 import { randomPort } from './random-port.ts';
-import { report } from './report.ts';
+import { report } from '../support/report.ts';
 import { growthAfter, watchMemory } from './resident-memory.ts';
 
 const minutes = Number(process.env['COFFER_SOAK_MINUTES'] ?? 120);

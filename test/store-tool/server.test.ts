@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { refusal, s3Client } from '../harness/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../harness/start-server.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { damageBlobs } from './data-folder.ts';
 import { lines, storeTool } from './run-store-tool.ts';
 

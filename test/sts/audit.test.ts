@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
+import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import type { Credentials } from '../../protocol/sigv4/signed-request.ts';
 import type { AccessRoom } from '../../server/auth/access.ts';
@@ -38,7 +38,7 @@ import {
   type Told,
   told,
 } from '../support/auth/sts.ts';
-import { type OpenIdProviderDouble, startOpenIdProvider } from '../doubles/openid-provider.ts';
+import { type OpenIdProviderDouble, startOpenIdProvider } from '../support/openid/openid-provider.ts';
 
 const bob = { accessKey: 'bob', secretKey: 'bobs-own-secret-key' };
 const bert = { name: 'bert', dn: 'uid=bert,ou=people,dc=example,dc=org', groups: ['cn=staff,dc=example,dc=org'] };

@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import type { Credentials } from '@aws-sdk/client-sts';
+import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient, type Credentials } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminCall } from '../harness/admin-call.ts';
-import { startOpenIdProvider } from '../doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 const run = promisify(execFile);
 let provider: OpenIdProviderDouble;

@@ -3,10 +3,9 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CertificateAndKey } from '../../platform/certificates/certificate-and-key.ts';
-import { issueCertificate } from '../../platform/certificates/issue-certificate.ts';
-import { makeCa } from '../../platform/certificates/make-ca.ts';
-import { type RunningServer, startServer } from '../harness/start-server.ts';
+import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
+import { type RunningServer, startServer } from '../support/server/start-server.ts';
 
 const hour = 3_600_000;
 let folder: string;

@@ -1,9 +1,7 @@
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOpenIdProvider } from '../doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { startServer } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
 import { adminCall } from '../keycloak/admin-call.ts';
 
 let provider: OpenIdProviderDouble;

@@ -8,15 +8,12 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import type { Credentials } from '@aws-sdk/client-sts';
+import { AssumeRoleWithWebIdentityCommand, STSClient, type Credentials } from '@aws-sdk/client-sts';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { startOpenIdProvider } from '../doubles/openid-provider.ts';
-import type { OpenIdProviderDouble } from '../doubles/openid-provider.ts';
-import { startServer, untilReady } from '../harness/start-server.ts';
-import type { RunningServer } from '../harness/start-server.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 let provider: OpenIdProviderDouble;
 let server: RunningServer;

@@ -1,4 +1,4 @@
-import type { DeleteFailure } from '../../../protocol/s3/read-answers.ts';
+import type { DeleteFailure } from '../../../protocol/s3/responses.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { deleteObjects, deleteObject, headObject } from '../../s3/objects.ts';
 import { CliError } from '../../config/cli-error.ts';

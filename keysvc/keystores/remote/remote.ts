@@ -4,7 +4,7 @@ import {
   type ProviderFetch,
   type ProviderFetchOptions,
 } from '../../../platform/openid/provider-fetch.ts';
-import { retryDelay } from '../../../platform/key-service/retry.ts';
+import { retryDelay } from '../../../platform/backoff.ts';
 import { KeyStoreError } from '../keystore.ts';
 
 /** Time as a remote store sees it; tests bring one that stands still until somebody waits. */

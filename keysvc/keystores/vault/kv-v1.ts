@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retryDelay } from '../../../platform/key-service/retry.ts';
+import { retryDelay } from '../../../platform/backoff.ts';
 import { KeyStoreError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../../platform/openid/discovery.ts';
 import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
-import { probeClient } from '../../../platform/openid/probe-client.ts';
-import { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
+import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
 import type { IdentityProvider } from '../../api/object.ts';
 import { checkProvider } from './check-provider.ts';
 

@@ -1,8 +1,7 @@
 import type { discover } from '../../../platform/openid/discovery.ts';
-import { OpenIdProblem } from '../../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../../platform/openid/errors.ts';
 import type { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
-import type { probeClient } from '../../../platform/openid/probe-client.ts';
-import type { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
+import type { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { IdentityProvider } from '../../api/object.ts';
 

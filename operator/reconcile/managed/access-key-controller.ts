@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
-import { policyJson } from '../../../protocol/policy/serialize-policy.ts';
+import { policyJson } from '../../../protocol/policy/document.ts';
 import type { AccessKey } from '../../api/object.ts';
 import { sameDocument, createController, type ControllerOptions } from './create-controller.ts';
 import { accessKeyOf, credentialsSecretName, secretKeyOf, keysWork } from './credentials.ts';

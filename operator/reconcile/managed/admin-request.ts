@@ -1,4 +1,4 @@
-import { decryptPayload, encryptPayload, PayloadError } from '../../../protocol/admin/payload-encryption.ts';
+import { decryptPayload, encryptPayload, PayloadError } from '../../../protocol/admin-payload.ts';
 import { exchange, type SignedCall, type TenantEndpoint, TenantRefusal } from './signed-request.ts';
 
 export interface AdminCall {

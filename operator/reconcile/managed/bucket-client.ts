@@ -1,4 +1,4 @@
-import { readErrorDocument } from '../../../protocol/s3/error-document.ts';
+import { readErrorDocument } from '../../../protocol/s3/responses.ts';
 import { exchange, type TenantEndpoint, TenantRefusal } from './signed-request.ts';
 import { parseBucketEncryption, writeBucketEncryption } from '../../../protocol/s3/bucket-encryption.ts';
 import { parseTagging, writeTagging } from '../../../protocol/s3/tagging.ts';

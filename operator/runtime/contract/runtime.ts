@@ -1,4 +1,4 @@
-import type { Missing } from '../../../protocol/health/waits-for.ts';
+import type { Missing } from '../../../protocol/waits-for.ts';
 import type { Secret } from '../../api/object.ts';
 import type { CertificateNeed, IssuedCertificate, RestartInput, Workload } from './workload.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { issueBy, startTestKeyService, type TestKeyService } from '../../../test/support/keysvc/test-key-service.ts';
-import { openKeyServiceClient, type KeyServiceClient } from '../../../platform/key-service-client.ts';
+import { openKeyServiceClient, type KeyServiceClient } from '../../../platform/key-service/client.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
 import { proofKeyPaths, tenantKeyPaths } from '../../render/key-service-configuration.ts';

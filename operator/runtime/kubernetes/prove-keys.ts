@@ -8,7 +8,7 @@ import {
   KeyServiceError,
   type KeyServiceClient,
   type KeyServiceClientOptions,
-} from '../../../platform/key-service-client.ts';
+} from '../../../platform/key-service/client.ts';
 import { leafSecretName } from './certificates/leaf.ts';
 import { secretData } from './namespace/made-secret.ts';
 import { serviceAddress } from './workload/workload-view.ts';

@@ -9,7 +9,7 @@ import type { FileContent, Port, Text, Workload, Probe } from '../contract/workl
 import { createServer, connect } from 'node:net';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { readMissing, waitsForHeader, type Missing } from '../../../protocol/health/waits-for.ts';
+import { readMissing, waitsForHeader, type Missing } from '../../../protocol/waits-for.ts';
 
 /** What the local runtime knows of symbols. */
 export interface Symbols {

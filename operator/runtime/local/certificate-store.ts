@@ -2,10 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { writeFileAtomically } from '../../../platform/atomic-file.ts';
-import type { CertificateAndKey } from '../../../platform/certificates/certificate-and-key.ts';
-import { identityOfCertificate } from '../../../platform/certificates/certificate-identity.ts';
-import { issueCertificate } from '../../../platform/certificates/issue-certificate.ts';
-import { makeCa } from '../../../platform/certificates/make-ca.ts';
+import type { CertificateAndKey } from '../../../platform/tls/certificate-and-key.ts';
+import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
+import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
 import type { CertificateNeed, CertificatePart, IssuedCertificate } from '../contract/workload.ts';
 import type { StateFolder } from './state-folder.ts';
 

@@ -1,6 +1,6 @@
 import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
 import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
-import { serializePolicy } from '../../../protocol/policy/serialize-policy.ts';
+import { serializePolicy } from '../../../protocol/policy/document.ts';
 import type { SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { type AttachmentTarget, claimFits, partsOf, type Subject } from './subject.ts';
 import { attachmentChanges, policyChanges } from './change-policies.ts';

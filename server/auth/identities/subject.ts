@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { claimAt } from '../../../platform/openid/claim-at.ts';
-import { matches, parsePattern } from '../../../protocol/policy/wildcard.ts';
+import { claimAt } from '../../../platform/openid/claims.ts';
+import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
 
 /**
  * What policies can be attached to. `claim`: everyone whose token of that provider has the claim with a value that fits; in the

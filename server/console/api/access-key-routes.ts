@@ -4,7 +4,7 @@ import { AdminError } from '../../administration/admin-error.ts';
 import { callerSubject, requireUnlessOwn, type Caller } from '../../administration/caller.ts';
 import { policyOfNewKey, requireRootForRoot, targetSubject } from '../../administration/service-accounts.ts';
 import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
-import { serializePolicy } from '../../../protocol/policy/serialize-policy.ts';
+import { serializePolicy } from '../../../protocol/policy/document.ts';
 import type { TemporaryCredentials } from '../../auth/temporary-credentials-record.ts';
 import type { ServiceAccount } from '../../auth/identities/records.ts';
 import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';

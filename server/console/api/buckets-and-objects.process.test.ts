@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
+import { OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
 import type {
   BucketAnswer,
   BucketList,

@@ -1,8 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { principalNamed } from '../../administration/caller.ts';
-import { describeMismatch, renderExplanation } from '../../../protocol/policy/render-explanation.ts';
-import type { Explanation } from '../../../protocol/policy/explanation.ts';
+import { describeMismatch, renderExplanation, type Explanation } from '../../../protocol/policy/explanation.ts';
 import { type Principal, subjectOf } from '../../auth/principal.ts';
 import { openIdSubject } from '../../sts/granted-rights.ts';
 import { StsError } from '../../sts/sts-error.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRaw } from '../../../test/harness/raw-http.ts';
+import { connectRaw } from '../../../test/support/process/raw-http.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 interface Layer {

@@ -1,5 +1,4 @@
-import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { ldapFromKeys, ldapKeys, ldapKeysOf } from '../../../platform/settings/ldap-keys.ts';
+import { type LdapSettings, ldapFromKeys, ldapKeys, ldapKeysOf } from '../../../platform/settings/identity-settings.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
 import { createLdapDirectoryLater, type StoredDirectory } from '../ldap/configured-directory.ts';
 import { type RightsOfPerson, LdapProblem } from '../ldap/ldap-user.ts';

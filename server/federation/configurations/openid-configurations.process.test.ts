@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
-import { startOpenIdProvider, type OpenIdProviderDouble } from '../../../test/doubles/openid-provider.ts';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../openid-providers.ts';
 import { noKeySource } from '../../encryption/key-source.ts';
 import { sealedRecords } from '../../encryption/sealed-records.ts';

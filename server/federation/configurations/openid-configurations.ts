@@ -1,4 +1,4 @@
-import { openIdKeys, providerFromKeys, keysOf } from '../../../platform/settings/openid-keys.ts';
+import { openIdKeys, providerFromKeys, keysOf } from '../../../platform/settings/openid-settings.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import {
   invalid,
@@ -9,7 +9,7 @@ import {
   type ConfigurationKey,
   type IdentityProviderConfigurations,
 } from './provider-configurations.ts';
-import { OpenIdProblem } from '../../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../../platform/openid/errors.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
 import type { StoredProviderSource } from '../openid-providers.ts';
 import { roleArn } from '../../auth/principal.ts';

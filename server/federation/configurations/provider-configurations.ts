@@ -1,4 +1,4 @@
-import { type ConfigKey, valuesByKey } from '../../../platform/settings/known-keys.ts';
+import { type ConfigKey, valuesByKey } from '../../../platform/settings/config-subsystems.ts';
 
 export type ConfigurationErrorCode =
   | 'exists'

@@ -1,9 +1,8 @@
 import type { ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
 import { createKeySet } from '../../../platform/openid/key-set.ts';
-import { OpenIdProblem } from '../../../platform/openid/openid-problem.ts';
-import { probeClient } from '../../../platform/openid/probe-client.ts';
-import { probeRedirect } from '../../../platform/openid/probe-redirect.ts';
+import { OpenIdProblem } from '../../../platform/openid/errors.ts';
+import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import { bearingFetch, discoverProvider, providerCa } from '../openid-provider.ts';

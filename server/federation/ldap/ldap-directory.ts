@@ -1,5 +1,5 @@
 import type { Client } from 'ldapts';
-import { limitedTurns } from '../../../platform/limited-turns.ts';
+import { limitedTurns } from '../../../platform/concurrency.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';

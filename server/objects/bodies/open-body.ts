@@ -1,7 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Pieces, type Tenure, eachPiece, ownPieces, readable, singlePiece } from '../../../platform/pieces.ts';
+import {
+  type Pieces,
+  type Tenure,
+  eachPiece,
+  ownPieces,
+  readable,
+  singlePiece,
+  JoinedPieces,
+} from '../../../platform/pieces.ts';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
-import { JoinedPieces } from '../../../platform/joined-pieces.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DecryptedPieces } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';

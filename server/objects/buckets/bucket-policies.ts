@@ -1,4 +1,4 @@
-import { parseBucketPolicy } from '../../../protocol/policy/parse-bucket-policy.ts';
+import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import type { PolicyDocument } from '../../../protocol/policy/document.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { decodeBucket } from '../records/bucket-record.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { DigestSearch } from '../../../test/harness/find-digests.ts';
+import { DigestSearch } from '../../../test/sealed-digests/find-digests.ts';
 import { CustomerKey } from '../../encryption/object-key.ts';
 import { noDigestKeys } from '../../encryption/digest-keys.ts';
 import { commitOnce } from '../../store/commit-once.ts';

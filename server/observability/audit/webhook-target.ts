@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limitedTurns } from '../../../platform/limited-turns.ts';
+import { limitedTurns } from '../../../platform/concurrency.ts';
 import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 

@@ -1,4 +1,4 @@
-import { parseCreateBucketConfiguration } from '../../../protocol/s3/create-bucket-configuration.ts';
+import { parseCreateBucketConfiguration } from '../../../protocol/s3/bucket-encryption.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { possibleBucketOf, header } from '../request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';

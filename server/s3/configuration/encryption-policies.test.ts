@@ -1,6 +1,6 @@
 import { expect, it, describe } from 'vitest';
 import { evaluate } from '../../../protocol/policy/evaluate.ts';
-import { parseBucketPolicy } from '../../../protocol/policy/parse-bucket-policy.ts';
+import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { type TestCalls, testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
 const scheme = 'x-amz-server-side-encryption';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BufferPool } from '../../../platform/buffer-pool.ts';
+import { BufferPool } from '../../../platform/body-buffers.ts';
 import { BlobMissing, BlobTruncated } from '../blob-store.ts';
 import { someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
 import { LentBlob } from './read-blob.ts';

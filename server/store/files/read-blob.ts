@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { bodyBuffers, bodyBytesPassed } from '../../../platform/body-buffers.ts';
-import type { BufferPool } from '../../../platform/buffer-pool.ts';
+import { bodyBuffers, bodyBytesPassed, type BufferPool } from '../../../platform/body-buffers.ts';
 import { ownPieces, type Pieces, readable } from '../../../platform/pieces.ts';
 import { BlobAltered, type BlobId, BlobMissing, BlobTruncated, type Cuts } from '../blob-store.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';

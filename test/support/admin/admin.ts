@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { decryptPayload, encryptPayload } from '../../../protocol/admin/payload-encryption.ts';
+import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
 import { createAccess } from '../../../server/auth/access.ts';
 import type { Answer } from '../../../server/http/contract/request.ts';
 import { testIdentities } from '../auth/identities.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { decryptPayload, encryptPayload } from '../../../protocol/admin/payload-encryption.ts';
+import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
 import type { GivenSetting } from '../../../platform/settings/setting-source.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import { createAccess } from '../../../server/auth/access.ts';

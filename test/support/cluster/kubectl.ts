@@ -1,5 +1,4 @@
-import { tool } from '../../harness/tools.ts';
-import { runCommand, type CommandResult } from '../../harness/run-command.ts';
+import { tool, runCommand, type CommandResult } from '../process/run-command.ts';
 
 /** Any object of the cluster, as JSON. */
 export interface KubernetesObject {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { tool } from '../../harness/tools.ts';
+import { tool } from '../process/run-command.ts';
 
 interface LoadTarget {
   readonly endpoint: string;

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../harness/run-command.ts';
-import { tool } from '../../harness/tools.ts';
+import { runCommand, tool } from '../process/run-command.ts';
 import type { Kubectl } from './kubectl.ts';
 
 export const operatorNamespace = 'coffer-operator';

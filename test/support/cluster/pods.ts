@@ -1,6 +1,6 @@
 import type { KubernetesObject } from './kubectl.ts';
 import { type Team, kubectl } from './team.ts';
-import type { CommandResult } from '../../harness/run-command.ts';
+import type { CommandResult } from '../process/run-command.ts';
 import { until } from './until.ts';
 
 function isReady({ metadata, status }: KubernetesObject): boolean {

@@ -2,10 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { docker, image } from '../../container/docker.ts';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, dirname } from 'node:path';
-import { runCommand } from '../../harness/run-command.ts';
+import { runCommand, tool } from '../process/run-command.ts';
 import { type KubernetesObject, Kubectl } from './kubectl.ts';
 import { existsSync } from 'node:fs';
-import { tool } from '../../harness/tools.ts';
 
 const folder = fileURLToPath(new URL('../../cluster/stand-in', import.meta.url));
 

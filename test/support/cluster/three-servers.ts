@@ -1,12 +1,12 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../harness/postgres.ts';
+import { startPostgres } from '../server/postgres.ts';
 import { nodeAddress } from './start-cluster.ts';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { runCommand } from '../../harness/run-command.ts';
-import { startMinio, type RunningMinio } from '../../harness/start-minio.ts';
+import { runCommand } from '../process/run-command.ts';
+import { startMinio, type RunningMinio } from '../server/start-minio.ts';
 import { fewestReadyWhile } from './pods.ts';
 import { kubectl, Team } from './team.ts';
 import { underLoad } from './under-load.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { issueCertificate } from '../../../platform/certificates/issue-certificate.ts';
+import { issueCertificate } from '../../../platform/tls/issue-certificate.ts';
 import {
   type DoubleAnswer,
   type DoubleRequest,

@@ -8,7 +8,7 @@ import type {
 import { accessKeyOf } from '../../../operator/reconcile/managed/credentials.ts';
 import { expect } from 'vitest';
 import { statusMisfits } from './reconciler-harness.ts';
-import { startServer, untilReady, type RunningServer } from '../../harness/start-server.ts';
+import { startServer, untilReady, type RunningServer } from '../server/start-server.ts';
 import { callAdmin, type AdminCall } from '../../../operator/reconcile/managed/admin-request.ts';
 
 /** For tests: a context that remembers, with keys from a Secret of `secretKey`. */

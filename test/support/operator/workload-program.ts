@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseAddress } from '../../../platform/listen.ts';
-import { waitsForHeader } from '../../../protocol/health/waits-for.ts';
+import { waitsForHeader } from '../../../protocol/waits-for.ts';
 
 // Stands in for coffer-server in tests of the local runtime: answers health, tells its arguments and environment, and misbehaves by
 // the files of its data folder: `crash` ends it at the start, `not-ready` makes it answer 503, and

@@ -1,6 +1,6 @@
 import type { CertificateTimes } from './certificate-times.ts';
 import { X509Certificate } from 'node:crypto';
-import type { CertificateAndKey } from '../../../../platform/certificates/certificate-and-key.ts';
+import type { CertificateAndKey } from '../../../../platform/tls/certificate-and-key.ts';
 import type { KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { authorityLabel, managedBy } from '../objects/labels.ts';
 import { encodeData, secretData } from '../namespace/made-secret.ts';

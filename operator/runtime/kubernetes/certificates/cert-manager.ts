@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { identityOfCertificate } from '../../../../platform/certificates/certificate-identity.ts';
+import { identityOfCertificate } from '../../../../protocol/key-service/identity.ts';
 import type { KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { CertificateNeed, IssuedCertificate } from '../../contract/workload.ts';
 import { authorityLabel, certificateLabel, ownedLabels } from '../objects/labels.ts';

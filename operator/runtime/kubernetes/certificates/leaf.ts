@@ -4,8 +4,8 @@ import type { CertificateNeed, IssuedCertificate } from '../../contract/workload
 import { twoThirds, type Validity, validityOf } from './authority.ts';
 import type { CertificateTimes } from './certificate-times.ts';
 import { X509Certificate } from 'node:crypto';
-import type { CertificateAndKey } from '../../../../platform/certificates/certificate-and-key.ts';
-import { identityOfCertificate } from '../../../../platform/certificates/certificate-identity.ts';
+import type { CertificateAndKey } from '../../../../platform/tls/certificate-and-key.ts';
+import { identityOfCertificate } from '../../../../protocol/key-service/identity.ts';
 import type { KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { authorityLabel, certificateLabel, ownedLabels } from '../objects/labels.ts';
 import { encodeData, secretData } from '../namespace/made-secret.ts';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { type CertificateAndKey, makePrivateKey } from '../../../../platform/certificates/certificate-and-key.ts';
-import { makeCa } from '../../../../platform/certificates/make-ca.ts';
+import { type CertificateAndKey, makePrivateKey } from '../../../../platform/tls/certificate-and-key.ts';
+import { makeCa, issueCertificate } from '../../../../platform/tls/issue-certificate.ts';
 import type { Cache, OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { ObjectWriter } from '../workload/object-writer.ts';
 import { authorityLabel, certificateLabel } from '../objects/labels.ts';
@@ -16,8 +16,7 @@ import {
 } from './authority.ts';
 import type { CertificateTimes } from './certificate-times.ts';
 import { secretData } from '../namespace/made-secret.ts';
-import { identityOfCertificate } from '../../../../platform/certificates/certificate-identity.ts';
-import { issueCertificate } from '../../../../platform/certificates/issue-certificate.ts';
+import { identityOfCertificate } from '../../../../protocol/key-service/identity.ts';
 import type { CertificateNeed, IssuedCertificate } from '../../contract/workload.ts';
 import {
   certificateNames,

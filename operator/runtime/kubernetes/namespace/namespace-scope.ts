@@ -1,4 +1,4 @@
-import { openKeyServiceClient } from '../../../../platform/key-service-client.ts';
+import { openKeyServiceClient } from '../../../../platform/key-service/client.ts';
 import { createLogger } from '../../../../platform/logger.ts';
 import { type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { KMSConfig, Tenant } from '../../../api/object.ts';

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { discover } from '../../../../platform/openid/discovery.ts';
 import { createKeycloakAdmin } from '../../../../platform/openid/keycloak-admin.ts';
-import { probeClient } from '../../../../platform/openid/probe-client.ts';
-import { probeRedirect } from '../../../../platform/openid/probe-redirect.ts';
+import { probeClient, probeRedirect } from '../../../../platform/openid/probe.ts';
 import { checkProvider, type ProviderCheckSteps } from '../../../reconcile/identity-provider/check-provider.ts';
 import { readRequest, writeAnswer } from './provider-check-message.ts';
 

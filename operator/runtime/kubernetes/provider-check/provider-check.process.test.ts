@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KubernetesDouble } from '../../../../test/support/kubernetes/kubernetes-double.ts';
-import { OpenIdProblem } from '../../../../platform/openid/openid-problem.ts';
+import { OpenIdProblem } from '../../../../platform/openid/errors.ts';
 import { identityProviderSpec } from '../../../api/identity-provider.ts';
 import type { IdentityProvider } from '../../../api/object.ts';
 import { KubeClient } from '../../../kube-client/kube-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OpenIdProviderDouble } from '../../../../test/doubles/openid-provider.ts';
+import { OpenIdProviderDouble } from '../../../../test/support/openid/openid-provider.ts';
 import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
 import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
 import {

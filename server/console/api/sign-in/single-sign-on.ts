@@ -18,8 +18,7 @@ import {
   type TokenEndpointResponse,
 } from 'openid-client';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
-import type { ProviderFetchInit } from '../../../../platform/openid/provider-fetch.ts';
-import { explainFailure } from '../../../../platform/openid/explain-failure.ts';
+import { type ProviderFetchInit, explainFailure } from '../../../../platform/openid/provider-fetch.ts';
 import { ConsoleError } from '../console-error.ts';
 
 /** What the provider was asked with, to be kept until it answers. */

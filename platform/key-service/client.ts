@@ -1,0 +1,327 @@
+import { createInterface } from 'node:readline';
+import type { z } from 'zod';
+import {
+  decryptAnswer,
+  describeKeyAnswer,
+  describeSelfAnswer,
+  encryptAnswer,
+  generateAnswer,
+  hmacAnswer,
+  parseKeyList,
+  rotateAnswer,
+  statusAnswer,
+  versionAnswer,
+  type DescribeKeyAnswer,
+  type DescribeSelfAnswer,
+  type StatusAnswer,
+  type VersionAnswer,
+} from '../../protocol/key-service/payloads.ts';
+import type { KeyServiceErrorCode } from '../../protocol/key-service/errors.ts';
+import { type Method, keyServiceLimits } from '../../protocol/key-service/routes.ts';
+import type { Logger } from '../logger.ts';
+import { EndpointRotation } from './endpoint-rotation.ts';
+import { exchange, NoAnswer, KeyServiceError, openStream } from './exchange.ts';
+import { openAgent, type ClientCredentials } from './reloading-agent.ts';
+import { retry } from '../backoff.ts';
+
+export { KeyServiceError } from './exchange.ts';
+
+export interface KeyServiceClientOptions {
+  /** `https://HOST:PORT`, one or several; the port is 7373 where none is written. */
+  readonly endpoints: readonly string[];
+  readonly credentials: ClientCredentials;
+  /** File or folder of the authorities that the service's certificate is checked against; the system's by default. */
+  readonly caFile?: string;
+  /** Sent only when set. */
+  readonly enclave?: string;
+  /** Does not check the service's certificate: for tests alone. */
+  readonly insecure?: boolean;
+  readonly log: Logger;
+  /** Milliseconds that one attempt may take; 15 s by default. */
+  readonly timeoutMs?: number;
+  /**
+   * Milliseconds within which a call is tried again while the service is away: it cannot be reached, or answers 503. 10 s by
+   * default, more than a key service takes to restart.
+   */
+  readonly retryForMs?: number;
+  readonly now?: () => number;
+}
+
+interface GeneratedKey {
+  /** 32 bytes. */
+  readonly plaintext: Buffer;
+  readonly ciphertext: Buffer;
+  /** The key ID, where the service tells it. */
+  readonly version?: string;
+}
+
+type ImportAlgorithm = 'AES256-GCM_SHA256' | 'XCHACHA20-POLY1305';
+
+/** Calls of the key service. Every method errors with a `KeyServiceError`. */
+export interface KeyServiceClient {
+  /** Errors with `key-exists` where there is one of that name. */
+  createKey(name: string): Promise<void>;
+  /** Takes in the bytes (32) of a key made elsewhere. Errors with `key-exists` where there is one of that name. */
+  importKey(name: string, bytes: Buffer, algorithm?: ImportAlgorithm): Promise<void>;
+  /**
+   * Adds a version to a key, which seals from now on; older ones stay readable. The new version's ID. Errors with `not-supported` where
+   * the service is another maker's.
+   */
+  rotateKey(name: string): Promise<string>;
+  describeKey(name: string): Promise<DescribeKeyAnswer>;
+  /** Names that begin with the prefix, sorted. */
+  listKeys(prefix?: string): Promise<string[]>;
+  deleteKey(name: string): Promise<void>;
+  /** A fresh data key, sealed under the named key and bound to the context. */
+  generateKey(name: string, context: Buffer): Promise<GeneratedKey>;
+  encryptKey(name: string, plaintext: Buffer, context: Buffer): Promise<{ ciphertext: Buffer; version?: string }>;
+  /** Errors with `not-authentic` where key, ciphertext or context are not those it was sealed with. */
+  decryptKey(name: string, ciphertext: Buffer, context: Buffer): Promise<Buffer>;
+  /** HMAC-SHA256 of a message. Errors with `invalid-request` where the key is too old to have an HMAC key. */
+  hmac(name: string, message: Buffer): Promise<Buffer>;
+  status(): Promise<StatusAnswer>;
+  version(): Promise<VersionAnswer>;
+  /** Resolves when the service and its key store answer. */
+  ready(): Promise<void>;
+  /** Who this client is to the service, and what it may do. */
+  describeSelf(): Promise<DescribeSelfAnswer>;
+  /** Any other call of the protocol, by its path; the text of the answer. */
+  ask(method: Method, path: string, body?: object): Promise<string>;
+  /** The lines of a stream, such as that of `/v1/log/audit`, from now on until it ends or the signal comes. */
+  stream(path: string, signal?: AbortSignal): AsyncIterable<string>;
+  /** The same client, whose calls are tried once: for who asks whether the service is there, and for who tries again himself. */
+  once(): KeyServiceClient;
+  /**
+   * The same client, whose calls spend at most so many milliseconds waiting for services that do not answer, over all endpoints and
+   * attempts: for a server whose own clients wait.
+   */
+  within(ms: number): KeyServiceClient;
+  /** Closes idle connections and stops watching certificate files. Calls under way finish. */
+  close(): void;
+}
+
+const setAsideMs = 30_000;
+const defaultRetryForMs = 10_000;
+
+/**
+ * Opens a client of the key service over mutual TLS. Connections are reused; certificates are read again when their files change;
+ * of several endpoints, each call takes the next, and goes on to another where one cannot be reached or fails (5xx but 501). While
+ * none is there, a call waits and tries again (`retryForMs`).
+ *
+ * Errors with a `TlsFilesError` where the certificate files are wrong, and with an `Error` where an endpoint is no address.
+ */
+export async function openKeyServiceClient(options: KeyServiceClientOptions): Promise<KeyServiceClient> {
+  const rotation = new EndpointRotation(options.endpoints, setAsideMs, options.now ?? Date.now);
+  const agent = await openAgent(options);
+  const timeoutMs = options.timeoutMs ?? keyServiceLimits.timeoutMs;
+
+  const closed = new AbortController();
+
+  const urlOf = (endpoint: string, path: string): URL => {
+    const url = new URL(path, endpoint);
+    if (options.enclave !== undefined) url.searchParams.set('enclave', options.enclave);
+    return url;
+  };
+
+  /** Every endpoint in turn, once. `onDoubt` is told where a failed call may have been carried out all the same. */
+  async function tryAll({ method, path, body, left, onDoubt }: Attempt): Promise<string> {
+    let failure: KeyServiceError | undefined;
+    const candidates = rotation.candidates();
+    for (const [at, endpoint] of candidates.entries()) {
+      const url = urlOf(endpoint, path);
+      // Each endpoint gets its share, so that one that hangs does not use up the time of all.
+      const share = left() / (candidates.length - at);
+      if (failure !== undefined && share < 1) break;
+      try {
+        const attemptMs = Math.max(1, Math.floor(Math.min(timeoutMs, share)));
+        const answer = await exchange({ url, method, body, agent: agent.current(), timeoutMs: attemptMs });
+        rotation.worked(endpoint);
+        return answer;
+      } catch (error) {
+        failure = error instanceof KeyServiceError ? error : unreachable(endpoint, error);
+        if (failure.code !== 'unavailable') throw failure;
+        if (mayHaveHappened(failure)) onDoubt();
+        rotation.failed(endpoint);
+        options.log.debug({ endpoint, err: failure }, 'key service endpoint failed');
+      }
+    }
+    throw failure ?? new KeyServiceError('unavailable', undefined, 'no key service endpoint is configured');
+  }
+
+  /** `done` is the code that a repeated call gets where an earlier attempt, whose answer was lost, was carried out. */
+  function makeCall(forMs: number, withinMs = Infinity) {
+    return async (method: Method, path: string, body?: object, done?: KeyServiceErrorCode): Promise<string> => {
+      let inDoubt = false;
+      let spentMs = 0;
+      const onDoubt = () => {
+        inDoubt = true;
+      };
+      const attempt = async (): Promise<string> => {
+        const began = performance.now();
+        const left = () => withinMs - spentMs - (performance.now() - began);
+        try {
+          return await tryAll({ method, path, body, left, onDoubt });
+        } finally {
+          spentMs += performance.now() - began;
+        }
+      };
+      // Where nobody listens an attempt takes no time, and is repeated; where nobody answers the time is soon over.
+      const mayRepeat = (error: unknown) => isTransient(error) && spentMs < withinMs;
+      try {
+        return await retry(attempt, { forMs, isTransient: mayRepeat, signal: closed.signal });
+      } catch (error) {
+        if (inDoubt && error instanceof KeyServiceError && error.code === done) return '';
+        throw error;
+      }
+    };
+  }
+  const close = () => {
+    closed.abort();
+    agent.close();
+  };
+  async function* stream(path: string, signal?: AbortSignal): AsyncIterable<string> {
+    let failure: unknown;
+    for (const endpoint of rotation.candidates()) {
+      const url = urlOf(endpoint, path);
+      try {
+        const response = await openStream({ url, agent: agent.current(), timeoutMs, signal });
+        yield* createInterface({ input: response });
+        return;
+      } catch (error) {
+        if (signal?.aborted === true) return;
+        failure = error instanceof KeyServiceError ? error : unreachable(endpoint, error);
+        rotation.failed(endpoint);
+      }
+    }
+    throw failure;
+  }
+  const clientOf = (forMs: number, withinMs?: number): KeyServiceClient =>
+    callsOf(makeCall(forMs, withinMs), {
+      once: () => clientOf(0, withinMs),
+      within: (ms) => clientOf(forMs, ms),
+      close,
+      stream,
+    });
+  return clientOf(options.retryForMs ?? defaultRetryForMs);
+}
+
+interface Attempt {
+  readonly method: Method;
+  readonly path: string;
+  readonly body: object | undefined;
+  /** Milliseconds that are left of the call's time. */
+  readonly left: () => number;
+  readonly onDoubt: () => void;
+}
+
+type Call = (method: Method, path: string, body?: object, done?: KeyServiceErrorCode) => Promise<string>;
+
+function callsOf(call: Call, rest: Pick<KeyServiceClient, 'once' | 'within' | 'close' | 'stream'>): KeyServiceClient {
+  const post = (api: string, name: string, body?: object, done?: KeyServiceErrorCode) =>
+    call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body, done);
+
+  return {
+    ...rest,
+    ask: (method, path, body) => call(method, path, body),
+    async createKey(name) {
+      await post('create', name, undefined, 'key-exists');
+    },
+    async importKey(name, bytes, algorithm = 'AES256-GCM_SHA256') {
+      const key = bytes.toString('base64');
+      // Each generation reads its own two fields. A repeated call that finds the key there cannot tell whose it is, so it says so.
+      await post('import', name, { bytes: key, algorithm, key, cipher: algorithm });
+    },
+    async rotateKey(name) {
+      return read(rotateAnswer, await post('rotate', name)).version;
+    },
+    async describeKey(name) {
+      return read(describeKeyAnswer, await call('GET', `/v1/key/describe/${encodeURIComponent(name)}`));
+    },
+    async listKeys(prefix = '') {
+      const list = readWith(parseKeyList, await call('GET', `/v1/key/list/${encodeURIComponent(prefix)}*`));
+      if (list.continueAt !== undefined) {
+        throw new KeyServiceError(
+          'not-supported',
+          200,
+          'the key service sends its list in pages: ask for a longer prefix',
+        );
+      }
+      return [...list.names].sort();
+    },
+    async deleteKey(name) {
+      await call('DELETE', `/v1/key/delete/${encodeURIComponent(name)}`, undefined, 'key-not-found');
+    },
+    async generateKey(name, context) {
+      const answer = read(generateAnswer, await post('generate', name, { context: context.toString('base64') }));
+      if (answer.plaintext.length !== 32) {
+        throw new KeyServiceError(
+          'unavailable',
+          200,
+          `the key service made a data key of ${answer.plaintext.length} bytes, not 32`,
+        );
+      }
+      return withVersion({ plaintext: answer.plaintext, ciphertext: answer.ciphertext }, answer.version);
+    },
+    async encryptKey(name, plaintext, context) {
+      const body = { plaintext: plaintext.toString('base64'), context: context.toString('base64') };
+      const answer = read(encryptAnswer, await post('encrypt', name, body));
+      return withVersion({ ciphertext: answer.ciphertext }, answer.version);
+    },
+    async decryptKey(name, ciphertext, context) {
+      const body = { ciphertext: ciphertext.toString('base64'), context: context.toString('base64') };
+      return read(decryptAnswer, await post('decrypt', name, body)).plaintext;
+    },
+    async hmac(name, message) {
+      return read(hmacAnswer, await post('hmac', name, { message: message.toString('base64') })).hmac;
+    },
+    async status() {
+      return read(statusAnswer, await call('GET', '/v1/status'));
+    },
+    async version() {
+      return read(versionAnswer, await call('GET', '/version'));
+    },
+    async ready() {
+      await call('GET', '/v1/ready');
+    },
+    async describeSelf() {
+      return read(describeSelfAnswer, await call('GET', '/v1/identity/self/describe'));
+    },
+  };
+}
+
+function read<T>(schema: z.ZodType<T>, text: string): T {
+  return readWith((text) => schema.parse(JSON.parse(text)), text);
+}
+
+function readWith<T>(parse: (text: string) => T, text: string): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    // The answer may hold a data key: neither it nor a parser's quotation of it goes into the message.
+    throw new KeyServiceError('unavailable', 200, 'the key service sent an answer that is not of its protocol', {
+      cause: error instanceof SyntaxError ? undefined : error,
+    });
+  }
+}
+
+function withVersion<T extends object>(answer: T, version: string | undefined): T & { version?: string } {
+  return version === undefined || version === '' ? answer : { ...answer, version };
+}
+
+function unreachable(endpoint: string, error: unknown): KeyServiceError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new KeyServiceError('unavailable', undefined, `the key service ${endpoint} cannot be reached: ${reason}`, {
+    cause: error,
+  });
+}
+
+/** The service is away for a moment, or says that it is not yet or no longer there. A broken key store is no such moment. */
+function isTransient(error: unknown): boolean {
+  if (!(error instanceof KeyServiceError)) return false;
+  return error.status === 503 || (error.cause instanceof NoAnswer && error.cause.isTransient);
+}
+
+/** Whether the call may have been carried out though it failed. */
+function mayHaveHappened(error: KeyServiceError): boolean {
+  return error.cause instanceof NoAnswer ? error.cause.wasSent : error.status === 503;
+}

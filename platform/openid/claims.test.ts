@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { claimAt, mergeUserinfo, readUserinfo } from './claims.ts';
+import type { ProviderFetch } from './provider-fetch.ts';
+
+const claims = {
+  policy: 'readonly',
+  'kubernetes.io': { namespace: 'apps', serviceaccount: { name: 'backup' } },
+  'https://example.org/roles': ['a'],
+  list: [{ a: 1 }],
+  realm_access: { roles: ['reader'] },
+  'dotted.name': { 'inner.name': 'x' },
+};
+
+describe('claimAt', () => {
+  it.each([
+    ['policy', 'readonly'],
+    ['kubernetes.io/namespace', 'apps'],
+    ['kubernetes.io/serviceaccount/name', 'backup'],
+    ['https://example.org/roles', ['a']],
+    ['kubernetes.io/absent', undefined],
+    ['realm_access.roles', ['reader']],
+    ['realm_access/roles', ['reader']],
+    ['dotted.name.inner.name', 'x'],
+    ['policy.length', undefined],
+    ['.', undefined],
+    ['policy/length', undefined],
+    ['list/0', undefined],
+    ['constructor', undefined],
+    ['constructor/name', undefined],
+    ['__proto__/x', undefined],
+    ['', undefined],
+    ['/', undefined],
+  ])('%s', (path, expected) => {
+    expect(claimAt(claims, path)).toEqual(expected);
+  });
+});
+
+const url = 'https://idp.example/userinfo';
+const answering =
+  (status: number, body: string): ProviderFetch =>
+  () =>
+    Promise.resolve(new Response(body, { status }));
+
+describe('readUserinfo', () => {
+  it('sends the bearer and returns the claims', async () => {
+    const seen: unknown[] = [];
+    const fetch: ProviderFetch = (address, init) => {
+      seen.push([address, init?.headers]);
+      return Promise.resolve(new Response('{"sub":"s","policy":["a"]}'));
+    };
+    expect(await readUserinfo(url, 'token', 's', fetch)).toEqual({ sub: 's', policy: ['a'] });
+    expect(seen).toEqual([[url, expect.objectContaining({ authorization: 'Bearer token' })]]);
+  });
+
+  it("refuses somebody else's claims", async () => {
+    await expect(readUserinfo(url, 'token', 's', answering(200, '{"sub":"other"}'))).rejects.toMatchObject({
+      code: 'UserinfoRefused',
+    });
+  });
+
+  it.each([
+    [401, '{}'],
+    [200, 'a.jwt.here'],
+  ])('refuses an answer of %i %s', async (status, body) => {
+    await expect(readUserinfo(url, 'token', 's', answering(status, body))).rejects.toMatchObject({
+      code: 'UserinfoRefused',
+    });
+  });
+});
+
+describe('mergeUserinfo', () => {
+  it('adds claims and never replaces what was signed', () => {
+    expect(mergeUserinfo({ sub: 's', policy: 'signed' }, { policy: 'added', email: 'e' })).toEqual({
+      sub: 's',
+      policy: 'signed',
+      email: 'e',
+    });
+  });
+});

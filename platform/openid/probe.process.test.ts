@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
+import { discover } from './discovery.ts';
+import { probeClient, probeRedirect } from './probe.ts';
+import { createProviderFetch } from './provider-fetch.ts';
+
+let provider: OpenIdProviderDouble;
+beforeAll(async () => {
+  provider = await startOpenIdProvider({
+    clients: [{ id: 'coffer' }, { id: 'odd client:%', secret: 'a+b c/&%ü' }, { id: 'no-login', standardFlow: false }],
+  });
+});
+afterEach(() => provider.heal());
+afterAll(() => provider.close());
+
+async function probe(clientId: string, clientSecret: string) {
+  return probeClient(await discover(provider.configUrl), { clientId, clientSecret });
+}
+
+describe('probeClient', () => {
+  it('accepts a client whose bogus code is refused for the code alone', async () => {
+    expect(await probe('coffer', 'coffer-secret')).toEqual({ kind: 'accepted' });
+  });
+
+  it('accepts an id and a secret with every kind of character', async () => {
+    expect(await probe('odd client:%', 'a+b c/&%ü')).toEqual({ kind: 'accepted' });
+  });
+
+  it('sends the secret in the form where the provider takes it only there', async () => {
+    provider.realm.discovery = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
+    expect(await probe('odd client:%', 'a+b c/&%ü')).toEqual({ kind: 'accepted' });
+  });
+
+  it.each([
+    ['a wrong secret', 'coffer', 'wrong'],
+    ['an unknown client', 'nobody', 'coffer-secret'],
+  ])('refuses %s, naming the client and not the secret', async (_, id, secret) => {
+    const error: unknown = await probe(id, secret).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'ClientRefused', message: expect.stringContaining(`"${id}"`) as string });
+    expect(String(error)).not.toContain(secret);
+  });
+
+  it('says that a client may not log people in', async () => {
+    await expect(probe('no-login', 'no-login-secret')).rejects.toMatchObject({
+      code: 'ClientRefused',
+      message: expect.stringContaining('standard') as string,
+    });
+  });
+
+  it('does not claim to know what an unusual answer means', async () => {
+    provider.fail('token', { kind: 'status', status: 400, body: '{"error":"invalid_request"}' });
+    expect(await probe('coffer', 'coffer-secret')).toMatchObject({ kind: 'unclear' });
+  });
+
+  it('tells a provider that fails from one that refuses', async () => {
+    provider.fail('token', { kind: 'status', status: 500 });
+    await expect(probe('coffer', 'coffer-secret')).rejects.toMatchObject({ code: 'UnexpectedStatus' });
+    provider.fail('token', { kind: 'half-open' });
+    await expect(probe('coffer', 'coffer-secret')).rejects.toMatchObject({ code: 'Unreachable' });
+  });
+});
+
+describe('probe redirect', () => {
+  const registered = 'https://console.example/oauth_callback';
+  let provider: OpenIdProviderDouble;
+  beforeAll(async () => {
+    provider = await startOpenIdProvider({ clients: [{ id: 'coffer', redirectUris: [registered] }] });
+  });
+  afterEach(() => provider.heal());
+  afterAll(() => provider.close());
+
+  const probe = (redirectUri: string, authorizationEndpoint = `${provider.issuer}/protocol/openid-connect/auth`) =>
+    probeRedirect({ authorizationEndpoint }, { clientId: 'coffer', redirectUri }, createProviderFetch());
+
+  describe('probeRedirect', () => {
+    it('accepts an address that is registered', async () => {
+      expect(await probe(registered)).toEqual({ kind: 'accepted' });
+    });
+
+    it('refuses one that is not, and names it', async () => {
+      await expect(probe('https://other.example/oauth_callback')).rejects.toMatchObject({
+        code: 'RedirectRefused',
+        message: expect.stringContaining('"https://other.example/oauth_callback"') as string,
+      });
+    });
+
+    it('does not claim to know what another refusal means', async () => {
+      expect(await probe(registered, `${provider.issuer}/nowhere`)).toMatchObject({ kind: 'unclear' });
+    });
+
+    it('says that nobody answers', async () => {
+      await expect(probe(registered, 'http://127.0.0.1:1/auth')).rejects.toMatchObject({ code: 'Unreachable' });
+    });
+  });
+});

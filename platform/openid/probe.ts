@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { clientAuthentication } from './token-grants.ts';
+import type { ProviderMetadata } from './discovery.ts';
+import { explainFailure, createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
+import { parseJsonObject } from './claims.ts';
+import { OpenIdProblem } from './errors.ts';
+
+interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+interface ProbeOptions {
+  readonly fetch?: ProviderFetch;
+  /** CA certificates (PEM) trusted besides those of the system. */
+  readonly ca?: string;
+  /** Milliseconds; 10,000 without it. */
+  readonly timeoutMs?: number;
+  /** Sent as `redirect_uri`; any value does, since the code is bogus. */
+  readonly redirectUri?: string;
+}
+
+/** How sure the probe is: some providers refuse the bogus code in words of their own. */
+type ProbeResult = { readonly kind: 'accepted' } | { readonly kind: 'unclear'; readonly message: string };
+
+/**
+ * Finds out whether the provider knows the client and its secret, without a user: sends a code that it never issued to the token
+ * endpoint. A client it refuses is `invalid_client`; one it accepts gets as far as the code, `invalid_grant`.
+ * Errors with `OpenIdProblem` (`ClientRefused`, `Unreachable`, …).
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+ */
+export async function probeClient(
+  metadata: Pick<ProviderMetadata, 'tokenEndpoint' | 'tokenEndpointAuthMethods'>,
+  client: ClientCredentials,
+  options: ProbeOptions = {},
+): Promise<ProbeResult> {
+  const fetch = options.fetch ?? createProviderFetch(options);
+  const { headers, form } = clientAuthentication(metadata.tokenEndpointAuthMethods, client);
+  form.set('grant_type', 'authorization_code');
+  form.set('code', `probe-${randomBytes(12).toString('hex')}`);
+  form.set('redirect_uri', options.redirectUri ?? 'http://127.0.0.1/oauth_callback');
+  let response: Response;
+  try {
+    response = await fetch(metadata.tokenEndpoint, { method: 'POST', headers, body: form });
+  } catch (error) {
+    throw explainFailure('Unreachable', 'the token endpoint', metadata.tokenEndpoint, error);
+  }
+  return judge(metadata.tokenEndpoint, client.clientId, response.status, await response.text());
+}
+
+function judge(endpoint: string, clientId: string, status: number, body: string): ProbeResult {
+  const { error, description } = oauthError(body);
+  const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
+  if (error === 'invalid_client' || status === 401) {
+    throw new OpenIdProblem(
+      'ClientRefused',
+      `the provider refuses the client "${clientId}" (${status} ${said}); check client_id and client_secret.`,
+    );
+  }
+  if (error === 'unauthorized_client') {
+    throw new OpenIdProblem(
+      'ClientRefused',
+      `the provider does not let the client "${clientId}" log people in (${said}); turn its standard (authorization code) flow on.`,
+    );
+  }
+  if (error === 'invalid_grant') return { kind: 'accepted' };
+  // Keycloak says so of a realm that is misspelt, or was removed after discovery.
+  if (/realm does not exist/i.test(said)) {
+    throw new OpenIdProblem(
+      'NotFound',
+      `the provider says that the realm of ${endpoint} does not exist; check the realm in config_url.`,
+    );
+  }
+  if (status === 404 || status >= 500) {
+    throw new OpenIdProblem(
+      status === 404 ? 'NotFound' : 'UnexpectedStatus',
+      `the token endpoint ${endpoint} answered ${status} (${said}); see the log of the provider.`,
+    );
+  }
+  return {
+    kind: 'unclear',
+    message: `the token endpoint answered ${status} (${said}) to the check of the client "${clientId}": its secret could not be verified.`,
+  };
+}
+
+function oauthError(body: string): { error?: string; description?: string } {
+  const { error, error_description: description } = parseJsonObject(body) ?? {};
+  return {
+    ...(typeof error === 'string' ? { error: error.slice(0, 100) } : {}),
+    ...(typeof description === 'string' ? { description: description.slice(0, 300) } : {}),
+  };
+}
+
+/** How much of an error page is searched. Characters. */
+const searched = 200_000;
+
+/**
+ * Finds out whether the provider sends browsers back to this address, by the request that a sign-in begins with. A provider must not
+ * redirect to an address that is not registered for the client, so that it answers with a page of its own that says so.
+ * Errors with `OpenIdProblem` (`RedirectRefused`, `Unreachable`).
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
+ */
+export async function probeRedirect(
+  { authorizationEndpoint }: Pick<ProviderMetadata, 'authorizationEndpoint'>,
+  { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
+  fetch: ProviderFetch,
+): Promise<ProbeResult> {
+  const url = new URL(authorizationEndpoint);
+  const parameters = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope: 'openid',
+    state: randomBytes(12).toString('hex'),
+    nonce: randomBytes(12).toString('hex'),
+    // RFC 7636: providers may demand it of every client.
+    code_challenge: randomBytes(32).toString('base64url'),
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  let response: Response;
+  try {
+    response = await fetch(url.href, { headers: { accept: 'text/html' } });
+  } catch (error) {
+    throw explainFailure('Unreachable', 'the authorization endpoint', authorizationEndpoint, error);
+  }
+  const { status } = response;
+  // A page to sign in by, the way to one, or the way back with an error.
+  if (status < 400) return { kind: 'accepted' };
+  const page = (await response.text()).slice(0, searched);
+  if (/redirect[\s_-]?ur[il]/i.test(page)) {
+    throw new OpenIdProblem(
+      'RedirectRefused',
+      `the provider refuses the redirect address "${redirectUri}" for the client "${clientId}"; register it there among the valid redirect addresses.`,
+    );
+  }
+  return {
+    kind: 'unclear',
+    message: `the authorization endpoint answered ${status} to the redirect address "${redirectUri}": look at ${url.origin}${url.pathname} in a browser.`,
+  };
+}

@@ -1,0 +1,162 @@
+import type { ProviderMetadata } from './discovery.ts';
+import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { parseJsonObject } from './claims.ts';
+import { OpenIdProblem } from './errors.ts';
+
+/** Without a secret: a public client, which only says who it is. */
+interface OAuthClient {
+  readonly clientId: string;
+  readonly clientSecret?: string;
+}
+
+/**
+ * What a call to a provider's endpoint carries so that it knows the client: by the method that it offers, the header before the form.
+ * Parameters of the call itself are added to the form.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1
+ */
+export function clientAuthentication(
+  methods: readonly string[],
+  { clientId, clientSecret }: OAuthClient,
+): { readonly headers: Readonly<Record<string, string>>; readonly form: URLSearchParams } {
+  const headers = { accept: 'application/json' };
+  if (clientSecret === undefined) return { headers, form: new URLSearchParams({ client_id: clientId }) };
+  if (methods.includes('client_secret_basic') || !methods.includes('client_secret_post')) {
+    const pair = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
+    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    return { headers: { ...headers, authorization }, form: new URLSearchParams() };
+  }
+  return { headers, form: new URLSearchParams({ client_id: clientId, client_secret: clientSecret }) };
+}
+
+/** Basic credentials of OAuth are form-encoded first. */
+function formEncode(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}
+
+export interface TokenClient extends OAuthClient {
+  readonly scopes: readonly string[];
+  readonly fetch: ProviderFetch;
+}
+
+type Endpoints = Pick<ProviderMetadata, 'tokenEndpoint' | 'tokenEndpointAuthMethods' | 'document'>;
+
+/** What a person enters where, and what the program asks with meanwhile. Seconds. */
+export interface DeviceLogin {
+  readonly userCode: string;
+  readonly verificationUri: string;
+  /** With the code in it. */
+  readonly verificationUriComplete?: string;
+  readonly deviceCode: string;
+  readonly interval: number;
+  readonly expiresIn: number;
+}
+
+type DeviceToken =
+  | { readonly kind: 'token'; readonly token: string }
+  /** The person has not answered yet; `slower`: ask less often. */
+  | { readonly kind: 'pending'; readonly slower: boolean };
+
+/**
+ * An access token by name and password, which providers give where the client may ("direct access grants"). Rejects with `OpenIdProblem`.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.3
+ */
+export async function passwordToken(
+  metadata: Endpoints,
+  client: TokenClient,
+  person: { readonly user: string; readonly password: string },
+): Promise<string> {
+  const answer = await ask(metadata.tokenEndpoint, metadata, client, {
+    grant_type: 'password',
+    username: person.user,
+    password: person.password,
+    scope: client.scopes.join(' '),
+  });
+  return tokenIn(metadata.tokenEndpoint, answer);
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc8628#section-3.1 */
+export async function beginDeviceLogin(metadata: Endpoints, client: TokenClient): Promise<DeviceLogin> {
+  const endpoint = metadata.document['device_authorization_endpoint'];
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) {
+    throw new OpenIdProblem(
+      'EndpointMissing',
+      'The provider offers no login by a code (no device_authorization_endpoint in its discovery document); use a name and password, or a token.',
+    );
+  }
+  const answer = await ask(endpoint, metadata, client, { scope: client.scopes.join(' ') });
+  const { device_code, user_code, verification_uri, verification_uri_complete, interval, expires_in } = answer.body;
+  if (typeof device_code !== 'string' || typeof user_code !== 'string' || typeof verification_uri !== 'string') {
+    throw refused(endpoint, answer);
+  }
+  return {
+    deviceCode: device_code,
+    userCode: user_code,
+    verificationUri: verification_uri,
+    ...(typeof verification_uri_complete === 'string' ? { verificationUriComplete: verification_uri_complete } : {}),
+    interval: typeof interval === 'number' && interval > 0 ? interval : 5,
+    expiresIn: typeof expires_in === 'number' ? expires_in : 600,
+  };
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc8628#section-3.4 */
+export async function deviceToken(metadata: Endpoints, client: TokenClient, deviceCode: string): Promise<DeviceToken> {
+  const answer = await ask(metadata.tokenEndpoint, metadata, client, {
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    device_code: deviceCode,
+  });
+  const { error } = answer.body;
+  if (error === 'authorization_pending' || error === 'slow_down') {
+    return { kind: 'pending', slower: error === 'slow_down' };
+  }
+  return { kind: 'token', token: tokenIn(metadata.tokenEndpoint, answer) };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function ask(
+  endpoint: string,
+  { tokenEndpointAuthMethods }: Pick<Endpoints, 'tokenEndpointAuthMethods'>,
+  client: TokenClient,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Reply> {
+  const { headers, form } = clientAuthentication(tokenEndpointAuthMethods, client);
+  // Providers want it in the form of a device's request even where the header has it.
+  if (!form.has('client_id')) form.set('client_id', client.clientId);
+  for (const [name, value] of Object.entries(parameters)) if (value !== '') form.set(name, value);
+  let response: Response;
+  try {
+    response = await client.fetch(endpoint, { method: 'POST', headers, body: form });
+  } catch (error) {
+    throw explainFailure('Unreachable', 'the endpoint', endpoint, error);
+  }
+  return { status: response.status, body: parseJsonObject(await response.text()) ?? {} };
+}
+
+function tokenIn(endpoint: string, answer: Reply): string {
+  const token = answer.body['access_token'];
+  if (typeof token === 'string' && token !== '') return token;
+  throw refused(endpoint, answer);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  invalid_client: 'check client_id and client_secret',
+  invalid_grant: 'check name and password; the account may be disabled, or its password temporary',
+  unauthorized_client:
+    'allow the client this way: at Keycloak "direct access grants" for a password, "device authorization grant" for a code',
+  access_denied: 'the person said no',
+  expired_token: 'the code was not entered in time; begin again',
+};
+
+function refused(endpoint: string, { status, body }: Reply): OpenIdProblem {
+  const error = typeof body['error'] === 'string' ? body['error'].slice(0, 100) : undefined;
+  const description =
+    typeof body['error_description'] === 'string' ? body['error_description'].slice(0, 300) : undefined;
+  const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
+  const hint = error === undefined ? 'see the log of the provider' : (reasons[error] ?? 'see the log of the provider');
+  return new OpenIdProblem('UnexpectedStatus', `${endpoint} gives no token (${status} ${said}): ${hint}.`);
+}

@@ -1,0 +1,144 @@
+import { webcrypto, randomBytes, X509Certificate } from 'node:crypto';
+import {
+  importPrivateKey,
+  makePrivateKey,
+  type CertificateAlgorithm,
+  type CertificateAndKey,
+} from './certificate-and-key.ts';
+
+/**
+ * The library that writes certificates, loaded when one is made: it takes about 94 ms to import, which programs that only read
+ * certificates need not pay.
+ */
+async function loadX509() {
+  // The library's dependency injection fails to load without it.
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
+  x509.cryptoProvider.set(webcrypto);
+  return x509;
+}
+
+/** The clocks of two machines differ by a little: a certificate is valid from this long before it was made. */
+const clockSkewMs = 5 * 60_000;
+
+/** When a certificate made now is valid; never beyond `notLaterThan`, the end of its issuer. */
+function validity(now: Date, validForMs: number, notLaterThan?: Date): { notBefore: Date; notAfter: Date } {
+  const wanted = now.getTime() + validForMs;
+  const end = notLaterThan === undefined ? wanted : Math.min(wanted, notLaterThan.getTime());
+  return { notBefore: new Date(now.getTime() - clockSkewMs), notAfter: new Date(end) };
+}
+
+/** A positive serial number of 16 bytes, hex. @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.2 */
+function newSerialNumber(): string {
+  const bytes = randomBytes(16);
+  // The top bit would make the number negative, a zero first byte would be dropped.
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes.toString('hex');
+}
+
+/**
+ * A comment, which tools show to people and which changes nothing else.
+ *
+ * @see https://docs.openssl.org/master/man5/x509v3_config/ (nsComment)
+ */
+const commentExtension = '2.16.840.1.113730.1.13';
+
+const text = 'For testing only: made by hand, signed by itself';
+
+/** DER of the comment: an IA5String. */
+function testingMark(): Buffer {
+  const ia5String = 0x16;
+  return Buffer.from([ia5String, text.length, ...Buffer.from(text, 'ascii')]);
+}
+
+/** Whether a certificate was made for tests. */
+export function isForTesting(certificate: X509Certificate): boolean {
+  return certificate.raw.includes(testingMark());
+}
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+  /** Milliseconds from now; cut to what is left of the issuer. */
+  readonly validForMs: number;
+  readonly usages?: readonly ('server' | 'client')[];
+  readonly algorithm?: CertificateAlgorithm;
+  /** Who signs it; without one the certificate signs itself. */
+  readonly issuer?: CertificateAndKey;
+  /** PKCS#8 PEM of an existing key: a renewal with it keeps the identity. A new key by default. */
+  readonly keyPem?: string;
+  readonly now?: Date;
+  /** Marks it as one for tests alone. */
+  readonly forTesting?: boolean;
+}
+
+/** Issues an end certificate for a server, a client or both (the default). */
+export async function issueCertificate(request: CertificateRequest): Promise<CertificateAndKey> {
+  const x509 = await loadX509();
+  const keyPem = request.keyPem ?? (await makePrivateKey(request.algorithm ?? 'ecdsa-p256'));
+  const subject = importPrivateKey(keyPem);
+  const issuer = request.issuer === undefined ? subject : importPrivateKey(request.issuer.keyPem);
+  const issuerCertificate = request.issuer === undefined ? undefined : new x509.X509Certificate(request.issuer.certPem);
+  const name = [{ CN: [request.commonName] }];
+  const usages = (request.usages ?? ['server', 'client']).map(
+    (usage) => x509.ExtendedKeyUsage[usage === 'server' ? 'serverAuth' : 'clientAuth'],
+  );
+  const alternativeNames = [
+    ...(request.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value })),
+    ...(request.ipAddresses ?? []).map((value) => ({ type: 'ip' as const, value })),
+  ];
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: name,
+    issuer: issuerCertificate?.subject ?? name,
+    serialNumber: newSerialNumber(),
+    ...validity(request.now ?? new Date(), request.validForMs, endOf(request.issuer)),
+    signingAlgorithm: issuer.signingAlgorithm,
+    publicKey: subject.keys.publicKey,
+    signingKey: issuer.keys.privateKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension(usages),
+      ...(alternativeNames.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(alternativeNames)]),
+      await x509.SubjectKeyIdentifierExtension.create(subject.keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey),
+      ...(request.forTesting === true ? [new x509.Extension(commentExtension, false, testingMark())] : []),
+    ],
+  });
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem };
+}
+
+function endOf(issuer: CertificateAndKey | undefined): Date | undefined {
+  return issuer === undefined ? undefined : new X509Certificate(issuer.certPem).validToDate;
+}
+
+interface CaRequest {
+  readonly commonName: string;
+  /** Milliseconds from now. */
+  readonly validForMs: number;
+  readonly algorithm?: CertificateAlgorithm;
+  /** PKCS#8 PEM of an existing key, to renew a CA so that certificates it issued stay valid; a new key by default. */
+  readonly keyPem?: string;
+  readonly now?: Date;
+}
+
+/** Makes a certificate authority that may issue end certificates, but no further authorities. */
+export async function makeCa(request: CaRequest): Promise<CertificateAndKey> {
+  const x509 = await loadX509();
+  const keyPem = request.keyPem ?? (await makePrivateKey(request.algorithm ?? 'ecdsa-p256'));
+  const { keys, signingAlgorithm } = importPrivateKey(keyPem);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: [{ CN: [request.commonName] }],
+    serialNumber: newSerialNumber(),
+    ...validity(request.now ?? new Date(), request.validForMs),
+    signingAlgorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem };
+}

@@ -1,0 +1,180 @@
+import type { S3Error } from './s3-error.ts';
+import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
+import { element, xmlDocument } from './xml-writer.ts';
+
+/** The XML answer of an error. */
+export function writeErrorDocument(
+  error: S3Error,
+  request: { readonly resource: string; readonly requestId: string; readonly hostId?: string },
+): string {
+  return xmlDocument(
+    'Error',
+    [
+      element('Code', error.wireCode),
+      element('Message', error.message),
+      ...Object.entries(error.details).map(([name, value]) => element(name, value)),
+      element('Resource', request.resource),
+      element('RequestId', request.requestId),
+      request.hostId === undefined ? undefined : element('HostId', request.hostId),
+    ],
+    '',
+  );
+}
+
+/** What an error answer says, whatever server sent it. */
+interface ErrorDocument {
+  readonly code: string;
+  readonly message: string;
+  /** All elements by name, Code and Message included. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Undefined when the body is no error document: proxies answer with pages of their own. */
+export function readErrorDocument(body: string | Buffer): ErrorDocument | undefined {
+  try {
+    const root = readXml(body, { maxBytes: 65_536 });
+    // STS puts the error into another element.
+    const error = root.name === 'ErrorResponse' ? root.children.find(({ name }) => name === 'Error') : root;
+    if (error?.name !== 'Error') return undefined;
+    const fields = Object.fromEntries(error.children.map(({ name, text }) => [name, text]));
+    return { code: fields['Code'] ?? '', message: fields['Message'] ?? '', fields };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A page of 1,000 keys of 1,024 bytes, each of them escaped, does not come to more. */
+const maxBytes = 16 * 1_024 * 1_024;
+
+export interface BucketEntry {
+  readonly name: string;
+  readonly created: Date;
+}
+
+export interface ObjectEntry {
+  readonly key: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly lastModified: Date;
+  readonly storageClass: string;
+}
+
+interface ObjectPage {
+  readonly objects: readonly ObjectEntry[];
+  readonly commonPrefixes: readonly string[];
+  /** Set when there is more. */
+  readonly continuationToken?: string;
+}
+
+interface UploadPage {
+  readonly uploads: readonly { readonly key: string; readonly uploadId: string; readonly initiated: Date }[];
+  readonly commonPrefixes: readonly string[];
+  readonly next?: { readonly keyMarker: string; readonly uploadIdMarker: string };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html */
+export function readListBuckets(body: string | Buffer): readonly BucketEntry[] {
+  const buckets = child(readXml(body, { maxBytes, root: 'ListAllMyBucketsResult' }), 'Buckets');
+  return (buckets?.children ?? []).map((bucket) => ({
+    name: requiredText(bucket, 'Name'),
+    created: readDate(textOf(bucket, 'CreationDate')),
+  }));
+}
+
+/**
+ * Reads a page of ListObjectsV2. Keys come percent-encoded where the answer says `EncodingType` url.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
+ */
+export function readListObjects(body: string | Buffer): ObjectPage {
+  const root = readXml(body, { maxBytes, root: 'ListBucketResult' });
+  const name = nameReader(root);
+  const token = textOf(root, 'NextContinuationToken');
+  const truncated = textOf(root, 'IsTruncated')?.trim() === 'true';
+  if (truncated && (token === undefined || token === ''))
+    throw malformed('a truncated listing has no NextContinuationToken');
+  return {
+    objects: childrenOf(root, 'Contents').map((object) => ({
+      key: name(requiredText(object, 'Key')),
+      size: Number(textOf(object, 'Size') ?? 0),
+      etag: (textOf(object, 'ETag') ?? '').replaceAll('"', ''),
+      lastModified: readDate(textOf(object, 'LastModified')),
+      storageClass: textOf(object, 'StorageClass') ?? 'STANDARD',
+    })),
+    commonPrefixes: readCommonPrefixes(root, name),
+    ...(truncated && token !== undefined ? { continuationToken: token } : {}),
+  };
+}
+
+/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html */
+export function readListUploads(body: string | Buffer): UploadPage {
+  const root = readXml(body, { maxBytes, root: 'ListMultipartUploadsResult' });
+  const name = nameReader(root);
+  const truncated = textOf(root, 'IsTruncated')?.trim() === 'true';
+  return {
+    uploads: childrenOf(root, 'Upload').map((upload) => ({
+      key: name(requiredText(upload, 'Key')),
+      uploadId: requiredText(upload, 'UploadId'),
+      initiated: readDate(textOf(upload, 'Initiated')),
+    })),
+    commonPrefixes: readCommonPrefixes(root, name),
+    ...(truncated
+      ? {
+          next: {
+            keyMarker: name(requiredText(root, 'NextKeyMarker')),
+            uploadIdMarker: textOf(root, 'NextUploadIdMarker') ?? '',
+          },
+        }
+      : {}),
+  };
+}
+
+export function readInitiatedUpload(body: string | Buffer): string {
+  return requiredText(readXml(body, { maxBytes, root: 'InitiateMultipartUploadResult' }), 'UploadId');
+}
+
+/** The ETag of a completed upload. An answer of status 200 may still be an error, which is refused here as MalformedXML. */
+export function readCompletedUpload(body: string | Buffer): string {
+  return requiredText(readXml(body, { maxBytes, root: 'CompleteMultipartUploadResult' }), 'ETag').replaceAll('"', '');
+}
+
+/** The ETag of CopyObject and UploadPartCopy. */
+export function readCopyResult(body: string | Buffer): string {
+  return requiredText(readXml(body, { maxBytes }), 'ETag').replaceAll('"', '');
+}
+
+export interface DeleteFailure {
+  readonly key: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The keys that a DeleteObjects could not delete. */
+export function readDeleteFailures(body: string | Buffer): readonly DeleteFailure[] {
+  return childrenOf(readXml(body, { maxBytes, root: 'DeleteResult' }), 'Error').map((failure) => ({
+    key: requiredText(failure, 'Key'),
+    code: textOf(failure, 'Code') ?? '',
+    message: textOf(failure, 'Message') ?? '',
+  }));
+}
+
+function readCommonPrefixes(root: XmlNode, name: (text: string) => string): string[] {
+  return childrenOf(root, 'CommonPrefixes').map((prefix) => name(requiredText(prefix, 'Prefix')));
+}
+
+/** How keys are read: with `encoding-type=url` they come percent-encoded, a space as `+`. */
+function nameReader(root: XmlNode): (text: string) => string {
+  if (textOf(root, 'EncodingType')?.trim() !== 'url') return (text) => text;
+  return (text) => {
+    try {
+      return decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+      throw malformed(`the key "${text.slice(0, 64)}" is not percent-encoded`);
+    }
+  };
+}
+
+function readDate(text: string | undefined): Date {
+  const date = new Date(text?.trim() ?? '');
+  return Number.isNaN(date.getTime()) ? new Date(0) : date;
+}

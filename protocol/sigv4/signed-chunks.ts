@@ -1,0 +1,118 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { S3Error } from '../s3/s3-error.ts';
+import { sign, type SigningKey, formatScope } from './signing-key.ts';
+import type { SignedParts } from './sign-request.ts';
+
+const emptySha256 = createHash('sha256').digest('hex');
+
+interface ChunkChain {
+  readonly signingKey: SigningKey;
+  /** `20130524T000000Z`. */
+  readonly timestamp: string;
+  /** `date/region/service/aws4_request`. */
+  readonly scope: string;
+  /** The signature of the request, on which the first chunk chains. */
+  readonly seed: string;
+}
+
+/**
+ * The chain of signatures through a streaming body: each covers the one before it, so that no chunk can be dropped, repeated
+ * or moved.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
+ */
+export class ChunkSignatures {
+  readonly #chain: ChunkChain;
+  #previous: string;
+
+  constructor(chain: ChunkChain) {
+    this.#chain = chain;
+    this.#previous = chain.seed;
+  }
+
+  /** The signature of the next chunk, from the hex SHA-256 of its bytes. */
+  chunk(sha256: string): string {
+    return this.#next('AWS4-HMAC-SHA256-PAYLOAD', `${emptySha256}\n${sha256}`);
+  }
+
+  /** The signature of the trailers, from the hex SHA-256 of their lines `name:value\n`. */
+  trailer(sha256: string): string {
+    return this.#next('AWS4-HMAC-SHA256-TRAILER', sha256);
+  }
+
+  #next(algorithm: string, hashes: string): string {
+    const { signingKey, timestamp, scope } = this.#chain;
+    this.#previous = sign(signingKey, `${algorithm}\n${timestamp}\n${scope}\n${this.#previous}\n${hashes}`);
+    return this.#previous;
+  }
+}
+
+/** Throws S3Error `SignatureDoesNotMatch`; takes the same time wherever the two differ. */
+export function checkChunkSignature(computed: string, sent: string, what: string): void {
+  const [a, b] = [Buffer.from(computed, 'latin1'), Buffer.from(sent, 'latin1')];
+  if (a.length === b.length && timingSafeEqual(a, b)) return;
+  throw new S3Error(
+    'SignatureDoesNotMatch',
+    `The signature of ${what} of the body does not match the one we calculated.`,
+  );
+}
+
+/** The payload hash to sign the request with whose body `encodeSignedChunks` frames. */
+export const signedChunksPayload = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
+
+const signatureField = ';chunk-signature=';
+
+/** Frames a body in aws-chunked with a signature for each chunk. `source` may come in any pieces. */
+export async function* encodeSignedChunks(
+  source: AsyncIterable<Uint8Array>,
+  signed: SignedParts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { signingKey, timestamp, scope, signature: seed } = signed;
+  const signatures = new ChunkSignatures({ signingKey, timestamp, scope: formatScope(scope), seed });
+  const header = (bytes: Uint8Array): Buffer => {
+    const signature = signatures.chunk(createHash('sha256').update(bytes).digest('hex'));
+    return Buffer.from(`${bytes.length.toString(16)}${signatureField}${signature}\r\n`, 'latin1');
+  };
+  const lineEnd = Buffer.from('\r\n');
+  for await (const chunk of rechunk(source)) {
+    yield header(chunk);
+    yield chunk;
+    yield lineEnd;
+  }
+  yield header(Buffer.alloc(0));
+  yield lineEnd;
+}
+
+/** S3 demands chunks of one size, the last excepted, of at least 8 KiB. */
+const chunkSize = 65_536;
+
+/** Content-Length of the framed body of `size` bytes. */
+export function signedChunksLength(size: number): number {
+  const rest = size % chunkSize;
+  return Math.floor(size / chunkSize) * framed(chunkSize) + (rest > 0 ? framed(rest) : 0) + framed(0);
+}
+
+function framed(length: number): number {
+  return length.toString(16).length + signatureField.length + 64 + 2 + length + 2;
+}
+
+async function* rechunk(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array[] = [];
+  let length = 0;
+  for await (const bytes of source) {
+    let at = 0;
+    while (length + bytes.length - at >= chunkSize) {
+      const end = at + chunkSize - length;
+      const last = bytes.subarray(at, end);
+      yield held.length === 0 ? last : Buffer.concat([...held, last], chunkSize);
+      held = [];
+      length = 0;
+      at = end;
+    }
+    if (at < bytes.length) {
+      held.push(bytes.subarray(at));
+      length += bytes.length - at;
+    }
+  }
+  if (length > 0) yield Buffer.concat(held, length);
+}

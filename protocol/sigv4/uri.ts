@@ -1,0 +1,98 @@
+const encodedPathAsItIs = /^[A-Za-z0-9\-._~/]*$/;
+const encodedAsItIs = /^[A-Za-z0-9\-._~]*$/;
+
+/** Escapes as AWS writes them, in upper case; among them may be such that AWS would not write. */
+const wellEscaped = /^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})*$/;
+const needlessEscape = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
+
+const encodedByte = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return encodedAsItIs.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
+
+/** Percent-encodes UTF-8 as AWS does: everything but `A-Z a-z 0-9 - . _ ~`. */
+export function percentEncode(text: string): string {
+  if (encodedAsItIs.test(text)) return text;
+  let encoded = '';
+  for (const byte of Buffer.from(text, 'utf8')) encoded += encodedByte[byte];
+  return encoded;
+}
+
+/** As `percentEncode`, but `/` stays: for object keys in paths. */
+export function percentEncodePath(path: string): string {
+  return encodedPathAsItIs.test(path) ? path : path.split('/').map(percentEncode).join('/');
+}
+
+/**
+ * Brings what a client sent into the one encoding that signatures are made over: `%2d`, `-` and `%2D` all mean `-`. Works on
+ * bytes, so that a path that is no UTF-8 still has a canonical form. A `%` that begins no escape stands for itself.
+ */
+export function reencode(
+  sent: string,
+  options: { readonly keepSlash: boolean; readonly plusIsSpace: boolean },
+): string {
+  if (options.keepSlash ? encodedPathAsItIs.test(sent) : wellEscaped.test(sent) && !needlessEscape.test(sent))
+    return sent;
+  let encoded = '';
+  for (let at = 0; at < sent.length; at += 1) {
+    let byte = sent.charCodeAt(at) & 0xff;
+    if (byte === 0x25) {
+      const escape = sent.slice(at + 1, at + 3);
+      if (/^[0-9A-Fa-f]{2}$/.test(escape)) {
+        byte = Number.parseInt(escape, 16);
+        at += 2;
+      }
+    } else if (byte === 0x2b && options.plusIsSpace) {
+      byte = 0x20;
+    }
+    encoded += byte === 0x2f && options.keepSlash ? '/' : encodedByte[byte];
+  }
+  return encoded;
+}
+
+/** Decodes percent escapes to text; undefined when an escape is broken or the bytes are no UTF-8. */
+export function percentDecode(sent: string): string | undefined {
+  if (!sent.includes('%')) return sent;
+  try {
+    return decodeURIComponent(sent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parameters of a raw query in their order, still encoded. `a` without `=` has the value ''. */
+function rawParameters(rawQuery: string): [name: string, value: string][] {
+  const parameters: [string, string][] = [];
+  for (const parameter of rawQuery.split('&')) {
+    if (parameter === '') continue;
+    const equals = parameter.indexOf('=');
+    parameters.push(equals < 0 ? [parameter, ''] : [parameter.slice(0, equals), parameter.slice(equals + 1)]);
+  }
+  return parameters;
+}
+
+/** Decoded parameters; `+` is a space, as every S3 server reads it. Undefined where one is not valid UTF-8. */
+export function decodedParameters(rawQuery: string): [name: string, value: string | undefined][] {
+  return rawParameters(rawQuery).map(([name, value]) => [decodeParameter(name) ?? name, decodeParameter(value)]);
+}
+
+function decodeParameter(sent: string): string | undefined {
+  return percentDecode(sent.replaceAll('+', ' '));
+}
+
+/** The query as a signature covers it: re-encoded, sorted, without `X-Amz-Signature`. */
+export function canonicalQuery(rawQuery: string): string {
+  if (rawQuery === '') return '';
+  const encoding = { keepSlash: false, plusIsSpace: true };
+  return rawParameters(rawQuery)
+    .map(([name, value]) => [reencode(name, encoding), reencode(value, encoding)] as const)
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+// Both are ASCII by now, so that the order of UTF-16 units is that of bytes.
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

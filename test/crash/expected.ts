@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+
+/** The bytes of an object by their hash, or that there is none. A bucket is one by the name of `BUCKET/`. */
+export type Content = string | undefined;
+
+export function contentOf(bytes: Uint8Array): string {
+  return `${bytes.length} bytes, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+/** An answer is missing: it is what it was, or what was asked for. */
+export const IN_DOUBT = Symbol('in doubt');
+
+/** What `BUCKET/` is while the bucket is there. */
+export const BUCKET_THERE = 'a bucket';
+
+/** Who is told what clients ask for and are answered, by the names `BUCKET/KEY`. One writer at a time changes a name. */
+export interface Witness {
+  /** A request is on its way: from now on the server may show either. */
+  begin(name: string, content: Content): void;
+  acknowledge(name: string): void;
+  /** The server refused: nothing was changed. */
+  refuse(name: string): void;
+  /** What surely is there, `undefined` for nothing; `IN_DOUBT` while an answer is missing. */
+  known(name: string): Content | typeof IN_DOUBT;
+}
+
+/** Where the object of a name is. */
+export function placeOf(name: string): { readonly Bucket: string; readonly Key: string } {
+  const slash = name.indexOf('/');
+  return { Bucket: name.slice(0, slash), Key: name.slice(slash + 1) };
+}
+
+/**
+ * What clients were told about each name, and so what a server may show after it was killed. One writer at a time changes a name, so
+ * that only what it asked for since its last answer is in doubt.
+ */
+export class ExpectedObjects implements Witness {
+  readonly #acknowledged = new Map<string, Content>();
+  /** What was asked for without an answer, or with one that leaves it open, since the last acknowledgement. */
+  readonly #inDoubt = new Map<string, Content[]>();
+  acknowledgements = 0;
+
+  begin(name: string, content: Content): void {
+    this.#inDoubt.set(name, [...(this.#inDoubt.get(name) ?? []), content]);
+  }
+
+  acknowledge(name: string): void {
+    this.#acknowledged.set(name, this.#inDoubt.get(name)?.at(-1));
+    this.#inDoubt.delete(name);
+    this.acknowledgements += 1;
+  }
+
+  refuse(name: string): void {
+    const left = (this.#inDoubt.get(name) ?? []).slice(0, -1);
+    if (left.length === 0) this.#inDoubt.delete(name);
+    else this.#inDoubt.set(name, left);
+  }
+
+  known(name: string): Content | typeof IN_DOUBT {
+    return this.#inDoubt.has(name) ? IN_DOUBT : this.#acknowledged.get(name);
+  }
+
+  get names(): readonly string[] {
+    return [...new Set([...this.#acknowledged.keys(), ...this.#inDoubt.keys()])];
+  }
+
+  /** How many names have a change that was not answered. */
+  get doubts(): number {
+    return this.#inDoubt.size;
+  }
+
+  /** What is wrong with what a server shows, if anything. */
+  complaint(name: string, shown: Content): string | undefined {
+    const allowed = [this.#acknowledged.get(name), ...(this.#inDoubt.get(name) ?? [])];
+    if (allowed.includes(shown)) return undefined;
+    return `${name} is ${shown ?? 'absent'}, where ${allowed.map((content) => content ?? 'absent').join(' or ')} was answered`;
+  }
+
+  /** What a restarted server shows is what it goes on from. */
+  settle(name: string, shown: Content): void {
+    this.#acknowledged.set(name, shown);
+    this.#inDoubt.delete(name);
+  }
+}
+
+/** A part by what makes its bytes, so that a test need not keep them. */
+export interface Part {
+  readonly seed: number;
+  readonly size: number;
+  readonly etag: string;
+}
+
+export interface Upload {
+  readonly id: string;
+  /** `BUCKET/KEY`. */
+  readonly name: string;
+  readonly parts: ReadonlyMap<number, Part>;
+}
+
+interface Tracked extends Upload {
+  readonly parts: Map<number, Part>;
+  /** Parts on their way, or on their way when the server was killed. */
+  readonly inDoubt: Set<number>;
+  /** Whether completing or aborting it was asked for. */
+  ending: boolean;
+}
+
+/** What a server shows of one upload. */
+export interface ShownUpload {
+  readonly id: string;
+  readonly name: string;
+  readonly parts: ReadonlyMap<number, string>;
+}
+
+/** What clients were told about multipart uploads that are not complete: those that were begun stay, with every part. */
+export class ExpectedUploads {
+  readonly #uploads = new Map<string, Tracked>();
+  readonly #beginning = new Map<string, number>();
+  readonly #ended = new Set<string>();
+
+  begin(name: string): void {
+    this.#beginning.set(name, (this.#beginning.get(name) ?? 0) + 1);
+  }
+
+  begun(name: string, id: string): Upload {
+    this.#beginning.set(name, (this.#beginning.get(name) ?? 1) - 1);
+    const upload: Tracked = { id, name, parts: new Map(), inDoubt: new Set(), ending: false };
+    this.#uploads.set(id, upload);
+    return upload;
+  }
+
+  beginPart(id: string, number: number): void {
+    this.#uploads.get(id)?.inDoubt.add(number);
+  }
+
+  partDone(id: string, number: number, part: Part): void {
+    this.#uploads.get(id)?.inDoubt.delete(number);
+    this.#uploads.get(id)?.parts.set(number, part);
+  }
+
+  end(id: string): void {
+    const upload = this.#uploads.get(id);
+    if (upload !== undefined) upload.ending = true;
+  }
+
+  ended(id: string): void {
+    this.#uploads.delete(id);
+    this.#ended.add(id);
+  }
+
+  /** An upload of such a name that was left; `whole` when everything about it is known, so that it can be gone on with. */
+  left(isOwn: (name: string) => boolean): { readonly upload: Upload; readonly whole: boolean } | undefined {
+    const upload = this.#uploads.values().find(({ name }) => isOwn(name));
+    return upload && { upload, whole: !upload.ending && upload.inDoubt.size === 0 };
+  }
+
+  get doubts(): number {
+    const parts = this.#uploads.values().reduce((sum, { inDoubt }) => sum + inDoubt.size, 0);
+    return parts + this.#beginning.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  /** What contradicts what clients were told; what is shown is what the server goes on from. */
+  complaints(shown: readonly ShownUpload[]): string[] {
+    const complaints: string[] = [];
+    const found = new Map(shown.map((upload) => [upload.id, upload]));
+    for (const upload of this.#uploads.values()) {
+      const { id, name, ending } = upload;
+      const there = found.get(id);
+      if (there !== undefined) complaints.push(...partComplaints(upload, there));
+      else if (ending) this.ended(id);
+      else complaints.push(`the upload ${id} of ${name} was begun and is gone`);
+    }
+    for (const { id, name } of shown) {
+      if (this.#ended.has(id)) complaints.push(`the upload ${id} of ${name} has ended and is there`);
+      if (this.#uploads.has(id) || this.#ended.has(id)) continue;
+      const beginning = this.#beginning.get(name) ?? 0;
+      if (beginning === 0) complaints.push(`the upload ${id} of ${name} was begun by nobody`);
+      this.#beginning.set(name, beginning - 1);
+      // Nobody was told its id, so nobody goes on with it.
+      this.#uploads.set(id, { id, name, parts: new Map(), inDoubt: new Set(), ending: true });
+    }
+    this.#beginning.clear();
+    return complaints;
+  }
+}
+
+function partComplaints({ id, name, parts, inDoubt, ending }: Tracked, shown: ShownUpload): string[] {
+  const complaints: string[] = [];
+  for (const [number, { etag }] of parts) {
+    if (inDoubt.has(number)) continue;
+    const there = shown.parts.get(number);
+    if (there !== etag)
+      complaints.push(`part ${number} of ${id} of ${name} is ${there ?? 'absent'}, where ${etag} was answered`);
+  }
+  for (const number of shown.parts.keys()) {
+    if (!parts.has(number) && !inDoubt.has(number) && !ending)
+      complaints.push(`part ${number} of ${id} of ${name} was sent by nobody`);
+  }
+  return complaints;
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
+import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
+import type { Credentials } from '../../../protocol/sigv4/signed-request.ts';
+
+interface AdminReply {
+  readonly status: number;
+  readonly value: unknown;
+}
+
+/**
+ * A call of the admin API as `mc` makes it: signed, and with a body encrypted under the caller's secret key, unless it is bytes. A path
+ * without `/` is below `/minio/admin/v3/`.
+ */
+export async function adminCall(
+  server: string,
+  keys: Credentials,
+  method: string,
+  target: string,
+  sent?: unknown,
+): Promise<AdminReply> {
+  const body = Buffer.isBuffer(sent)
+    ? sent
+    : sent === undefined
+      ? Buffer.alloc(0)
+      : await encryptPayload(keys.secretKey, Buffer.from(JSON.stringify(sent)));
+  const [path = '', rawQuery = ''] = target.split('?');
+  const rawPath = path.startsWith('/') ? path : `/minio/admin/v3/${path}`;
+  const headers = signRequest({ method, rawPath, rawQuery, headers: { host: new URL(server).host } }, keys, {
+    region: 'us-east-1',
+    service: 's3',
+    now: new Date(),
+    payloadHash: createHash('sha256').update(body).digest('hex'),
+  });
+  const answer = await fetch(`${server}${rawPath}${rawQuery === '' ? '' : `?${rawQuery}`}`, {
+    method,
+    headers,
+    ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const sealed = answer.headers.get('content-type') === 'application/octet-stream';
+  const text = (sealed ? await decryptPayload(keys.secretKey, bytes) : bytes).toString();
+  return { status: answer.status, value: text === '' ? undefined : (JSON.parse(text) as unknown) };
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../process/free-port.ts';
+import { tool } from '../process/run-command.ts';
+
+/** A real MinIO of the test's own. */
+export interface RunningMinio {
+  readonly url: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** Gone at once (kill -9). */
+  kill(): Promise<void>;
+  /** After `kill`, on the same port and data. */
+  start(): Promise<void>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+const keys = { accessKey: 'minio-root', secretKey: 'minio-password' };
+
+/** A key of its own, so that it encrypts without a key service. */
+const ownKey = { MINIO_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
+
+/** Starts one that answers at `host`: 127.0.0.1, unless pods of a cluster are to reach it too. `kms` is where its keys come from. */
+export async function startMinio(
+  host = '127.0.0.1',
+  kms: Readonly<Record<string, string>> = ownKey,
+): Promise<RunningMinio> {
+  const program = tool('bin/minio', 'minio');
+  const folder = await mkdtemp(join(tmpdir(), 'coffer-minio-'));
+  const address = `${host}:${await freePort()}`;
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    MINIO_ROOT_USER: keys.accessKey,
+    MINIO_ROOT_PASSWORD: keys.secretKey,
+    ...kms,
+  };
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    child = spawn(program, ['server', join(folder, 'data'), '--address', address], { env, stdio: 'ignore' });
+    await answering(`http://${address}/minio/health/ready`);
+  }
+
+  async function kill(): Promise<void> {
+    if (child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    child = undefined;
+  }
+
+  await start();
+  return {
+    url: `http://${address}`,
+    ...keys,
+    start,
+    kill,
+    stop: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answering(url: string): Promise<void> {
+  for (const end = Date.now() + 30_000; ;) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok === true) return;
+    if (Date.now() > end) throw new Error(`${url} does not answer`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100);
+    });
+  }
+}

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface StartOptions {
+  /** Besides root credentials `root` / `root-password` and a `PATH`; nothing else of this process' environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** Data folder; a temporary one, removed by `stop`, when absent. */
+  readonly folder?: string;
+  /** Told of the process at once, long before it listens. */
+  readonly onSpawned?: (child: ChildProcess) => void;
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:PORT` of the S3 API, STS and the admin API. */
+  readonly s3: string;
+  readonly console: string;
+  readonly folder: string;
+  readonly pid: number;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** Every line the server wrote so far, both streams. */
+  readonly log: readonly string[];
+  /** Resolves with the first line, past or future, that contains the text. */
+  untilLogged(text: string): Promise<string>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL; the folder stays. */
+  kill(): Promise<void>;
+  /** The exit code, or the signal that ended it; nothing while it runs. */
+  ended(): number | NodeJS.Signals | undefined;
+}
+
+const program = fileURLToPath(new URL('../../../server/main.ts', import.meta.url));
+const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
+
+/** Starts a real coffer-server process on free ports of 127.0.0.1 and waits until it listens (which may be before it is ready). */
+export async function startServer(options: StartOptions = {}): Promise<RunningServer> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'coffer-test-')));
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    SVC_ROOT_USER: 'root',
+    SVC_ROOT_PASSWORD: 'root-password',
+    // As the launcher does: starting is half as long.
+    NODE_COMPILE_CACHE: compileCache,
+    SVC_CONFIG_ENV_FILE: '/dev/null',
+    ...options.env,
+  };
+  const ports = ['--address', '127.0.0.1:0', '--console-address', '127.0.0.1:0'];
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', program, folder, ...ports, ...(options.args ?? [])],
+    { env, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  options.onSpawned?.(child);
+  const log: string[] = [];
+  const waiting = new Set<{ readonly text: string; readonly found: (line: string) => void }>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      log.push(line);
+      for (const wait of waiting) if (line.includes(wait.text)) wait.found(line);
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => {
+    child.on('exit', (code) => resolve(code));
+  });
+
+  function untilLogged(text: string): Promise<string> {
+    const past = log.find((line) => line.includes(text));
+    if (past !== undefined) return Promise.resolve(past);
+    return new Promise((resolve, reject) => {
+      const wait = {
+        text,
+        found: (line: string) => {
+          waiting.delete(wait);
+          resolve(line);
+        },
+      };
+      waiting.add(wait);
+      void (async () => {
+        const code = await exited;
+        reject(new Error(`coffer-server exited with ${code} before it said "${text}":\n${log.join('\n')}`));
+      })();
+    });
+  }
+
+  const listening = JSON.parse(await untilLogged('"event":"listening"')) as { s3: string; console?: string };
+  return {
+    s3: listening.s3,
+    console: listening.console ?? '',
+    folder,
+    pid: child.pid ?? 0,
+    accessKey: env.SVC_ROOT_USER,
+    secretKey: env.SVC_ROOT_PASSWORD,
+    log,
+    untilLogged,
+    async stop() {
+      child.kill('SIGTERM');
+      const code = await exited;
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+      return code;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    ended: () => child.exitCode ?? child.signalCode ?? undefined,
+  };
+}
+
+/** Resolves once `/minio/health/ready` answers 200. */
+export async function untilReady(server: RunningServer, timeoutMs = 60_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const answer = await fetch(`${server.s3}/minio/health/ready`);
+    if (answer.status === 200) return;
+    if (Date.now() > end) throw new Error(`not ready after ${timeoutMs} ms:\n${server.log.join('\n')}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 25);
+    });
+  }
+}
