@@ -3,12 +3,12 @@ import { commitOnce } from '../store/commit-once.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
-/** A background task, as the server that did it last reports it. Times are milliseconds since 1970. */
+/** The state of a background task, as the server that ran it last reports it. Times are milliseconds since 1970. */
 export interface BackgroundTask {
   readonly task: string;
-  /** Absent where it has never succeeded. */
+  /** Absent where the task has never succeeded. */
   readonly lastSuccess?: number;
-  /** Present while it fails. */
+  /** Present while the task fails. */
   readonly failure?: {
     readonly since: number;
     readonly attempts: number;
@@ -17,9 +17,9 @@ export interface BackgroundTask {
   };
 }
 
-/** Milliseconds. A success is written down no more often, unless it ends a failure: some tasks run every two seconds. */
+/** Milliseconds. A success is recorded at most this often, unless it ends a failure: some tasks run every two seconds. */
 const successInterval = 600_000;
-/** Milliseconds between attempts of a task that fails, at most. */
+/** The maximum of milliseconds between attempts of a task that fails. */
 const maxBackoff = 600_000;
 const maxErrorLength = 500;
 
@@ -30,8 +30,8 @@ export interface TaskReportOptions {
 }
 
 /**
- * Runs background tasks, and keeps in the records how each fares, for every server to show. A task that fails is tried again, later each
- * time; none stops for good.
+ * Runs background tasks and records the state of each, so that every server can show it. A task that fails is tried again with
+ * exponential backoff; no task stops for good.
  */
 export class TaskReport {
   readonly #options: TaskReportOptions;
@@ -42,8 +42,8 @@ export class TaskReport {
   }
 
   /**
-   * Does `work` unless a failure was too short a while ago: less than `retryMs`, and twice as long each time. Rejects with its error. `isExpected`: errors that are no failure, such as a
-   * lease that another server took over.
+   * Runs `work`, unless the task failed less than its backoff ago. The backoff begins with `retryMs` and doubles with each failure.
+   * Rejects with the error of `work`. `isExpected` selects errors that are no failure, such as a lease that another server took over.
    */
   async run(
     task: string,
@@ -77,7 +77,7 @@ export class TaskReport {
     else before.state = { task, lastSuccess: now() };
   }
 
-  /** How the task fared on the server that did it before. It is tried at once: a restart is often the cure. */
+  /** Reads the state that the previous server recorded. The task is tried at once: a restart often cures it. */
   async #before(task: string): Promise<{ state: BackgroundTask; written: number } | undefined> {
     const entry = await this.#options.records.get(key('background', task)).catch(() => undefined);
     if (entry === undefined) return undefined;
@@ -85,7 +85,7 @@ export class TaskReport {
     return { state: { ...state, ...(failure && { failure: { ...failure, retryAt: 0 } }) }, written: -Infinity };
   }
 
-  /** What this server knows is kept where the records cannot be written: a server without records says so by itself. */
+  /** Keeps the state in memory where the records cannot be written: the server reports the missing records by itself. */
   async #write(state: BackgroundTask): Promise<void> {
     const { records, random, clock = Date.now } = this.#options;
     this.#tasks.set(state.task, { state, written: clock() });
@@ -94,7 +94,7 @@ export class TaskReport {
   }
 }
 
-/** Those of the last day, in the order of their names: a task that was turned off since then is none any more. */
+/** Returns the tasks of the last day, ordered by name. A task that was turned off is not reported after a day. */
 export async function readBackgroundTasks(
   records: RecordStore,
   clock: () => number = Date.now,
@@ -109,7 +109,7 @@ export async function readBackgroundTasks(
   return tasks;
 }
 
-/** The names of the tasks that fail, as they were a few seconds ago: a probe never waits for the records, and seldom asks them. */
+/** Returns the names of the failing tasks, some seconds old: a probe never waits for the records, and reads them seldom. */
 export function failingTasks(
   read: () => Promise<readonly BackgroundTask[]>,
   { everyMs = 5_000, clock = Date.now }: { readonly everyMs?: number; readonly clock?: () => number } = {},
@@ -120,7 +120,7 @@ export function failingTasks(
     try {
       names = (await read()).filter(({ failure }) => failure !== undefined).map(({ task }) => task);
     } catch {
-      // The probe itself says that the records are away.
+      // The probe itself reports that the records are away.
     }
   };
   return () => {

@@ -1,4 +1,7 @@
-/** Works on several items at a time and gives the results in the order of the items. What is begun is ended before an error leaves. */
+/**
+ * Runs `work` on up to `limit` items at a time, and yields the results in the order of the items. All work that has begun is settled
+ * before an error leaves.
+ */
 export async function* inParallel<Item, Result>(
   items: AsyncIterable<Item>,
   limit: number,
@@ -8,7 +11,7 @@ export async function* inParallel<Item, Result>(
   try {
     for await (const item of items) {
       const result = work(item);
-      // Looked at when its turn comes; until then nobody may take it for unhandled.
+      // The loop awaits this promise later: without this handler Node would report an unhandled rejection.
       result.catch(() => undefined);
       pending.push(result);
       const first = pending.length < limit ? undefined : pending.shift();

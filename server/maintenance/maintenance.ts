@@ -9,10 +9,10 @@ import { readScrubState, type ScrubState } from './verify/scrub.ts';
 import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
 import { verifyStores, type VerifySummary } from './verify/verify-stores.ts';
 
-/** What a server that runs does with its own stores when an administrator asks. */
+/** The operations on its own stores that a running server offers to administrators. */
 export interface Maintenance {
   verify(options: { readonly bodies: boolean }): Promise<Verification>;
-  /** Below the data folder. Throws `MaintenanceRefused`, `SnapshotError`. */
+  /** Writes below the data folder. Throws `MaintenanceError`. */
   snapshot(name: string): Promise<SnapshotSummary & { readonly path: string }>;
   scrub(): Promise<{ readonly state?: ScrubState; readonly quarantined: number }>;
   quarantined(after: { bucket: string; key: string } | undefined, limit: number): Promise<readonly QuarantinedObject[]>;
@@ -22,7 +22,7 @@ export interface Maintenance {
 
 export interface Verification {
   readonly findings: readonly Finding[];
-  /** Whether there are more findings than these. */
+  /** True where there are more findings than are listed. */
   readonly more: boolean;
   readonly summary: VerifySummary;
 }
@@ -32,9 +32,9 @@ export class MaintenanceRefused extends Error {
   override readonly name = 'MaintenanceRefused';
 }
 
-/** So many findings are told at a time: who has more has one cause. */
+/** The maximum of findings in an answer: more of them have one cause. */
 const MOST_FINDINGS = 1_000;
-/** Damaged objects are counted up to here. */
+/** The maximum to which damaged objects are counted. */
 const MOST_COUNTED = 10_000;
 
 export function createMaintenance({
@@ -91,7 +91,7 @@ async function gather(verification: AsyncGenerator<Finding, VerifySummary>): Pro
   }
 }
 
-/** The folder that holds both stores. */
+/** Returns the folder that holds both stores. */
 function dataFolderOf({ records, blobs }: { readonly records: RecordsAddress; readonly blobs: BlobsAddress }): string {
   if (records.kind === 'lmdb' && blobs.kind === 'files') {
     const folder = dirname(records.folder);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Unused time is not saved up for longer than this, milliseconds: after a pause no burst comes. */
+/** Unused time is kept for at most this many milliseconds, so that no burst follows a pause. */
 const MOST_SAVED = 1_000;
 
 export interface PaceOptions {
@@ -10,11 +10,11 @@ export interface PaceOptions {
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
-/** Waits so that no more than `bytesPerSecond` pass on average. */
+/** Returns a function that waits, so that on average at most `bytesPerSecond` pass. */
 export function pace(bytesPerSecond: number, options: PaceOptions = {}): (bytes: number) => Promise<void> {
   const { signal, clock = () => performance.now() } = options;
   const wait = options.wait ?? ((ms: number) => sleep(ms, undefined, { ...(signal && { signal }), ref: false }));
-  // When the next byte may pass.
+  // The time at which the next byte may pass.
   let due = clock();
   return async (bytes) => {
     const now = clock();

@@ -10,10 +10,10 @@ import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
 
-/** What file systems say that have no links, or not to there. */
+/** Error codes of file systems that have no links, or none to the target. */
 const noLinks = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** A second name for a file that is never changed, which takes no room; a copy where that cannot be. */
+/** Links a file that never changes under a second name, which takes no space; copies it where the file system cannot link. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
@@ -23,7 +23,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** A copy of its own, by reference where the file system can. The name is not durable yet. */
+/** Copies a file, by reflink where the file system can. The name is not durable yet. */
 async function durableCopy(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await chmod(to, 0o600);
@@ -31,7 +31,7 @@ async function durableCopy(from: string, to: string): Promise<void> {
 }
 
 interface SnapshotOptions {
-  /** Of the process that serves the records, or has locked their folder. */
+  /** The records of this process, or of a folder that it has locked. */
   readonly records: RecordStore;
   /** The data folder that holds records and blobs. */
   readonly folder: string;
@@ -45,19 +45,19 @@ interface SnapshotOptions {
 
 export interface SnapshotSummary {
   readonly blobs: number;
-  /** Blobs that the records refer to and that are not there: `verify` says whose. */
+  /** Blobs that the records refer to and that are missing. `verify` names their objects. */
   readonly missing: number;
 }
 
-/** The target cannot be written, or is there already. */
+/** The target cannot be written, or exists already. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 }
 
 /**
- * Makes a data folder of what the stores hold at one moment: the records, and the blobs that they refer to under second names, which
- * take no room on the same file system. Blobs are never changed, and none is removed until all are linked. The folder has its name
- * only when all of it is durable.
+ * Writes a data folder with the content of the stores at one moment: the records, and hard links to their blobs, which take no space on
+ * the same file system. Blobs never change, and garbage collection removes none until all are linked. The folder gets its name only
+ * when all of it is durable.
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSummary> {
   const { records, folder, out, clock = Date.now, random = randomBytes } = options;
@@ -116,7 +116,7 @@ async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partia
   return summary;
 }
 
-/** As the files engine places them. */
+/** The files engine uses the same layout. */
 function placeOf(blob: BlobId): string {
   return join(blob.slice(-2), blob);
 }
@@ -128,7 +128,7 @@ async function copySmallFiles(folder: string, partial: string): Promise<{ readon
     const marker = await readFile(join(folder, 'blobs', markerName), 'utf8');
     await writeDurably(join(partial, 'blobs', markerName), marker);
   } catch (error) {
-    // Folders of older servers have none.
+    // Folders of older servers have no such file.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
   const { deploymentId } = JSON.parse(format) as { deploymentId?: string };
@@ -149,12 +149,12 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** What opening a snapshot leaves in it: nothing that a data folder needs. */
+/** Files that opening a snapshot leaves in it. A data folder does not need them. */
 const leftOut = new Set(['lock', 'lock.mdb', 'snapshot.json']);
 
 /**
- * Makes a data folder of a snapshot, which stays as it is: its files are copied and not linked. The folder has its name only when all
- * of it is durable. The snapshot should have been verified.
+ * Copies a snapshot to a new data folder. The snapshot does not change: files are copied, not linked. The folder gets its name only
+ * when all of it is durable. The caller should have verified the snapshot.
  */
 export async function restoreSnapshot(snapshot: string, folder: string): Promise<void> {
   const target = resolve(folder);

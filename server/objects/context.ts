@@ -9,11 +9,11 @@ import type { KnownKeyUses } from './encryption/key-use.ts';
 import type { DecodedBuckets } from './records/bucket-record.ts';
 import type { SpaceCheck } from './operations/space-check.ts';
 
-/** Lets those who want the same thing in this thread have it one after the other, in the order in which they asked. */
+/** Mutexes by key, for writers in this thread. Waiting writers get the mutex in the order in which they asked. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Resolves when it is the caller's turn; the caller then calls what it resolved to, whatever happens, to end its turn. */
+  /** Resolves when the caller has the mutex. The caller must call the result to release it, whatever happens. */
   async take(name: string): Promise<() => void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const before = this.#last.get(name);
@@ -26,10 +26,10 @@ export class Turns {
   }
 }
 
-/** Asked for at once: a call of the system's generator costs 9 µs however few bytes it gives, and each write wants some twice. */
+/** The bytes of one call: a call of the system's generator costs 9 µs for any count of bytes, and each write needs some twice. */
 const POOL_BYTES = 4096;
 
-/** Random bytes of `source`, taken many at a time. Each byte is given out once, and nothing of it stays in the pool. */
+/** Returns random bytes of `source`, which it reads many at a time. Each byte is returned once and then erased from the pool. */
 export function pooledRandom(source: (size: number) => Buffer): (size: number) => Buffer {
   let pool: Buffer = Buffer.alloc(0);
   let used = 0;
@@ -46,7 +46,7 @@ export function pooledRandom(source: (size: number) => Buffer): (size: number) =
   };
 }
 
-/** What every operation works with: `ObjectLayerOptions` with nothing left out. */
+/** The dependencies of every operation: `ObjectLayerOptions` with defaults filled in. */
 export interface Environment {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
@@ -57,12 +57,12 @@ export interface Environment {
   readonly inlineLimit: number;
   readonly autoEncryption: boolean;
   readonly checkSpace: SpaceCheck;
-  /** Of this thread's writers that met each other, by the key they met at. */
+  /** The mutexes of writers in this thread whose commits conflicted, by record key. */
   readonly turns: Turns;
   readonly buckets: DecodedBuckets;
   readonly keyUses: KnownKeyUses;
   readonly blockSumsUnderWay: BlockSumsUnderWay;
   readonly blockSumsMutex: SharedMutex;
-  /** Where large bodies are hashed on another thread; undefined where there is none. */
+  /** The buffer slots for large bodies, which another thread hashes; undefined where there is no such thread. */
   readonly seats: Seats | undefined;
 }

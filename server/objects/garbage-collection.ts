@@ -8,13 +8,16 @@ import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { partsOf } from './records/upload-record.ts';
 import { queueRemoval } from './operations/replace-object.ts';
 
-/** A hold that nobody renews ends by itself, milliseconds: its owner died. Longer than clocks of servers may differ. */
+/**
+ * The lifetime of a hold in milliseconds, after which a hold of a dead process ends. It is longer than the clocks of servers may
+ * differ.
+ */
 const LASTS = 30 * 60_000;
 const RENEWED = 60_000;
 
 /**
- * Keeps the sweeper from removing blobs, so that all that the records refer to at any moment from now on stays. A sweep that has
- * begun goes on: it removes only what nothing referred to when it began.
+ * Keeps garbage collection from removing blobs, so that every blob that a record refers to from now on stays. A collection in progress
+ * continues: it removes only blobs that nothing referred to when it began.
  */
 export async function holdRemovals(
   records: RecordStore,
@@ -23,7 +26,7 @@ export async function holdRemovals(
   const key = recordKeys.hold(random(16).toString('hex'));
   const renew = () => commitOnce(records, { put: [{ key, value: encodeRecord({ until: clock() + LASTS }) }] }, random);
   await renew();
-  // A renewal that fails is made up for by the next one.
+  // The next renewal makes up for a failed one.
   const timer = setInterval(() => void renew().catch(() => undefined), RENEWED).unref();
   return {
     async release() {
@@ -33,7 +36,7 @@ export async function holdRemovals(
   };
 }
 
-/** Whether anybody holds removals at this moment. */
+/** Reports if a hold is active. */
 export async function removalsHeld(records: RecordStore, now: number): Promise<boolean> {
   for await (const item of records.scan(within('hold'))) {
     if (item.kind !== 'entry') continue;
@@ -43,7 +46,7 @@ export async function removalsHeld(records: RecordStore, now: number): Promise<b
   return false;
 }
 
-/** What the background worker's work on blobs needs. Times are milliseconds since 1970. */
+/** The dependencies of garbage collection. Times are milliseconds since 1970. */
 interface SweepOptions {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
@@ -51,17 +54,17 @@ interface SweepOptions {
   readonly random?: (size: number) => Buffer;
 }
 
-/** Readers that found an object's record just before it was replaced still find its blob. */
+/** Milliseconds. Readers that read an object's record just before it was replaced still find its blob. */
 export const REMOVAL_DELAY = 60_000;
-/** How long an upload may take. */
+/** The maximum duration of an upload in milliseconds. */
 export const ORPHAN_GRACE = 24 * 3_600_000;
-/** No writer is alive this long after its blob was given up. */
+/** Milliseconds. No writer is alive this long after its blob was abandoned. */
 const TOMBSTONE_KEPT = 7 * 24 * 3_600_000;
 const COMMIT_SIZE = 500;
 
 /**
- * Removes the blobs that commits gave up more than `delay` milliseconds ago, and the parts that ended uploads left over. Can be
- * interrupted anywhere and repeated.
+ * Removes the blobs in the removal queue that are older than `delay` milliseconds, and the leftover parts of uploads that ended. It can
+ * be interrupted and repeated at any point.
  */
 export async function drainRemovals(options: SweepOptions & { readonly delay?: number }): Promise<{ removed: number }> {
   const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY } = options;
@@ -85,7 +88,7 @@ export async function drainRemovals(options: SweepOptions & { readonly delay?: n
   return { removed };
 }
 
-/** Parts of uploads that were completed without them, or aborted: the upload's record is gone, so no further ones come. */
+/** Queues the parts of uploads that were aborted, or completed without them. The record of the upload is gone, so that no part is added. */
 async function queueLeftovers({ records, now, random = randomBytes }: SweepOptions): Promise<void> {
   for await (const item of records.scan(within('q'))) {
     if (item.kind !== 'entry') continue;
@@ -105,8 +108,8 @@ async function queueLeftovers({ records, now, random = randomBytes }: SweepOptio
 }
 
 /**
- * Removes blobs that have had no owner for `grace` milliseconds: uploads that broke off. A tombstone comes first, so that a slow
- * writer fails to commit its blob instead of referring to bytes that are gone.
+ * Removes blobs that have had no owner for `grace` milliseconds: uploads that broke off. A tombstone is written first, so that the
+ * commit of a slow writer fails instead of referring to a blob that is gone.
  */
 export async function sweepOrphans(options: SweepOptions & { readonly grace?: number }): Promise<{ removed: number }> {
   const { records, blobs, now, random = randomBytes, grace = ORPHAN_GRACE } = options;
@@ -121,7 +124,7 @@ export async function sweepOrphans(options: SweepOptions & { readonly grace?: nu
   return { removed };
 }
 
-/** Whether the blob has no owner and never will. */
+/** Writes a tombstone. Returns false where the blob has an owner or is queued for removal. */
 async function giveUp(
   records: RecordStore,
   blob: BlobId,

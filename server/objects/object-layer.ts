@@ -6,10 +6,9 @@ import type { CustomerKey } from '../encryption/object-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
 
 /**
- * Buckets and objects on the two stores: what the S3, console and admin rooms call. Authorization happened before.
- *
- * Every refusal is an `S3Error` of `protocol/s3/s3-error.ts` with the protocol's code (`NoSuchKey`, `BucketNotEmpty`,
- * `PreconditionFailed`, …). Times are `Date`s with whole milliseconds; sizes are bytes; ETags come without quotes.
+ * Buckets and objects on the two stores, for the S3, console and admin APIs. The caller has authorized the request. Every refusal is an
+ * `S3Error` of `protocol/s3/s3-error.ts` with the code of the protocol (`NoSuchKey`, `BucketNotEmpty`, `PreconditionFailed`, …). Times
+ * are `Date`s with whole milliseconds; sizes are bytes; ETags have no quotes.
  */
 export interface ObjectLayer {
   createBucket(bucket: string, options: { readonly location: string }): Promise<void>;
@@ -22,7 +21,7 @@ export interface ObjectLayer {
   putBucketEncryption(bucket: string, encryption: BucketEncryption): Promise<void>;
   deleteBucketEncryption(bucket: string): Promise<void>;
 
-  /** The text of the bucket's policy as it was put; undefined when there is none. */
+  /** Resolves to the text of the bucket's policy as it was stored; undefined when there is none. */
   getBucketPolicy(bucket: string): Promise<string | undefined>;
   /** The text must be a valid policy of this bucket. */
   putBucketPolicy(bucket: string, policy: string): Promise<void>;
@@ -30,12 +29,12 @@ export interface ObjectLayer {
 
   /** Undefined when the bucket has no tags. */
   getBucketTags(bucket: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** In place of those it has. */
+  /** Replaces the existing tags. */
   putBucketTags(bucket: string, tags: Readonly<Record<string, string>>): Promise<void>;
   deleteBucketTags(bucket: string): Promise<void>;
 
   putObject(request: PutObject): Promise<ObjectInfo>;
-  /** `customerKey` is that of an object that was put with one; it is refused without it, and with another. */
+  /** `customerKey` is the client's key of an object that was stored with one. Without it, and with another key, the object is refused. */
   headObject(bucket: string, key: string, conditions?: ReadConditions, customerKey?: CustomerKey): Promise<ObjectInfo>;
   /** One of `open`, `lend` and `bytes` is called, at most once, with the range of the plaintext; nothing is read before. */
   getObject(
@@ -60,7 +59,7 @@ export interface ObjectLayer {
     },
   ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }>;
   completeMultipartUpload(request: CompleteMultipartUpload): Promise<ObjectInfo>;
-  /** How the object of an upload under way will be encrypted. Throws `NoSuchUpload`. */
+  /** Resolves to the encryption of the object that an upload in progress creates. Throws `NoSuchUpload`. */
   uploadEncryption(
     bucket: string,
     key: string,
@@ -78,12 +77,12 @@ export interface Bucket {
   readonly location: string;
 }
 
-/** What requests that say nothing get, and what no request gets. */
+/** The default encryption of a bucket, and the encryptions that it blocks. */
 export type BucketEncryption = BucketEncryptionRule;
 
-/** What the request asks for; absent means the bucket's default, if any. */
+/** The encryption that a request asks for; absent means the default of the bucket. */
 export type RequestedEncryption =
-  /** The default key, unless the server itself names another. */
+  /** `keyName` is absent for the default key. Only the server itself sets it. */
   | { readonly scheme: 'SSE-S3'; readonly keyName?: string }
   | {
       readonly scheme: 'SSE-KMS';
@@ -93,20 +92,20 @@ export type RequestedEncryption =
     }
   | { readonly scheme: 'SSE-C'; readonly customerKey: CustomerKey };
 
-/** What an object has. */
+/** The encryption of an object. */
 export type ObjectEncryption =
   | { readonly scheme: 'SSE-S3' }
   | {
       readonly scheme: 'SSE-KMS';
       readonly keyName: string;
       readonly context?: EncryptionContext;
-      /** Whether the request, or the bucket's default, asked for a bucket key: docs/decisions/0002 says what that is here. */
+      /** True where the request or the default of the bucket asked for a bucket key: see docs/decisions/0002. */
       readonly bucketKey?: boolean;
     }
-  /** Nothing is known of the key. */
+  /** The server stores nothing of the client's key. */
   | { readonly scheme: 'SSE-C' };
 
-/** Headers that are stored with an object and returned as they came. */
+/** Headers that are stored with an object and returned unchanged. */
 export interface ObjectHeaders {
   readonly contentType?: string;
   readonly contentEncoding?: string;
@@ -126,35 +125,35 @@ export interface Checksum {
   readonly type: 'FULL_OBJECT' | 'COMPOSITE';
 }
 
-/** Of the client, base64. */
+/** A checksum of the client, base64. */
 export type GivenChecksum = Pick<Checksum, 'algorithm' | 'value'>;
 
 export interface ObjectInfo extends ObjectHeaders {
   readonly bucket: string;
   readonly key: string;
-  /** Of the plaintext. */
+  /** Plaintext bytes. */
   readonly size: number;
   readonly etag: string;
   readonly lastModified: Date;
   readonly encryption?: ObjectEncryption;
   readonly checksum?: Checksum;
-  /** Of a multipart object. */
+  /** The count of parts of a multipart object. */
   readonly parts?: number;
-  /** Of an object that is not served because its bytes are not those that were stored; only listings show it. Milliseconds since 1970. */
+  /** Set for a quarantined object: it is not served, only listed. `found` is in milliseconds since 1970. */
   readonly damage?: { readonly found: number; readonly what: string };
 }
 
 /**
- * What the body must turn out to be, known before or, with trailers, only at its end: the layer asks for `trailing()` after the
- * last byte and before it commits. A difference is `BadDigest`, and nothing is stored.
+ * The digests that the body must have. With a trailer, the value is known only at the end: the layer calls `trailing.value()` after the
+ * last byte and before it commits. On a difference it throws `BadDigest` and stores nothing.
  */
 export interface ExpectedDigests {
   /** Base64 of Content-MD5. */
   readonly md5?: string;
   readonly checksum?: GivenChecksum;
-  /** The algorithm is known at once, the value with the trailer. */
+  /** The algorithm is known at once, the value only with the trailer. */
   readonly trailing?: { readonly algorithm: Checksum['algorithm']; readonly value: () => string | undefined };
-  /** An algorithm to compute where the client gave no value. */
+  /** The algorithm to compute where the client sent no value. */
   readonly compute?: Checksum['algorithm'];
 }
 
@@ -162,7 +161,7 @@ export interface PutObject {
   readonly bucket: string;
   readonly key: string;
   readonly body: BodySource;
-  /** Plaintext bytes. A body of another length is `IncompleteBody`. */
+  /** Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. */
   readonly size: number;
   readonly digests: ExpectedDigests;
   readonly headers: ObjectHeaders;
@@ -188,7 +187,7 @@ export interface ReadConditions extends WriteConditions {
   readonly ifUnmodifiedSince?: Date;
 }
 
-/** `Range: bytes=…`; inclusive start, exclusive end is computed by `resolveRange` once the size is known. */
+/** `Range: bytes=…`, with an inclusive end. `resolveRange` converts it once the size is known. */
 export type ByteRange =
   | { readonly kind: 'from'; readonly start: number; readonly endInclusive?: number }
   | { readonly kind: 'last'; readonly bytes: number };
@@ -230,7 +229,7 @@ export interface CopySource {
   readonly bucket: string;
   readonly key: string;
   readonly conditions?: ReadConditions | undefined;
-  /** Of a source that was put with one. */
+  /** The client's key of a source that was stored with one. */
   readonly customerKey?: CustomerKey | undefined;
 }
 
@@ -245,7 +244,7 @@ export interface CopyObject {
   readonly encryption?: RequestedEncryption | undefined;
   /** Absent: the source's, if any. */
   readonly checksumAlgorithm?: Checksum['algorithm'] | undefined;
-  /** Of what the copy takes the place of. */
+  /** Conditions on the object that the copy replaces. */
   readonly conditions?: WriteConditions | undefined;
 }
 
@@ -253,15 +252,15 @@ export interface ListObjects {
   readonly bucket: string;
   readonly prefix: string;
   readonly delimiter: string;
-  /** Keys and common prefixes after this one, exclusive. */
+  /** The listing begins after this key or common prefix. */
   readonly after: string;
   readonly limit: number;
 }
 
-/** What listings show of an object. */
+/** An object in a listing. */
 export interface ListedObject {
   readonly key: string;
-  /** Of the plaintext. */
+  /** Plaintext bytes. */
   readonly size: number;
   readonly etag: string;
   /** Milliseconds since 1970. */
@@ -296,7 +295,7 @@ export interface PutPart {
   readonly body: BodySource;
   readonly size: number;
   readonly digests: ExpectedDigests;
-  /** That of the upload, where it was begun with one. */
+  /** The client's key of an upload that was created with one. */
   readonly customerKey?: CustomerKey | undefined;
 }
 
@@ -317,14 +316,14 @@ export interface CompleteMultipartUpload {
     readonly etag: string;
     readonly checksum?: GivenChecksum;
   }[];
-  /** Of the whole object, where the client gives one; that of checksums may end with a dash and the number of parts. */
+  /** The checksum of the whole object, where the client sends one. A composite checksum may end with a dash and the count of parts. */
   readonly checksum?: GivenChecksum | undefined;
-  /** As the client takes it to be that of the upload. */
+  /** The checksum type that the client expects of the upload. */
   readonly checksumType?: Checksum['type'] | undefined;
-  /** Bytes of the whole object, where the client gives them. */
+  /** The size of the whole object, where the client sends it. */
   readonly size?: number | undefined;
   readonly conditions?: WriteConditions | undefined;
-  /** That of the upload, where it was begun with one: needed where the parts have checksums. */
+  /** The client's key of an upload that was created with one: needed where the parts have checksums. */
   readonly customerKey?: CustomerKey | undefined;
 }
 
@@ -332,7 +331,7 @@ export interface ListParts {
   readonly bucket: string;
   readonly key: string;
   readonly uploadId: string;
-  /** That of the upload: without it, checksums of its parts are left out. */
+  /** The client's key of the upload: without it, the checksums of parts are left out. */
   readonly customerKey?: CustomerKey;
   readonly after: number;
   readonly limit: number;

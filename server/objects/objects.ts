@@ -37,27 +37,27 @@ export interface ObjectLayerOptions {
   readonly blobs: BlobStore;
   /** `noKeySource` where no key service is configured. */
   readonly keys: KeySource;
-  /** None by default: then nothing is encrypted under the key service, and no sealed digest can be shown. */
+  /** None by default: then nothing is encrypted under the key service, and sealed digests cannot be shown. */
   readonly digests?: DigestKeys;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly clock?: () => number;
   /** Cryptographically random bytes; `randomBytes` by default. */
   readonly random?: (size: number) => Buffer;
-  /** Bodies of up to this many plaintext bytes live in the record store; 128 KiB by default. */
+  /** Bodies up to this size in plaintext bytes are stored in the record store; 128 KiB by default. */
   readonly inlineLimit?: number;
-  /** SSE-KMS under the default key where neither request nor bucket asks for encryption. */
+  /** True for SSE-KMS under the default key where neither request nor bucket asks for encryption. */
   readonly autoEncryption?: boolean;
-  /** Free space, of the blobs and of the records each, below which writes are refused; none by default. */
+  /** Writes are refused below this free space of the blobs or the records; none by default. */
   readonly reserve?: Reserve;
-  /** Of this thread at its hashing thread; without them bodies are hashed where they come. */
+  /** The buffer slots of this thread; without them the thread itself hashes large bodies. */
   readonly seats?: Seats;
-  /** Of all threads of the process; its own by default. */
+  /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
 
 const INLINE_LIMIT = 128 * 1024;
 
-/** The table of operations; each is a file of its own. */
+/** Creates the object layer. Each operation is a function in a file of its own. */
 export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
   const clock = options.clock ?? Date.now;
   const environment: Environment = {
@@ -112,7 +112,7 @@ function volumesOf({ blobs, records }: ObjectLayerOptions): Volumes {
   return { bodies: () => blobs.space(), records: () => records.space?.() ?? Promise.resolve(undefined) };
 }
 
-/** An operation in the environment, its failures in the protocol's terms. */
+/** Binds an operation to the context, and translates its errors to those of the protocol. */
 function operation<Arguments extends readonly unknown[], Result>(
   environment: Environment,
   run: (environment: Environment, ...given: Arguments) => Promise<Result>,

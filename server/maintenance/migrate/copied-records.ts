@@ -8,10 +8,7 @@ interface Range {
   readonly end: Buffer;
 }
 
-/**
- * What belongs to a place and not to the data: queues of removals, what servers say of themselves, how far a copy or a scrub came, what
- * was counted, how background tasks fare.
- */
+/** Records of a deployment that are not data: removal queues, live servers, the progress of a copy or a scrub, usage, background tasks. */
 const ofAPlace = [
   prefixOf('background'),
   prefixOf('hold'),
@@ -24,7 +21,7 @@ const ofAPlace = [
   prefixOf('usage'),
   prefixOf('x'),
 ];
-/** What is copied together with blobs. */
+/** Records that are copied together with the blobs. */
 const withBlobs = [
   prefixOf('c'),
   prefixOf('i'),
@@ -34,20 +31,20 @@ const withBlobs = [
   prefixOf('r'),
   prefixOf('u'),
 ];
-/** Of these, those that nothing refers to stay behind. */
+/** Records of these prefixes stay behind where nothing refers to them. */
 const referredOnly = [prefixOf('c'), prefixOf('p'), prefixOf('r')];
 
-/** The records that are copied as they are, after a key. */
+/** Yields the records that are copied unchanged, after a key. */
 export function plainRecords(records: RecordStore, after?: Buffer): AsyncGenerator<Entry> {
   return outside(records, [...ofAPlace, ...withBlobs], after);
 }
 
-/** Every record that may be in a copy. */
+/** Yields every record that may be in a copy. */
 function copiedRecords(records: RecordStore): AsyncGenerator<Entry> {
   return outside(records, ofAPlace);
 }
 
-/** Whether a record of the source must be in the copy. */
+/** Reports if a record of the source must be in the copy. */
 function mustBeCopied(recordKey: Buffer): boolean {
   return !referredOnly.some((prefix) => recordKey.subarray(0, prefix.length).equals(prefix));
 }
@@ -60,7 +57,7 @@ async function* outside(records: RecordStore, prefixes: readonly Buffer[], after
   }
 }
 
-/** What lies between and around the prefixes. */
+/** Returns the ranges between and around the prefixes. */
 function gaps(prefixes: readonly Buffer[]): Range[] {
   let start: Buffer = Buffer.of(0);
   const ranges: Range[] = [];
@@ -71,7 +68,7 @@ function gaps(prefixes: readonly Buffer[]): Range[] {
   return [...ranges, { start, end: endOf(Buffer.alloc(0)) }];
 }
 
-/** In what the records of a copy differ from those of its source: nothing, unless somebody changed one of them meanwhile. */
+/** Yields the differences between the records of a copy and those of its source. There are none unless one of them changed meanwhile. */
 export async function* compareRecords(source: RecordStore, copy: RecordStore): AsyncGenerator<string> {
   const [left, right] = [copiedRecords(source), copiedRecords(copy)];
   try {

@@ -5,13 +5,13 @@ export interface BlobCopy {
   readonly from: BlobStore;
   readonly to: BlobStore;
   readonly signal: AbortSignal | undefined;
-  /** Told of bytes that were read. */
+  /** Receives the count of bytes that were read. */
   readonly passed: (bytes: number) => void;
 }
 
 /**
- * Copies a blob as it is, and holds it against its checksum on the way. What an interrupted copy left is kept where it is whole, and
- * else replaced. Resolves to what is wrong at the source; damaged bytes are copied all the same, since more than none may be saved.
+ * Copies a blob unchanged and compares its checksum on the way. A blob of an interrupted copy is kept where it is whole, and replaced
+ * otherwise. Resolves to the damage at the source. Damaged bytes are copied too: some of them may be usable.
  */
 export async function copyBlob(copy: BlobCopy, blob: BlobId, stream: StoredStream): Promise<Damage | undefined> {
   const attempt = () => copyOnce(copy, blob, stream);
@@ -19,7 +19,7 @@ export async function copyBlob(copy: BlobCopy, blob: BlobId, stream: StoredStrea
     return await attempt();
   } catch {
     copy.signal?.throwIfAborted();
-    // There already, or half of it: nobody but an earlier copy writes here.
+    // The blob exists, whole or in part: only an earlier copy writes here.
     const found = await checkBlob(copy.to, blob, stream, () => undefined);
     if (found === undefined) return undefined;
     try {

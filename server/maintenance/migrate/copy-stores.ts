@@ -14,9 +14,9 @@ import { inParallel } from '../in-parallel.ts';
 import { allObjectRecords, entries, type ObjectRecords } from '../verify/object-records.ts';
 import { planObject } from '../verify/plan-object.ts';
 
-/** How far a copy came; kept in the target, with what it counts. */
+/** The progress of a copy. The target keeps it. */
 interface CopyState {
-  /** The deployment that is copied: a copy of another one does not go on here. */
+  /** The deployment that is copied: a copy of another deployment is not continued. */
   readonly deploymentId: string;
   readonly phase: 'objects' | 'uploads' | 'records' | 'done';
   /** The last key of the phase that was copied, in hexadecimal. */
@@ -35,8 +35,8 @@ function putCopyState(state: CopyState): { readonly key: Buffer; readonly value:
 }
 
 /**
- * Ends a copy that was verified: the records say from now on which deployment they are of, also where the source, a data folder of an
- * older server, did not; the blobs must carry its marker already. Servers may start.
+ * Ends a copy that was verified: the records name their deployment from now on, also where the source is a data folder of an older
+ * server and did not. The blobs must carry the marker of the deployment already. Servers may start.
  */
 export async function finishCopy(
   records: RecordStore,
@@ -49,12 +49,12 @@ export async function finishCopy(
 }
 
 interface CopyOptions {
-  /** Changes by nobody: its servers are stopped, or it is read-only. */
+  /** Must not change: its servers are stopped, or it is read-only. */
   readonly from: { readonly records: RecordStore; readonly blobs: BlobStore };
   readonly to: { readonly records: RecordStore; readonly blobs: BlobStore };
   readonly deploymentId: string;
   readonly concurrency?: number;
-  /** Records of a commit. */
+  /** The count of records in a commit. */
   readonly batch?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CopyProgress) => void;
@@ -67,13 +67,16 @@ export interface CopyProgress {
 }
 
 const CONCURRENCY = 8;
-/** A commit of the target: after so many records, so many bytes of them, or so many bytes of blobs that nobody wants to copy twice. */
+/**
+ * The copy commits after this many records, this many bytes of records, or this many bytes of blobs, which it would otherwise copy
+ * twice.
+ */
 const BATCH = { records: 500, bytes: 4 * 1024 * 1024, blobs: 64 * 1024 * 1024 } as const;
 
 /**
- * Copies everything: blobs first, then the records that refer to them, in the order of keys; the place is kept in the target by the
- * same commits. Interrupted anywhere and called again, it goes on. Yields what is wrong at the source. The mark of an unfinished copy
- * stays: whoever has verified the target takes it away (`finishCopy`).
+ * Copies everything in the order of keys: blobs first, then the records that refer to them. The same commits keep the position in the
+ * target, so that an interrupted copy continues where it was. Yields the damage at the source. The mark of an unfinished copy stays
+ * until the caller has verified the target and calls `finishCopy`.
  */
 export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding, CopyProgress> {
   const { from, to, signal, concurrency = CONCURRENCY } = options;
@@ -147,7 +150,7 @@ class Copy {
     return this.state.after === undefined ? undefined : Buffer.from(this.state.after, 'hex');
   }
 
-  /** Copies an object's blobs; its records are given back for the commit. */
+  /** Copies the blobs of an object, and returns its records for the commit. */
   async object(records: ObjectRecords) {
     const { bucket, key: objectKey } = records;
     const { streams, findings } = planObject(records);
@@ -179,7 +182,7 @@ class Copy {
     }
   }
 
-  /** Records for the target; `last` is where the copy goes on, once they are there. */
+  /** Adds records for the target. `last` is the position at which the copy continues after their commit. */
   async add(batch: readonly Put[], last: Buffer | undefined): Promise<void> {
     for (const { key: recordKey, value } of batch) {
       this.#put.push({ key: recordKey, value });
@@ -204,7 +207,7 @@ class Copy {
     await this.keep();
   }
 
-  /** Commits what was gathered, with the place after it. */
+  /** Commits the gathered records and the position after them. */
   async keep(): Promise<void> {
     const { after: _, ...state } = this.state;
     const after = this.#after;

@@ -11,14 +11,14 @@ import { unsealedKeyLimits } from '../../encryption/key-service-keys.ts';
 import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/key-use.ts';
 import { type ResealState, readResealState, writeResealState } from './rewrap-state.ts';
 
-/** What is encrypted with a named key, and what will be. */
+/** What a named key encrypts, and what it will encrypt. */
 interface KeyUsage {
   readonly objects: number;
-  /** Uploads under way. */
+  /** Multipart uploads in progress. */
   readonly uploads: number;
-  /** Buckets whose default it is; at most `MOST_BUCKETS` of them by name. */
+  /** Names of buckets that have the key as default, at most `MAX_BUCKETS`. */
   readonly buckets: readonly string[];
-  /** Identities and settings. */
+  /** True where the key seals identities and settings. */
   readonly backend: boolean;
 }
 
@@ -32,8 +32,8 @@ const MOST_BUCKETS = 100;
 const none: KeyUsage = { objects: 0, uploads: 0, buckets: [], backend: false };
 
 /**
- * Counts by the name of the key; every key that is used is there. It reads all records of objects, and no body: a million takes some
- * seconds. Uploads come first: one that is completed meanwhile is found as an object.
+ * Counts usage by key name, for every key that is used. It reads the records of all objects and no body: a million takes some seconds.
+ * Uploads are counted first: an upload that completes meanwhile is counted as an object.
  */
 export async function keyUsage({ records, signal, onProgress }: UsageOptions): Promise<Map<string, KeyUsage>> {
   const found = new Map<string, KeyUsage>();
@@ -67,7 +67,7 @@ export async function keyUsage({ records, signal, onProgress }: UsageOptions): P
   return found;
 }
 
-/** Undefined for what no key of the key service encrypts. What is plain is not decoded. */
+/** Undefined where no key of the key service encrypts the object. Plain objects are not decoded. */
 function keyOfObject(recordKey: Buffer, value: Buffer): string | undefined {
   const [, bucket = '', key = ''] = decodeKey(recordKey).map(String);
   if (hasHead(value) && !decodeHead(value, `object ${bucket}/${key}`).encrypted) return undefined;
@@ -78,13 +78,13 @@ function keyOfObject(recordKey: Buffer, value: Buffer): string | undefined {
 interface RemoveKeyOptions {
   readonly records: RecordStore;
   readonly keyName: string;
-  /** Of new objects for which nobody names a key. */
+  /** The key of new objects whose request names none. */
   readonly defaultKey: string;
-  /** Whether what is encrypted with it may be lost. */
+  /** True where data that the key encrypts may be lost. */
   readonly force: boolean;
-  /** Takes the key away at the key service. */
+  /** Removes the key at the key service. */
   readonly remove: () => Promise<void>;
-  /** Whether the key service still has it. */
+  /** Resolves to true while the key service has the key. */
   readonly exists: () => Promise<boolean>;
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
@@ -101,10 +101,10 @@ export class KeyInUse extends Error {
 }
 
 /**
- * Removes a key that nothing uses. No object is encrypted with it from the moment that it is marked, on any server; then what there
- * is is counted, and only then the key goes. The default key, and that of the backend, are never removed.
+ * Removes a key that nothing uses. The key is marked first, so that no server encrypts another object with it; then its usage is
+ * counted, and only then it is removed. The default key and the key of the backend are never removed.
  *
- * @returns what was lost with it, where it was forced
+ * @returns the data that was lost with the key, where `force` is set
  */
 export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | undefined> {
   const { records, keyName, force, clock = Date.now, random = randomBytes } = options;
@@ -122,7 +122,8 @@ export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | u
     await mark(records, keyName, { state: 'gone', since: clock() }, random);
     return usage;
   } catch (error) {
-    // Where the key service was not heard, the key may be gone: no object is encrypted with it until somebody asks again.
+    // The answer of the key service may have been lost, and the key with it: no object is encrypted with it until the removal is asked
+    // for again.
     if (error instanceof KeyInUse || (await options.exists().catch(() => false))) {
       await mark(records, keyName, { state: 'live', since: clock() }, random);
     }
@@ -130,16 +131,16 @@ export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | u
   }
 }
 
-/** How long servers may still hold data keys of a key that was removed, milliseconds; with room for their clocks. */
+/** The time for which servers may still have data keys of a removed key, in milliseconds, with a margin for their clocks. */
 const REMEMBERED = unsealedKeyLimits.lifetimeMs + 60_000;
 
-/** Milliseconds until a key of this name may be made again; 0 where it may be now. */
+/** Returns the milliseconds until a key of this name may be created again; 0 where it may be now. */
 export async function untilKeyMayReturn(records: RecordStore, keyName: string, now: number): Promise<number> {
   const found = await findKeyUse(records, keyName);
   return found?.use.state === 'gone' ? Math.max(0, found.use.since + REMEMBERED - now) : 0;
 }
 
-/** Lets objects be encrypted with a key that was made again. */
+/** Allows objects to be encrypted with a key that was created again. */
 export async function keyReturned(
   records: RecordStore,
   keyName: string,
@@ -174,19 +175,19 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** What the store has to say about named keys, and what is done with what they encrypt. */
+/** The usage of named keys in the store, their removal, and their rotation. */
 export interface KeyLifecycle {
   usage(): Promise<ReadonlyMap<string, KeyUsage>>;
-  /** Rejects with `KeyInUse`. */
+  /** Rejects with `MaintenanceError`, code `key-in-use`. */
   remove(options: Omit<RemoveKeyOptions, 'records'>): Promise<KeyUsage | undefined>;
-  /** Milliseconds until a key of this name may be made again. */
+  /** Resolves to the milliseconds until a key of this name may be created again. */
   untilMayReturn(keyName: string): Promise<number>;
   returned(keyName: string): Promise<void>;
-  /** Rejects with `RotationUnderWay`. */
+  /** Rejects with `MaintenanceError`, code `rotation-in-progress`. */
   mayRotate(): Promise<void>;
-  /** Asks for a change of keys; the server that leads makes it. Rejects with `RotationUnderWay`. */
+  /** Asks for a rotation, which the leading server runs. Rejects with `MaintenanceError`, code `rotation-in-progress`. */
   rotate(asked: Pick<ResealState, 'from' | 'to' | 'version' | 'mode' | 'objectsPerSecond'>): Promise<ResealState>;
-  /** The change under way, or the last one. */
+  /** Resolves to the rotation in progress, or the last one. */
   rotation(): Promise<ResealState | undefined>;
 }
 

@@ -17,15 +17,15 @@ import { decodeKey } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';
 
-/** What the keys of objects are sealed anew with. */
+/** The keys that a rewrap moves objects from and to. */
 export interface Sealing extends Pick<Environment, 'records' | 'keys' | 'random' | 'clock' | 'keyUses'> {
   readonly from: string;
   readonly to: string;
-  /** Where it is given: of `to`, and what has it is not sealed again. */
+  /** The newest version of `to`. Objects that have it are not rewrapped again. */
   readonly version?: string;
 }
 
-/** Whether this is sealed under the key, or the version, that goes. */
+/** Reports if the data key is under the old key, or the old version. */
 export function hasOldKey(
   { from, version }: Pick<Sealing, 'from' | 'version'>,
   sealed: SealedKeys | undefined,
@@ -34,12 +34,12 @@ export function hasOldKey(
   return version === undefined || sealed.keyVersion !== version;
 }
 
-/** Who replaces an object again and again gives it the new key sooner or later. */
+/** An object that is replaced again and again gets the new key by a replacement. */
 const ATTEMPTS = 10;
 
 /**
- * Gives an object's own key another seal. Its body, its ETag and its time stay as they are; the new record takes the place of the very
- * one that was read, so that nothing which was put meanwhile is lost. False where there is nothing to do.
+ * Rewraps the key of an object. Its body, ETag and time do not change. The commit expects the record that was read, so that a
+ * concurrent write is not lost. Returns false where there is nothing to do.
  */
 export async function resealObject(sealing: Sealing, place: Place): Promise<boolean> {
   const recordKey = recordKeys.object(place.bucket, place.key);
@@ -54,7 +54,7 @@ export async function resealObject(sealing: Sealing, place: Place): Promise<bool
   throw new Error(`the object was replaced ${ATTEMPTS} times while its key was changed`);
 }
 
-/** The same for an upload under way, whose parts have its key. */
+/** Rewraps the key of an upload in progress, which its parts share. */
 export async function resealUpload(sealing: Sealing, listed: Entry): Promise<boolean> {
   const [, bucket = '', key = '', id = ''] = decodeKey(listed.key).map(String);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -68,7 +68,7 @@ export async function resealUpload(sealing: Sealing, listed: Entry): Promise<boo
   throw new Error(`the upload changed ${ATTEMPTS} times while its key was changed`);
 }
 
-/** New objects of a bucket whose default names the old key get the new one. */
+/** Gives the new key to a bucket whose default is the old one. */
 export async function resealBucket(sealing: Sealing, listed: Entry): Promise<void> {
   const bucket = String(decodeKey(listed.key)[1]);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -90,7 +90,7 @@ export async function resealBucket(sealing: Sealing, listed: Entry): Promise<voi
   }
 }
 
-/** Undefined where it has not the old key. */
+/** Returns undefined where the old key is not in use. */
 async function sealedAnew(
   sealing: Sealing,
   sealed: SealedKeys | undefined,

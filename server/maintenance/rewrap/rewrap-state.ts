@@ -4,30 +4,30 @@ import { key } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';
 
-/** A change of keys that was asked for, and how far it is. Times are milliseconds since 1970. */
+/** The progress of a rotation. Times are milliseconds since 1970. */
 export interface ResealState {
-  /** The key that objects have, and the one that they get: the same to seal them under its newest version. */
+  /** The key that objects have, and the key that they get. Both are the same where objects get its newest version. */
   readonly from: string;
   readonly to: string;
-  /** The ID of the version that was made for this, which objects get: those that have it are passed over. */
+  /** The ID of the version that was created for this rotation. Objects that have it are skipped. */
   readonly version?: string;
   /**
-   * Set while a first pass is through: until then servers may have sealed objects under the version before, of which they hold data
-   * keys. A second pass after it finds those.
+   * Set after the first pass: until this time servers may have used cached data keys of the previous version. A second pass finds those
+   * objects.
    */
   readonly againAfter?: number;
-  /** `reseal` gives objects' keys another seal and touches no body; `rewrite` encrypts the bodies anew, under new keys. */
+  /** `reseal` rewraps the keys of objects and touches no body; `rewrite` encrypts the bodies again, under new keys. */
   readonly mode: 'reseal' | 'rewrite';
   readonly objectsPerSecond: number;
   readonly started: number;
   readonly finished?: number;
-  /** The last object that was looked at. */
+  /** The last object of the pass so far. */
   readonly after?: Place;
   readonly looked: number;
-  /** Objects and uploads that have the new key. */
+  /** The count of objects and uploads that got the new key. */
   readonly done: number;
   readonly failed: number;
-  /** The first that failed, and why. */
+  /** The first failure. */
   readonly failure?: Place & { readonly message: string };
 }
 

@@ -16,8 +16,8 @@ import { type ResealState, readResealState, writeResealState } from './rewrap-st
 import { hasOldKey, resealBucket, resealObject, resealUpload, type Sealing } from './rewrap-records.ts';
 
 /**
- * The same keys, but none that was generated before: this thread may still hold data keys under the version before the newest. What is
- * generated now serves as many objects as ever.
+ * Returns a key source without cached data keys: this thread may still have data keys of the previous version. New data keys serve as
+ * many objects as usual.
  */
 function freshKeys(keys: KeySource, clock: () => number): KeySource {
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
@@ -31,9 +31,9 @@ function freshKeys(keys: KeySource, clock: () => number): KeySource {
 }
 
 /**
- * Encrypts the body of an object anew, under a new key of its own, where it is still the one that was looked at. It is a copy of the
- * object onto itself: its time is new, its ETag too where that is not the MD5, and what came in parts is one body. False where
- * something newer took its place, or nothing did.
+ * Encrypts the body of an object again under a new key, if the object has not changed since it was listed. This is a copy of the object
+ * onto itself: its time is new, its ETag too where that is not the MD5, and a multipart object becomes one body. Returns false where
+ * the object was replaced or deleted.
  */
 async function rewriteObject(
   objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>,
@@ -58,10 +58,10 @@ function under(encryption: ObjectEncryption, keyName: string): RequestedEncrypti
 }
 
 interface ResealOptions {
-  /** Of the holder of the lease: its commits are fenced. */
+  /** The records as the lease holder sees them: its commits are fenced. */
   readonly records: RecordStore;
   readonly keys: KeySource;
-  /** By which bodies are encrypted anew. */
+  /** Encrypts bodies again. */
   readonly objects: Pick<ObjectLayer, 'copyObject' | 'headObject'>;
   readonly log: Logger;
   readonly signal?: AbortSignal;
@@ -69,20 +69,20 @@ interface ResealOptions {
   readonly random?: (size: number) => Buffer;
 }
 
-/** How often the place is written down, milliseconds: so much is looked at again after a stop, to no harm. */
+/** The interval in milliseconds at which the position is saved. After a stop, this much is done again without harm. */
 const SAVE_EVERY = 5_000;
-/** Milliseconds before an object is tried again whose key service was away, and how often. */
+/** The delay in milliseconds before an object is tried again while the key service is away, and the count of such attempts. */
 const PAUSE = 5_000;
 const PATIENCE = 60;
 
-/** How long after a key has a new version servers may still hold data keys of the one before, milliseconds; with room for their clocks. */
+/** The time in milliseconds for which servers may still have data keys of the previous version, with a margin for their clocks. */
 const STRAGGLERS = dataKeyLimits.lifetimeMs + 60_000;
 
 /**
- * Does what was asked for, from where the last round stopped, until all objects have the new key; returns at once where nothing was.
- * Who is stopped, or loses the lease, leaves the rest to the next round. New objects are to have the new key already: the default of
- * buckets is changed first. Where it is a new version of the same key, what was written meanwhile under the one before has a pass of
- * its own, some minutes later.
+ * Continues the rotation until all objects have the new key; returns at once where none was asked for. A server that stops or loses the
+ * lease leaves the rest to the next round. The default keys of buckets change first, so that new objects get the new key. After a
+ * rotation to a new version of the same key, a second pass some minutes later finds the objects that were written with cached data keys
+ * of the previous version.
  */
 export async function resealRound(options: ResealOptions): Promise<ResealState | undefined> {
   const { records, random = randomBytes, clock = Date.now, log } = options;
@@ -142,7 +142,7 @@ class Reseal {
     for await (const entry of entries(this.#options.records, within('b'))) await resealBucket(this.#sealing, entry);
   }
 
-  /** All of them in each round: those that have the new key are passed over. */
+  /** Each round visits all uploads: those with the new key are skipped. */
   async uploads(): Promise<void> {
     for await (const entry of entries(this.#options.records, within('u'))) {
       this.#options.signal?.throwIfAborted();
@@ -178,7 +178,7 @@ class Reseal {
       : resealObject(this.#sealing, place);
   }
 
-  /** What cannot be changed is counted and told, and the others go on. While the key service is away, it waits. */
+  /** Counts and logs an object that fails, and continues with the others. Waits while the key service is away. */
   async #change(place: Place, change: () => Promise<boolean>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       this.#options.signal?.throwIfAborted();
@@ -212,7 +212,7 @@ class Reseal {
   }
 }
 
-/** The store is away, or another server has the lease: another round goes on. */
+/** The store is away, or another server has the lease: another round continues. */
 function isOfTheRound(error: unknown): boolean {
   return error instanceof StoreUnavailable || (error instanceof Error && error.name === 'LeaseLost');
 }

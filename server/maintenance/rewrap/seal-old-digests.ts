@@ -33,27 +33,27 @@ import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, type Place } from '../verify/object-records.ts';
 import { pace } from '../pace.ts';
 
-/** How far the sealing of digests is that older servers left plain. Times are milliseconds since 1970. */
+/** The progress of sealing the digests that older servers stored in the clear. Times are milliseconds since 1970. */
 interface OldDigestsState {
   readonly started: number;
-  /** Of the last pass that came to its end. */
+  /** The end of the last complete pass. */
   readonly finished?: number;
-  /** Set when a whole pass found nothing: then none follows. */
+  /** Set when a whole pass found nothing: then no other pass follows. */
   readonly clean?: true;
-  /** The last object that was looked at. */
+  /** The last object of the pass so far. */
   readonly after?: Place;
-  /** Records of this pass whose digests were sealed. */
+  /** The count of records whose digests this pass sealed. */
   readonly sealed: number;
-  /** Records of this pass that lost a checksum, since there is no key to seal it. */
+  /** The count of records that lost a checksum in this pass, since no key can seal it. */
   readonly dropped: number;
   readonly failed: number;
 }
 
 interface OldDigestsOptions {
-  /** Of the holder of the lease: its commits are fenced. */
+  /** The records as the lease holder sees them: its commits are fenced. */
   readonly records: RecordStore;
   readonly digests: DigestKeys;
-  /** Whether this server has a key service. Without one, no key ever seals a digest of a bucket. */
+  /** True where this server has a key service. Without one, no key ever seals the digests of a bucket. */
   readonly hasKeys: boolean;
   readonly log: Pick<Logger, 'info' | 'error'>;
   readonly signal?: AbortSignal;
@@ -62,12 +62,12 @@ interface OldDigestsOptions {
 }
 
 const stateKey = key('system', 'digests');
-/** How often the place is written down, milliseconds. */
+/** The interval in milliseconds at which the position is saved. */
 const SAVE_EVERY = 5_000;
-/** Milliseconds between passes: servers that are replaced one by one may write plain digests until the last has gone. */
+/** Milliseconds between passes: during a rolling upgrade, older servers still write plain digests. */
 const AGAIN_AFTER = 10 * 60_000;
 const PER_SECOND = 1_000;
-/** Whoever replaces a record again and again leaves no plain digest in it. */
+/** A record that is replaced again and again gets sealed digests by the replacement. */
 const ATTEMPTS = 10;
 
 export async function readOldDigestsState(records: Pick<RecordStore, 'get'>): Promise<OldDigestsState | undefined> {
@@ -76,8 +76,8 @@ export async function readOldDigestsState(records: Pick<RecordStore, 'get'>): Pr
 }
 
 /**
- * Seals the digests that older servers kept in the clear beside encrypted objects, from where the last round stopped; bodies, ETags and
- * times stay. Passes follow each other until one finds nothing. Waits for another round while the backend is not sealed yet.
+ * Seals the digests that older servers stored in the clear with encrypted objects, from where the last round stopped. Bodies, ETags and
+ * times do not change. Passes follow each other until one finds nothing. The next round continues while the backend is not sealed yet.
  */
 export async function sealOldDigests(options: OldDigestsOptions): Promise<OldDigestsState | undefined> {
   const { records, digests, hasKeys, log, clock = Date.now, random = randomBytes } = options;
@@ -136,7 +136,7 @@ class Pass {
     this.#saved = clock();
   }
 
-  /** Parts of uploads under way: all of them in each round. Before the objects, since one that is completed becomes an object. */
+  /** Each round visits all parts of uploads in progress, before the objects: an upload that completes becomes an object. */
   async uploads(): Promise<void> {
     const { records, signal } = this.#options;
     for await (const upload of entries(records, within('u'))) {
@@ -177,7 +177,7 @@ class Pass {
     }
   }
 
-  /** A record that cannot be read is told and passed over. */
+  /** Logs and skips a record that cannot be read. */
   async #counted({ bucket, key: name }: Place, change: () => Promise<Change>): Promise<void> {
     try {
       const changed = await change();
@@ -248,7 +248,7 @@ class Pass {
     return { change: changeBy(seal), batch: { expect, put } };
   }
 
-  /** The manifest, where it has plain checksums; undefined too where it is missing, or another object's. */
+  /** Returns the manifest where it has plain checksums; undefined also where it is missing or belongs to another object. */
   async #manifest({ id, body }: ObjectRecord, { bucket, key: name }: Place) {
     const entry = await this.#options.records.get(recordKeys.manifest(bucket, name));
     const bytes = entry && decodeBody(entry.value, id);
@@ -277,8 +277,8 @@ function changeBy(seal: DigestSeal | undefined): Change {
 }
 
 /**
- * Without a key, which only servers without a key service have not, objects are under keys of clients, and their checksums are dropped:
- * only their clients could seal them.
+ * Only a server without a key service has no key. Its encrypted objects are under keys of clients, and only those clients could seal
+ * the checksums: they are dropped.
  */
 function sealedDigests(
   seal: DigestSeal | undefined,
@@ -297,7 +297,7 @@ function sealedDigests(
   };
 }
 
-/** One whose algorithm is not known is dropped: nothing can be made of it. */
+/** A checksum of an unknown algorithm is dropped: nothing can use it. */
 function withSealedChecksum(
   seal: DigestSeal | undefined,
   id: string,

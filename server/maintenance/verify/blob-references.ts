@@ -11,7 +11,7 @@ import { type Finding, shownKey } from './finding.ts';
 
 const ID_BYTES = 16;
 
-/** Blob ids in ascending order, 16 bytes each, and which of them were seen: a million takes 16 MiB. */
+/** Blob ids in ascending order, 16 bytes each, with a bit for each that was seen. A million takes 16 MiB. */
 export class BlobWindow {
   readonly #ids: Buffer;
   readonly #seen: Uint8Array;
@@ -37,7 +37,7 @@ export class BlobWindow {
     this.#seen.fill(0);
   }
 
-  /** Ids come in ascending order. */
+  /** The caller adds ids in ascending order. */
   add(id: BlobId): void {
     this.#ids.write(id, this.#count * ID_BYTES, 'hex');
     this.#count += 1;
@@ -45,7 +45,7 @@ export class BlobWindow {
 
   see(id: BlobId): void {
     const wanted = Buffer.from(id, 'hex');
-    // A damaged record may name what is no id: no blob has it, and comparing it would throw.
+    // A damaged record may have something else than an id: no blob has such an id, and comparing it would throw.
     if (wanted.length !== ID_BYTES) return;
     let low = 0;
     let high = this.#count;
@@ -69,11 +69,9 @@ export class BlobWindow {
   }
 }
 
-/**
- * Every blob that an object or a part refers to. What cannot be read refers to nothing here: it is found elsewhere.
- */
+/** Yields every blob that an object or a part refers to. A record that cannot be read refers to nothing here: other checks report it. */
 export async function* referredBlobs(records: RecordStore, signal: AbortSignal | undefined): AsyncGenerator<BlobId> {
-  // Parts before objects: an upload that is completed meanwhile is found in one of them.
+  // Parts come before objects: an upload that completes meanwhile is found in one of them.
   for await (const { value } of entries(records, within('p'))) {
     signal?.throwIfAborted();
     const blob = partBlob(value);
@@ -86,7 +84,7 @@ export async function* referredBlobs(records: RecordStore, signal: AbortSignal |
   }
 }
 
-/** A manifest that was read beside its object's record may be another object's. */
+/** The scan may have read the manifest of another object. */
 async function planOfOneMoment(records: RecordStore, object: ObjectRecords): Promise<ObjectPlan> {
   const plan = planObject(object);
   return plan.record?.body.kind === 'parts' && plan.streams.length === 0
@@ -104,12 +102,12 @@ function partBlob(value: Buffer): BlobId | undefined {
   }
 }
 
-/** Owners looked at in one pass over all objects: 16 MiB. */
+/** Owner records that one pass over all objects checks: 16 MiB. */
 const WINDOW = 1_000_000;
 
 /**
- * Owner records of blobs that nothing refers to: they keep their blobs for ever. An owner record does not name its object, so that
- * many are held against all objects at once, as many as memory is granted.
+ * Yields owner records of blobs that nothing refers to: they keep their blobs for ever. An owner record does not name its object, so
+ * that a window of them is compared with all objects at once.
  */
 export async function* strayOwners(check: VerifyContext, size = WINDOW): AsyncGenerator<Finding> {
   const { records, signal } = check;
@@ -136,7 +134,7 @@ export async function* strayOwners(check: VerifyContext, size = WINDOW): AsyncGe
 async function* unreferred(check: VerifyContext, window: BlobWindow): AsyncGenerator<Finding> {
   const { records, signal } = check;
   for await (const blob of referredBlobs(records, signal)) window.see(blob);
-  // Seldom any; and those of objects that came or moved while the pass ran are seen by another one.
+  // Suspects are rare. A second pass excludes those of objects that came or moved during the first.
   const suspects = new Map<BlobId, Revision>();
   for (const blob of window.unseen()) {
     const owner = await records.get(recordKeys.owner(blob));

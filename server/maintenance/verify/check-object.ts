@@ -15,36 +15,39 @@ import type { Finding } from './finding.ts';
 import { type ObjectRecords, type Place, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
 
-/** What every part of a verification works with. */
+/** The context of a verification. */
 export interface VerifyContext {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
-  /** Where it is given, encrypted bodies are opened; else they are held against the checksum of their ciphertext. */
+  /** With keys, encrypted bodies are decrypted; without, the checksum of their ciphertext is compared. */
   readonly keys: KeySource | undefined;
-  /** Whether these are opened, for which the key service may be asked; where not, their checksums say enough. */
+  /** Returns true where these streams are decrypted, for which the key service may be called. Otherwise their checksums suffice. */
   readonly opens: (streams: readonly StoredStream[]) => boolean;
-  /** Whether bodies in blobs are read. Inline ones always are: their record is read anyway. */
+  /** True where bodies in blobs are read. Inline bodies always are: their record is read anyway. */
   readonly bodies: boolean;
-  /** Told of bytes that were read, before more are asked for: here a scrub waits for its turn. */
+  /** Called with the count of bytes that were read, before more are read: a scrub limits its rate here. */
   readonly paced: (bytes: number) => Promise<void> | void;
-  /** Keeps the block sums of a plain blob that was found whole; `wrong` says what those were that are replaced. */
+  /** Saves the block sums of a plain blob that is whole. `wrong` describes the block sums that are replaced. */
   readonly keepSums?: (blob: BlobId, sums: BlockSums, wrong: string | undefined) => Promise<void>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** An object that is replaced again and again is whole each time, or nobody would replace it. */
+/** An object that is replaced again and again must be whole, or clients would not replace it. */
 const ATTEMPTS = 10;
 
 export interface CheckedObject {
   readonly place: Place;
   readonly findings: readonly Finding[];
-  /** The record that the findings are about, unchanged after them. Absent where it cannot be read or is not there. */
+  /**
+   * The record that the findings are about. It did not change while the object was checked. Absent where it cannot be read or is
+   * missing.
+   */
   readonly stored?: { readonly record: ObjectRecord; readonly entry: Entry };
 }
 
 /**
- * Looks at one object. What the scans found side by side may be of two moments, and a blob may go because its object was replaced: so
- * whatever seems wrong is looked at again, in records of one moment that are still the same afterwards.
+ * Checks one object. The records of a scan may be of two moments, and a blob disappears when its object is replaced. A finding is
+ * therefore checked again, against records of one moment that do not change meanwhile.
  */
 export async function checkObject(check: VerifyContext, scanned: ObjectRecords): Promise<CheckedObject> {
   const { bucket, key } = scanned;
@@ -89,14 +92,14 @@ async function checkStreams(
   return findings;
 }
 
-/** The key of an encrypted object where it can be had. Throws `KeySourceError` while the key service cannot be asked. */
+/** Returns the key of an encrypted object where it is available. Throws `KeySourceError` while the key service is away. */
 export async function objectKeyOf(
   { keys }: VerifyContext,
   place: Place,
   id: string,
   sealed: SealedKeys | undefined,
 ): Promise<{ readonly objectKey?: OpenedObjectKey } | Damage> {
-  // Nobody but the client can open what was put with its key: the checksum of the ciphertext says enough.
+  // Only the client can decrypt an object under its own key (SSE-C): the checksum of the ciphertext suffices.
   if (sealed === undefined || sealed.scheme === 'SSE-C' || keys === undefined) return {};
   try {
     return { objectKey: await recoverObjectKey({ keys }, sealed, { ...place, id }) };
@@ -109,7 +112,7 @@ export async function objectKeyOf(
 }
 
 interface BlobUser extends Place {
-  /** The id that the blob's owner record must have. */
+  /** The id that the owner record of the blob must have. */
   readonly owner: string;
   readonly uploadId?: string;
 }
@@ -127,7 +130,7 @@ export async function checkBlobStream(
   const { protection } = stream;
   const plain = 'salt' in protection || 'sums' in protection ? undefined : { blob, size: stream.size, protection };
   const recorded = plain && (await readBlockSums(check, plain));
-  // A server of another block size may have kept the sums of an older body.
+  // A server with another block size may have written the block sums of an older body.
   const block = plain && 'block' in plain.protection ? plain.protection.block : recorded?.sums?.block;
   const sums = plain && check.bodies ? new BlockSumsInProgress(block) : undefined;
   const damage = check.bodies
@@ -141,9 +144,9 @@ export async function checkBlobStream(
 
 /** The record `c` of a blob. */
 interface RecordedBlockSums {
-  /** Undefined where they cannot be read, or are none. */
+  /** Undefined where the block sums cannot be read, or are missing. */
   readonly sums?: BlockSums;
-  /** What is wrong with the record by itself. */
+  /** The error of the record itself. */
   readonly wrong?: string;
 }
 
@@ -152,7 +155,7 @@ async function readBlockSums(
   { blob, size, protection }: PlainBlob,
 ): Promise<RecordedBlockSums> {
   const entry = await records.get(recordKeys.blockSums(blob));
-  // A body of an older server gets them from its first reader, or from the scrub.
+  // A body of an older server gets its block sums from its first reader, or from the scrub.
   if (entry === undefined) return 'block' in protection ? { wrong: 'are missing' } : {};
   try {
     const sums = decodeBlockSums(entry.value, blob);
@@ -164,7 +167,7 @@ async function readBlockSums(
   }
 }
 
-/** Of a blob that is whole, with its sums where it was read: then they are kept, where the check brings them forward. */
+/** Compares the block sums of a whole blob, and saves the computed ones where the context has `keepSums`. */
 async function checkBlockSums(
   { keepSums }: VerifyContext,
   blob: BlobId,

@@ -8,7 +8,7 @@ import type { VerifyContext } from './check-object.ts';
 import { type Finding, shownKey } from './finding.ts';
 import { entries } from './object-records.ts';
 
-/** Buckets, what is queued for removal, what the sweeper gave up, uploads that ended: that they can be read and contradict nothing. */
+/** Checks that bucket, damage, leftover, removal and tombstone records can be read and do not contradict other records. */
 export async function* checkSmallRecords({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
   for (const kind of ['b', 'd', 'q', 'x', 't']) {
     for await (const { key, value } of entries(records, within(kind))) {
@@ -19,7 +19,7 @@ export async function* checkSmallRecords({ records, signal }: VerifyContext): As
         if (!isOfKind(kind, decoded)) throw new UnreadableRecord(`the record ${record} is not complete`);
       } catch (error) {
         if (!(error instanceof UnreadableRecord)) throw error;
-        // Also what was removed meanwhile was not readable: but nobody misses it.
+        // A record that was removed meanwhile could not be read either: then there is nothing to report.
         if ((await records.get(key)) !== undefined) yield { kind: 'unreadable-record', record, message: error.message };
         continue;
       }
@@ -29,13 +29,13 @@ export async function* checkSmallRecords({ records, signal }: VerifyContext): As
   }
 }
 
-/** Block sums that stay although their blob has gone: nothing removes them any more. */
+/** Yields block sums whose blob is gone: nothing removes them any more. */
 export async function* strayBlockSums({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
   for await (const { key } of entries(records, within('c'))) {
     signal?.throwIfAborted();
     const blob = String(decodeKey(key)[1]);
     const owners = isBlobId(blob) ? [recordKeys.owner(blob), recordKeys.removal(blob)] : [];
-    // All at one moment: owner, removal and sums go in commits of their own.
+    // One read of all three: separate commits remove owner, removal and sums.
     const [sums, ...found] = await records.getAll([key, ...owners]);
     if (sums === undefined || found.some((entry) => entry !== undefined)) continue;
     yield {
@@ -59,7 +59,7 @@ async function contradictionOf(records: RecordStore, kind: string, key: Key): Pr
   return `the record says that ${first}/${second} is damaged, and the object's own does not`;
 }
 
-/** What cannot be read is found elsewhere. */
+/** Another check reports a record that cannot be read. */
 function hasMark(value: Buffer, bucket: string, key: string): boolean {
   try {
     return decodeObject(value, bucket, key).damage !== undefined;

@@ -6,27 +6,27 @@ import type { Protection } from '../../objects/records/object-record.ts';
 import { BlobAltered, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
 import { StoreUnavailable } from '../../store/record-store.ts';
 
-/** Stored bytes that are to be those of a body or a part of it. */
+/** The stored bytes of a body or a part. */
 export interface StoredStream {
-  /** Of the plaintext. */
+  /** Plaintext bytes. */
   readonly size: number;
   readonly protection: Protection;
-  /** Where it is known, the packages of an encrypted stream are opened too. */
+  /** With the key, the packages of an encrypted stream are decrypted too. */
   readonly objectKey?: OpenedObjectKey | undefined;
 }
 
 export interface Damage {
-  /** `unreadable`: the store could not give the bytes, which says nothing about them. */
+  /** `unreadable`: the store failed to read the bytes, which says nothing about them. */
   readonly kind: 'missing' | 'damaged' | 'unreadable';
   readonly message: string;
 }
 
-/** Bytes that a stream takes in the store. */
+/** Returns the size of a stream in the store. */
 export function storedSize({ size, protection }: StoredStream): number {
   return 'salt' in protection ? cipherSize(size) : size;
 }
 
-/** The bytes of an inline record. Undefined where nothing is wrong. */
+/** Checks the bytes of an inline body. Returns undefined where they are whole. */
 export function checkBytes(bytes: Buffer, stream: StoredStream): Damage | undefined {
   const { protection, objectKey, size } = stream;
   const expected = storedSize(stream);
@@ -45,7 +45,10 @@ export function checkBytes(bytes: Buffer, stream: StoredStream): Damage | undefi
   }
 }
 
-/** A whole blob, read once. `paced` is told of each chunk before the next is asked for, `sums` of each too. */
+/**
+ * Checks a whole blob in one read. `paced` is called with the size of each chunk before the next one is read; `sums` receives each
+ * chunk.
+ */
 export async function checkBlob(
   blobs: BlobStore,
   blob: BlobId,
@@ -83,7 +86,7 @@ export async function checkBlob(
   return (await goesOn(blobs, blob, expected)) ? tooLong(expected) : undefined;
 }
 
-/** Whether a blob is there with its size, without reading it. */
+/** Checks that a blob exists with its size, without reading it. */
 export async function checkBlobSize(blobs: BlobStore, blob: BlobId, stream: StoredStream): Promise<Damage | undefined> {
   const expected = storedSize(stream);
   try {
@@ -94,7 +97,7 @@ export async function checkBlobSize(blobs: BlobStore, blob: BlobId, stream: Stor
   }
 }
 
-/** The store tells no sizes, but it refuses what lies behind the end. */
+/** The store has no size of a blob, but refuses to read after its end. */
 async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<boolean> {
   try {
     for await (const _chunk of blobs.read(blob, { start: end, end: end + 1 }));
@@ -105,7 +108,7 @@ async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<bool
   }
 }
 
-/** Of the bytes as they are stored, so that no key is needed. Undefined where only the key can tell. */
+/** Returns a checksum of the stored bytes, which needs no key. Undefined where only the key can verify them. */
 export function storedCheck(protection: Protection): ByteCheck | undefined {
   if (!('salt' in protection)) return checkOf(protection);
   const { stored, mac } = protection;
@@ -113,7 +116,7 @@ export function storedCheck(protection: Protection): ByteCheck | undefined {
   return stored === undefined ? undefined : checkOf({ crc: stored });
 }
 
-/** A store that cannot be reached says nothing about one blob: that ends the whole check. */
+/** A store that cannot be reached says nothing about one blob: the error ends the whole check. */
 function damageOf(error: unknown): Damage {
   if (error instanceof BlobMissing) return { kind: 'missing', message: 'is missing' };
   if (error instanceof BlobTruncated) return damaged('is shorter than what was written');

@@ -16,7 +16,7 @@ interface CheckedUpload {
   readonly findings: readonly Finding[];
 }
 
-/** Every part of an upload under way. */
+/** Checks every part of an upload in progress. */
 export async function checkUpload(check: VerifyContext, entry: Entry): Promise<CheckedUpload> {
   const [, bucket, key, uploadId] = decodeKey(entry.key).map(String);
   const upload = { bucket: bucket ?? '', key: key ?? '', uploadId: uploadId ?? '' };
@@ -31,7 +31,7 @@ export async function checkUpload(check: VerifyContext, entry: Entry): Promise<C
   for await (const part of entries(check.records, within('p', upload.uploadId))) {
     check.signal?.throwIfAborted();
     const found = await checkPart(check, upload, record, part);
-    // A part that was uploaded again, or an upload that ended, leaves blobs behind that may go at any moment.
+    // A part that was uploaded again, or an upload that ended, leaves blobs that may disappear at any moment.
     if (found.length > 0 && (await unchanged(check, entry, part))) findings.push(...found);
   }
   return { findings };
@@ -60,10 +60,10 @@ async function unchanged({ records }: VerifyContext, upload: Entry, part: Entry)
   return now?.revision === upload.revision && partNow?.revision === part.revision;
 }
 
-/** Upload ids whose parts are looked at in one pass over the uploads. */
+/** The count of upload ids whose parts one pass over the uploads checks. */
 const WINDOW = 50_000;
 
-/** Parts that belong to no upload, neither to one under way nor to one that ended. */
+/** Yields parts whose upload neither is in progress nor has ended. */
 export async function* strayParts({ records, signal }: VerifyContext, window = WINDOW): AsyncGenerator<Finding> {
   let { start } = within('p');
   const { end } = within('p');
@@ -82,7 +82,7 @@ export async function* strayParts({ records, signal }: VerifyContext, window = W
     for await (const upload of entries(records, within('u'))) ids.delete(String(decodeKey(upload.key)[3]));
     for (const id of ids) {
       if ((await records.get(recordKeys.leftovers(id))) !== undefined) continue;
-      // Uploads that began after their pass, and those that ended meanwhile with all their parts.
+      // Excludes uploads that began after the pass, and uploads that ended meanwhile with all their parts.
       if (await belongsNow(records, id)) continue;
       yield {
         kind: 'stray-record',

@@ -2,7 +2,7 @@ import { decodeKey, key as makeKey, within } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 
-/** Every record under one name. Each of them may be there without the others only where something is wrong, or changes. */
+/** All records of one object. Where some of them are missing, the object is damaged or changes at the moment. */
 export interface ObjectRecords {
   readonly bucket: string;
   readonly key: string;
@@ -12,8 +12,8 @@ export interface ObjectRecords {
 }
 
 /**
- * The records of all objects in the order of buckets and keys: three scans side by side, so that each record is read once. What
- * changes meanwhile may not fit together; `readObjectRecords` has what belongs to one moment.
+ * Yields the records of all objects in the order of buckets and keys. Three concurrent scans read each record once. Records that change
+ * meanwhile may not fit together; `readObjectRecords` reads those of one moment.
  */
 export async function* allObjectRecords(
   records: RecordStore,
@@ -22,7 +22,7 @@ export async function* allObjectRecords(
   const inlineEnd = inline ? {} : { end: within('i').start };
   const scans = [
     new Scan(records, 'o', after),
-    // Bodies are most of what records weigh: who does not need them does not read them.
+    // Inline bodies are most of the bytes: a caller that does not need them skips them.
     new Scan(records, 'i', after, inlineEnd),
     new Scan(records, 'm', after),
   ];
@@ -53,7 +53,7 @@ export interface Place {
   readonly key: string;
 }
 
-/** The records under one name as they are at one moment. */
+/** Reads the records of one object at one moment. */
 export async function readObjectRecords(records: RecordStore, { bucket, key }: Place): Promise<ObjectRecords> {
   const [object, inline, manifest] = await records.getAll([
     recordKeys.object(bucket, key),
@@ -63,7 +63,7 @@ export async function readObjectRecords(records: RecordStore, { bucket, key }: P
   return { bucket, key, object, inline, manifest };
 }
 
-/** A scan of one kind of record, looked at by what comes after the kind in its keys. */
+/** A scan of one kind of record, by the object name in its keys. */
 class Scan {
   readonly #entries: AsyncIterator<Entry>;
   readonly #kindLength: number;
@@ -77,7 +77,7 @@ class Scan {
     this.#entries = entries(records, { ...range, start });
   }
 
-  /** The name of the next record; undefined after the last. */
+  /** Resolves to the name of the next record; undefined after the last. */
   async head(): Promise<Buffer | undefined> {
     this.#head ??= (await this.#entries.next()).value as Entry | undefined;
     return this.#head && this.#name(this.#head);
@@ -99,7 +99,7 @@ class Scan {
   }
 }
 
-/** The entries of a scan that does not collapse. */
+/** Yields the entries of a scan that does not collapse. */
 export async function* entries(
   records: RecordStore,
   range: { readonly start: Buffer; readonly end: Buffer },

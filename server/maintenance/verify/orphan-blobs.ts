@@ -3,14 +3,14 @@ import { type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../s
 import type { VerifyContext } from './check-object.ts';
 import type { Finding } from './finding.ts';
 
-/** Blobs asked for at a time. */
+/** The count of blobs in one read of their records. */
 const PAGE = 256;
-/** So many are held in memory before the blobs are listed once more. */
+/** The maximum of ids in memory before the blobs are listed once more. */
 const MOST_UNREADABLE = 10_000;
 
-/** Blobs that are older than `graceMs`, have no owner, and are on no list of the sweeper's. `seen` is told of every blob. */
+/** Yields blobs that are older than `graceMs`, have no owner, and are not in the removal queue. Calls `seen` for every blob. */
 export async function* orphanBlobs(check: VerifyContext, graceMs: number, seen: () => void): AsyncGenerator<Finding> {
-  // Neither readable nor known: removed since they were listed, or half-written.
+  // Blobs that are neither readable nor known: removed since they were listed, or half-written.
   const unreadable = new Set<BlobId>();
   let page: BlobId[] = [];
   for await (const { id, ageMs } of check.blobs.list()) {
@@ -57,7 +57,7 @@ async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
   }
 }
 
-/** Which of them are still listed. */
+/** Yields those that are still listed. */
 async function* halfWritten({ blobs }: VerifyContext, unreadable: Set<BlobId>): AsyncGenerator<Finding> {
   for await (const { id } of blobs.list()) if (unreadable.delete(id)) yield orphan(id);
   unreadable.clear();

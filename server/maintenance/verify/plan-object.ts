@@ -8,7 +8,7 @@ import type { StoredStream } from './check-stream.ts';
 import { type Finding, shownKey } from './finding.ts';
 import type { ObjectRecords } from './object-records.ts';
 
-/** What the records under one name say by themselves, and which streams are still to be looked at. */
+/** The state of an object by its records alone, and the streams that remain to be checked. */
 export interface ObjectPlan {
   readonly record?: ObjectRecord;
   readonly findings: readonly Finding[];
@@ -18,7 +18,7 @@ export interface ObjectPlan {
 export type ObjectStream = StoredStream &
   ({ readonly kind: 'inline'; readonly bytes: Buffer } | { readonly kind: 'blob'; readonly blob: BlobId });
 
-/** Pure. The records must be of one moment, or what is found means nothing. */
+/** Plans the check of one object. This function is pure. The records must be of one moment, or the findings mean nothing. */
 export function planObject(records: ObjectRecords): ObjectPlan {
   const { bucket, key, object, inline, manifest } = records;
   if (object === undefined) return { findings: strays([inline, manifest], `no object ${bucket}/${key}`), streams: [] };
@@ -116,7 +116,7 @@ function partsOf(entry: Entry | undefined, record: ObjectRecord): readonly Manif
   return size === record.size ? parts : wrong(`has parts of ${size} bytes instead of ${record.size}`);
 }
 
-/** What a changed byte can make of JSON is still JSON. */
+/** A changed byte may leave valid JSON of another shape. */
 function hasShape(record: ObjectRecord): boolean {
   const { body } = record as Partial<ObjectRecord>;
   if (!Number.isSafeInteger(record.size) || typeof record.id !== 'string' || body === undefined) return false;
@@ -130,7 +130,7 @@ function hasPartShape(part: ManifestPart): boolean {
   );
 }
 
-/** Whether a part's record says where its bytes are. */
+/** Reports if a value is a blob id. */
 export function isHex(blob: unknown): boolean {
   return typeof blob === 'string' && /^[0-9a-f]{32}$/.test(blob);
 }

@@ -15,19 +15,19 @@ import { allObjectRecords, entries } from './object-records.ts';
 import { pace } from '../pace.ts';
 import { checkUpload } from './check-upload.ts';
 
-/** Where the scrub is, and what the last one found. Times are milliseconds since 1970. */
+/** The position of the scrub, and the result of its last pass. Times are milliseconds since 1970. */
 export interface ScrubState {
   readonly started: number;
-  /** Absent while a pass is under way. */
+  /** Absent during a pass. */
   readonly finished?: number;
-  /** The last object that was looked at. */
+  /** The last object of the pass so far. */
   readonly after?: { readonly bucket: string; readonly key: string };
   readonly objects: number;
   readonly bytes: number;
-  /** Findings of this pass, of objects and of parts of uploads. */
+  /** The findings of this pass, for objects and parts of uploads. */
   readonly damaged: number;
   readonly missing: number;
-  /** Objects that were found whole again. */
+  /** The count of objects that were quarantined and are whole again. */
   readonly released: number;
 }
 
@@ -47,10 +47,10 @@ async function writeScrubState(
 }
 
 export interface ScrubOptions {
-  /** Of the holder of the lease: its commits are fenced. */
+  /** The records as the lease holder sees them: its commits are fenced. */
   readonly records: RecordStore;
   readonly blobs: BlobStore;
-  /** For encrypted bodies that were stored before their ciphertext had a checksum. */
+  /** Decrypts bodies that were stored before their ciphertext had a checksum. */
   readonly keys: KeySource;
   readonly bytesPerSecond: number;
   readonly log: Logger;
@@ -62,14 +62,14 @@ export interface ScrubOptions {
 }
 
 const EVERY = 24 * 3_600_000;
-/** How often the place is written down, milliseconds: so much is read again after a stop. */
+/** The interval in milliseconds at which the position is saved. After a stop, this much is read again. */
 const SAVE_EVERY = 10_000;
-/** A record costs about so much to read, however small its object. */
+/** The cost of reading a record, however small its object, in bytes. */
 const RECORD_BYTES = 4_096;
 
 /**
- * Reads what is stored, slowly, from where the last round stopped to the end of all objects; marks what is damaged and takes marks
- * away from what is whole again. Returns at once while the last pass is young. Rejects with the signal's reason when it is stopped.
+ * Reads all stored bytes slowly, from where the last round stopped. Quarantines damaged objects, and releases those that are whole
+ * again. Returns at once until the next pass is due. Rejects with the reason of the signal.
  */
 export async function scrubRound(options: ScrubOptions): Promise<ScrubState> {
   const { records, clock = Date.now, random = randomBytes, everyMs = EVERY } = options;
@@ -168,7 +168,7 @@ class Scrub {
     this.#options.log.error({ event: 'object-damaged', finding }, `the scrub found: ${finding.message}`);
   }
 
-  /** A store that is not mounted, or another one, has no blob at all: that is no damage of objects. */
+  /** A store that is not mounted, or the wrong one, has no blob at all: the objects are not damaged then. */
   async #refuseEmptyStore(): Promise<void> {
     for await (const _blob of this.#options.blobs.list()) return;
     throw new Error(

@@ -17,24 +17,24 @@ export interface VerifyOptions {
   readonly blobs: BlobStore;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Milliseconds that a blob may be without an owner: an upload under way; by default what the sweeper grants. */
+  /** The milliseconds for which a blob may have no owner, as during an upload. The default is the grace period of garbage collection. */
   readonly graceMs?: number;
-  /** Read every body and compare its checksum; without it, that it is there with its size. */
+  /** Reads every body and compares its checksum. Without it, only the existence and the size of a blob are checked. */
   readonly bodies?: boolean;
-  /** Where it is given, encrypted bodies are opened too; without it, the checksums of their ciphertext are compared. */
+  /** With keys, encrypted bodies are decrypted; without, the checksums of their ciphertext are compared. */
   readonly keys?: KeySource;
-  /** Objects looked at at a time. */
+  /** The count of objects that are checked concurrently. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: VerifySummary) => void;
 }
 
-/** What was looked at. */
+/** The counts of a verification. */
 export interface VerifySummary {
   readonly objects: number;
   readonly uploads: number;
   readonly blobs: number;
-  /** Of blobs that were read. */
+  /** Bytes of blobs that were read. */
   readonly bytes: number;
   readonly findings: number;
 }
@@ -42,8 +42,8 @@ export interface VerifySummary {
 const CONCURRENCY = 16;
 
 /**
- * Looks for whatever is not as it was stored. Right also while a server serves: what seems wrong is read again before it is told.
- * Memory does not grow with what is stored. Rejects where a store or the key service cannot be reached.
+ * Checks everything in both stores. It works while a server runs: a finding is checked again before it is reported. Memory does not
+ * grow with the stores. Rejects where a store or the key service cannot be reached.
  */
 export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Finding, VerifySummary> {
   const { records, blobs, signal, concurrency = CONCURRENCY } = options;

@@ -15,7 +15,7 @@ import { decodeBlockSums, encodeBlockSums } from '../records/body-record.ts';
 import { UnreadableRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
 
-/** Block sums that this thread computes right now, by their blob: readers of one body share the work. */
+/** Block sums that this thread computes at the moment, by blob: concurrent readers of one body share the work. */
 export type BlockSumsUnderWay = Map<BlobId, Promise<BlockSums | undefined>>;
 
 export interface BlockSumsContext {
@@ -23,7 +23,7 @@ export interface BlockSumsContext {
   readonly blobs: Pick<BlobStore, 'lend'>;
   readonly random: (size: number) => Buffer;
   readonly blockSumsUnderWay: BlockSumsUnderWay;
-  /** Of all threads: one computes the sums of a blob, and the others find its record. */
+  /** Shared by all threads: one thread computes the sums of a blob, and the others find its record. */
   readonly blockSumsMutex: SharedMutex;
 }
 
@@ -34,8 +34,8 @@ export interface PlainBlob {
 }
 
 /**
- * The sums of a blob's blocks. A body of an older format has none: its first reader in the process reads all of it once, holds it against its old
- * checksum, and keeps the sums for the next. Undefined where the blob is not what was stored.
+ * Returns the block sums of a blob. A body of an older format has none: its first reader in the process reads the whole body once,
+ * compares its old checksum, and saves the sums. Undefined where the blob is damaged.
  */
 export async function blockSumsOf(context: BlockSumsContext, plain: PlainBlob): Promise<BlockSums | undefined> {
   const { protection, size } = plain;
@@ -46,7 +46,7 @@ export async function blockSumsOf(context: BlockSumsContext, plain: PlainBlob): 
   return (await recordedBlockSums(context, plain)) ?? (await computedOnce(context, plain));
 }
 
-/** What the record `c` says; undefined where there is none that can be used. */
+/** Reads the record `c`; undefined where it is missing or wrong. */
 async function recordedBlockSums(
   { records }: Pick<BlockSumsContext, 'records'>,
   { blob, size, protection }: PlainBlob,
@@ -58,13 +58,13 @@ async function recordedBlockSums(
     const right = coverSize(sums, size) && (!('root' in protection) || areStored(sums, protection));
     return right ? sums : undefined;
   } catch (error) {
-    // The blob itself tells what they must be.
+    // The caller computes the sums from the blob again.
     if (error instanceof UnreadableRecord) return undefined;
     throw error;
   }
 }
 
-/** Writes the record `c` while the blob has an owner, so that it goes with the blob. Whoever fails here has the sums all the same. */
+/** Writes the record `c` while the blob has an owner, so that both are removed together. A failure is ignored: the caller has the sums. */
 export async function keepBlockSums(
   { records, random }: Pick<BlockSumsContext, 'records' | 'random'>,
   blob: BlobId,
@@ -82,7 +82,7 @@ export async function keepBlockSums(
       random,
     );
   } catch {
-    // A store that is read-only or full: the next reader computes them again.
+    // The store is read-only or full: the next reader computes the sums again.
   }
 }
 

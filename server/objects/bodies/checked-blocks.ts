@@ -9,32 +9,32 @@ interface Range {
 
 interface CheckedBlocksOptions<T extends Tenure> {
   readonly tenure: T;
-  /** Of the body that is wanted. */
+  /** The range of the body that the caller reads. */
   readonly range: Range;
-  /** Of the whole body. */
+  /** The size of the whole body. */
   readonly size: number;
-  /** Read before the first block is. */
+  /** Called before the first block is read. */
   readonly sums: () => Promise<BlockSums>;
-  /** Reads stored bytes: whole blocks, at whose ends pieces had better end. */
+  /** Reads stored bytes: whole blocks. Chunks should end where blocks end. */
   readonly read: (range: Range, block: number) => Pieces<T>;
-  /** What is thrown where a block is not what was stored. */
+  /** Makes the error for a block that is not what was stored. */
   readonly damage: (what: string) => Error;
 }
 
 /**
- * Bytes of a body that is not encrypted. Each block is read whole and checked before any byte of it is given, also where only some of
- * its bytes are wanted. Blocks that do not come in one piece are put together in one buffer, one at a time.
+ * Chunks of a body that is not encrypted. Each block is read whole and checked before any of its bytes is returned, also where the
+ * range has only some of them. A block that comes in several chunks is joined in one buffer, which is used again.
  */
 export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
   readonly tenure: T;
   readonly #options: CheckedBlocksOptions<T>;
   #sums: BlockSums | undefined;
   #source: Pieces<T> | undefined;
-  /** Where the bytes begin that are checked next: the first byte of a block. */
+  /** The offset of the next bytes to be checked: the first byte of a block. */
   #position = 0;
-  /** The end of the last block that is wanted. */
+  /** The end of the last block in the range. */
   #end = 0;
-  /** What the last piece has of later blocks. */
+  /** The bytes of later blocks in the last chunk. */
   #rest: Buffer | undefined;
   #joined: Buffer | undefined;
   #closed = false;
@@ -77,7 +77,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
     return read({ start: this.#position, end: this.#end }, block);
   }
 
-  /** One or more whole blocks, and the last one, which may be shorter. */
+  /** Returns one or more whole blocks; the last block may be shorter. */
   async #nextBlocks(source: Pieces<T>, block: number): Promise<Buffer> {
     const bytes = await this.#more(source);
     const left = this.#end - this.#position;

@@ -10,39 +10,39 @@ export interface IncomingBody {
   readonly body: BodySource;
   readonly size: number;
   readonly digests: ExpectedDigests;
-  /** Whether the ETag is to be the MD5. */
+  /** True where the ETag is the MD5. */
   readonly md5: boolean;
-  /** Encrypts under a stream key of its own. */
+  /** The body is encrypted under a stream key that is derived from this key. */
   readonly objectKey: Buffer | undefined;
-  /** Up to this size the bytes are given back instead of becoming a blob. */
+  /** Bodies up to this size are returned instead of becoming a blob. */
   readonly inlineLimit: number;
-  /** Whether block sums go to a record of their own, however few. */
+  /** True where block sums always have a record of their own. */
   readonly sumsApart?: boolean;
 }
 
-/** A blob, and what must be written under `c` by the commit that claims it. */
+/** A blob, and the block sums that the commit which claims it must write under `c`. */
 export interface StoredBlob {
   readonly blob: BlobId;
   readonly recordedSums?: BlockSums;
 }
 
-/** A body that came whole and was what the request said; nothing refers to it yet. */
+/** A body that came whole and matched its request. Nothing refers to it yet. */
 export interface ReceivedBody {
   readonly digests: BodyDigests;
   readonly protection: Protection;
   readonly stored: { readonly kind: 'inline'; readonly bytes: Buffer } | ({ readonly kind: 'blob' } & StoredBlob);
 }
 
-/** What an encrypted body leaves to be checked by: its salt, and the CRC-32 or the GMAC of what is stored. */
+/** What an encrypted body is verified by: its salt, and the CRC-32 or the GMAC of the ciphertext. */
 type Sealed = { readonly salt: Buffer } & ({ readonly stored: number } | { readonly mac: string });
 
 interface Protected {
   readonly protection: Protection;
-  /** What the commit that claims the blob must write under `c`. */
+  /** The block sums that the commit which claims the blob must write under `c`. */
   readonly recordedSums?: BlockSums;
 }
 
-/** By what a body is checked when it is read: sums of a plain one, what stands in `sealed` of an encrypted one. */
+/** Returns the integrity data of a stored body: sums of a plain body, `sealed` of an encrypted one. */
 export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, sumsApart = false): Protected {
   if (sealed !== undefined) return { protection: { ...sealed, salt: sealed.salt.toString('base64') } };
   if (sums === undefined) throw new Error('a plain body has a sum');
@@ -51,7 +51,10 @@ export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, 
   return { protection, ...('root' in protection && { recordedSums: sums }) };
 }
 
-/** A body that is small enough to be in memory. Throws `IncompleteBody` when it is not of the announced size, and what the body throws. */
+/**
+ * Collects a body that is small enough for memory. Throws `IncompleteBody` where its size is not the announced one, and the errors of
+ * the body.
+ */
 export async function collectBody(body: BodySource, size: number): Promise<Buffer> {
   const bytes = body.whole === undefined ? await gathered(body, size) : await body.whole();
   checkLength(size, bytes.length, 'whole');

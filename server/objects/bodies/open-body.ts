@@ -26,8 +26,8 @@ import type { ObjectRecord, Protection } from '../records/object-record.ts';
 import { readManifest } from '../operations/replace-object.ts';
 
 /**
- * Pieces that are opened when the first is asked for: what opening them throws comes from there, as what reading them throws does. They are
- * read in the context in which they were made, so that a trace has the reading below its request.
+ * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
+ * async context that created this object, so that a trace shows the read below its request.
  */
 class LatePieces<T extends Tenure> implements Pieces<T> {
   readonly tenure: T;
@@ -37,7 +37,7 @@ class LatePieces<T extends Tenure> implements Pieces<T> {
   #pieces: Pieces<T> | undefined;
   #closed = false;
 
-  /** @param translate what a failure becomes */
+  /** @param translate converts an error of the source */
   constructor(tenure: T, open: () => Pieces<T>, translate: (error: unknown) => unknown) {
     this.tenure = tenure;
     this.#open = open;
@@ -64,12 +64,12 @@ interface Range {
   readonly end: number;
 }
 
-/** The bytes are not those that were stored. What was given of them before is right where they are encrypted. */
+/** The stored bytes are not those that were written. Chunks that were returned before are right where they are encrypted. */
 export class DamagedBody extends Error {
   override readonly name = 'DamagedBody';
 }
 
-/** Which object is opened, and with what. */
+/** The object to open, and the client's key. */
 interface Opened {
   readonly bucket: string;
   readonly key: string;
@@ -89,8 +89,8 @@ interface Source<T extends Tenure> {
 }
 
 /**
- * Reads what a body needs besides its bytes: key and manifest. `inline` was read with the object's record. Undefined when the object
- * was replaced since its record was read. Throws `KeySourceError`.
+ * Reads the key and the manifest of a body. `inline` was read with the record of the object. Returns undefined when the object was
+ * replaced since then. Throws `KeySourceError`.
  */
 export async function openBody(
   environment: Environment,
@@ -182,12 +182,12 @@ function readBlob<T extends Tenure>(
       });
       return source.decrypt(ciphertext, { ...cipher, key, size });
     },
-    // A blob that was cut names itself alone.
+    // The error of a truncated blob names only the blob.
     (error) => (error instanceof DamagedCiphertext || error instanceof BlobAltered ? damaged(what, error) : error),
   );
 }
 
-/** Each block is checked before a byte of it leaves. */
+/** Reads a plain blob. Each block is checked before any of its bytes is returned. */
 function readPlain<T extends Tenure>(
   { tenure, context, read }: Source<T>,
   plain: PlainBlob & { readonly what: string },

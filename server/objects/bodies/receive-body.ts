@@ -13,8 +13,8 @@ export { discardBlob } from '../operations/claim-blob.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 
 /**
- * Takes a body in: a large one is durable in the blob store when this resolves. Throws `IncompleteBody`, `BadDigest` and what the
- * body throws; then nothing is left behind but what the sweeper removes.
+ * Receives a body. A blob is durable when this resolves. Throws `IncompleteBody`, `BadDigest` and the errors of the body; garbage
+ * collection removes what is left then.
  */
 export async function receiveBody(environment: Environment, incoming: IncomingBody): Promise<ReceivedBody> {
   const { random } = environment;

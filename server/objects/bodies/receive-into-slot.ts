@@ -9,7 +9,7 @@ import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
 import type { Environment } from '../context.ts';
 import type { BodySource } from '../object-layer.ts';
 
-/** Pieces that are pushed here and taken by the store. It holds no more than whoever pushes has. */
+/** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
 class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
   readonly #pieces: Piece[] = [];
   #end: { readonly failed: boolean; readonly error?: unknown } | undefined;
@@ -32,13 +32,13 @@ class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
     this.#wake?.();
   }
 
-  /** To be called when the store has settled: what it did not take, it will not. */
+  /** The caller calls this when the store has settled: the store takes no more chunks. */
   close(): void {
     this.#closed = true;
     for (const piece of this.#pieces.splice(0)) piece.release();
   }
 
-  /** Throws once the store takes no more: it has failed, and says why itself. */
+  /** Throws after the store has failed. The error of the store says why. */
   throwIfClosed(): void {
     if (this.#closed) throw new Error('the store takes no more of this body');
   }
@@ -65,7 +65,10 @@ class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
   }
 }
 
-/** Copies bytes into the pieces of a seat, and hands over those that are full: chunks are of any size, and their buffers not at pages. */
+/**
+ * Copies bytes into the buffers of a slot, and submits buffers that are full. Incoming chunks have any size, and do not begin at a
+ * page.
+ */
 class PieceFiller {
   readonly #seat: Seat;
   readonly #queue: PieceQueue;
@@ -73,14 +76,14 @@ class PieceFiller {
   #piece: Buffer | undefined;
   #used = 0;
 
-  /** @param filled is told of each piece that is handed over */
+  /** @param filled is called with the bytes of each buffer that is submitted */
   constructor(seat: Seat, queue: PieceQueue, filled: (bytes: Buffer) => void = () => undefined) {
     this.#seat = seat;
     this.#queue = queue;
     this.#filled = filled;
   }
 
-  /** Undefined where there is room for all; else the bytes must stay as they are until it resolves. */
+  /** Returns undefined where all bytes were copied; otherwise the bytes must not change until the promise resolves. */
   copy(bytes: Buffer, from = 0): Promise<void> | undefined {
     for (let at = from; at < bytes.length;) {
       this.#piece ??= this.#seat.empty();
@@ -93,7 +96,7 @@ class PieceFiller {
     return undefined;
   }
 
-  /** The same for parts of which each must be copied before the next is asked for. */
+  /** Copies parts, each before the next one is asked for. */
   copyEach(parts: Iterator<Buffer>): Promise<void> | undefined {
     for (let part = parts.next(); part.done !== true; part = parts.next()) {
       const waiting = this.copy(part.value);
@@ -102,7 +105,7 @@ class PieceFiller {
     return undefined;
   }
 
-  /** After the last byte. */
+  /** Submits the last buffer. The caller calls this after the last byte. */
   finish(): void {
     if (this.#piece !== undefined && this.#used > 0) this.#hand(this.#piece);
   }
@@ -120,15 +123,15 @@ class PieceFiller {
   }
 }
 
-/** How a body is encrypted on its way into the pieces. */
+/** The encryption of a body on its way into the buffers. */
 interface Sealing {
   readonly salt: Buffer;
   readonly encryptor: PackageEncryptor;
 }
 
 /**
- * The same as `receiveBody` for a body that becomes a blob. The MD5 of a plain one is computed on the hashing thread, of the bytes as they
- * are written; one that is encrypted, with `sealing`, uses an unhashed seat: what is written is not what its digests are of.
+ * Receives a body that becomes a blob. The hashing thread computes the MD5 of a plain body from the bytes as they are written. An
+ * encrypted body, with `sealing`, uses an unhashed slot: the store writes ciphertext, and the digests are of the plaintext.
  */
 export async function receiveAtSeat(
   environment: Environment,
@@ -148,7 +151,7 @@ export async function receiveAtSeat(
   const poured = (async () => {
     try {
       await pourInto(incoming, { digests, queue, filler, encryptor: sealing?.encryptor });
-      // While the store writes and flushes what it has.
+      // The store writes and flushes meanwhile.
       if (sealing === undefined) md5 = seat.digest();
       queue.end();
     } catch (error) {
@@ -168,7 +171,7 @@ export async function receiveAtSeat(
     }
   } finally {
     queue.close();
-    // Where the store failed, a chunk may still be on its way into a piece.
+    // After a failure of the store, a chunk may still be on its way into a buffer.
     void poured.then(() => seat.leave());
   }
 }
@@ -184,7 +187,7 @@ interface Pouring {
   readonly encryptor: PackageEncryptor | undefined;
 }
 
-/** Throws `IncompleteBody`, what the body throws, and what the store failed with. */
+/** Throws `IncompleteBody`, the errors of the body, and the error of the store. */
 async function pourInto(incoming: IncomingBody, { digests, queue, filler, encryptor }: Pouring): Promise<void> {
   let total = 0;
   const take = (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import type { Environment } from '../context.ts';
 import { recordKeys } from '../records/record-keys.ts';
 import type { BucketEncryption } from '../object-layer.ts';
 
-/** Changes what is kept of a bucket; of two changes at once the later sees the earlier. Throws `NoSuchBucket`. */
+/** Changes the record of a bucket. Concurrent changes are applied one after the other. Throws `NoSuchBucket`. */
 function changeBucket(
   environment: Environment,
   bucket: string,
@@ -25,7 +25,7 @@ export async function getBucketEncryption(
   return (await getBucket(environment.records, bucket)).record.encryption;
 }
 
-/** For objects written afterwards. Throws `KMSNotFound` when the key does not exist, `NotImplemented` without a key service. */
+/** Sets the encryption of new objects. Throws `KMSNotFound` when the key does not exist, `NotImplemented` without a key service. */
 export async function putBucketEncryption(
   environment: Environment,
   bucket: string,

@@ -4,12 +4,12 @@ import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { decodeBucket } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-keys.ts';
 
-/** Policies kept parsed, and buckets without one. Beyond this many buckets the one that was put in first goes. */
+/** The maximum of buckets in the cache, with or without a policy. The oldest entry is evicted. */
 const mostKept = 1000;
 
 /**
- * The policies of buckets as every decision needs them: what was committed last counts, on every thread at once, and each policy is
- * parsed once.
+ * Returns a function that reads the policy of a bucket. It returns the last committed policy on every thread, and parses each policy
+ * once.
  */
 export function bucketPolicies(
   records: Pick<RecordStore, 'get'>,

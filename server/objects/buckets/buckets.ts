@@ -27,7 +27,7 @@ export async function headBucket(environment: Environment, bucket: string): Prom
   return bucketInfo(bucket, (await getBucket(environment.records, bucket)).record);
 }
 
-/** In the order of their names. */
+/** Returns the buckets ordered by name. */
 export async function listBuckets(environment: Environment): Promise<readonly Bucket[]> {
   const buckets: Bucket[] = [];
   for await (const item of environment.records.scan(within('b'))) {
@@ -38,13 +38,13 @@ export async function listBuckets(environment: Environment): Promise<readonly Bu
   return buckets;
 }
 
-/** More unfinished uploads than one commit should carry: they must be aborted first. */
+/** The maximum of unfinished uploads that one commit deletes. Clients must abort more of them first. */
 const MOST_UPLOADS = 10_000;
 
 /**
- * Marks the bucket, looks whether it is empty, removes it if nothing was put in meanwhile: who had read the bucket before the mark
- * fails to commit, who reads it after takes the mark away (`bucket-guard.ts`). Unfinished uploads go with it.
- * Throws `NoSuchBucket` and `BucketNotEmpty`.
+ * Deletes an empty bucket and its unfinished uploads. It marks the bucket, checks that it is empty, and deletes it if the mark is still
+ * there. A write that read the bucket before the mark fails to commit; a later write removes the mark (`guardBucket`). Throws
+ * `NoSuchBucket` and `BucketNotEmpty`.
  */
 export function deleteBucket(environment: Environment, bucket: string): Promise<void> {
   const { records, random } = environment;
@@ -55,7 +55,7 @@ export function deleteBucket(environment: Environment, bucket: string): Promise<
     await refuseUnlessEmpty(environment, bucket);
     if (record.deleting !== true) {
       await commitOnce(records, { expect, put: [{ key, value: encodeBucket({ ...record, deleting: true }) }] }, random);
-      // Only what is seen after the mark counts.
+      // The check counts only after the mark.
       throw new ChangedMeanwhile();
     }
     const uploads = [];

@@ -1,13 +1,13 @@
 import { createCipheriv } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Known to all: this is a checksum, not a seal. Who can change the bytes can change what is kept of it too. */
+/** Publicly known: this is a checksum, not a seal. An attacker who can change the bytes can change the checksum too. */
 const KEY = Buffer.alloc(16);
 const NONCE = Buffer.alloc(12);
 
 /**
- * The authentication code of AES-GCM over bytes that are not encrypted: processors have an instruction for it, so that it goes over 6 GB
- * a second where zlib's CRC-32 goes over 2.9, and finds every error that can be, but one in 2^100 or so.
+ * The authentication code of AES-GCM over bytes that are not encrypted. Processors have an instruction for it: it processes 6 GB a
+ * second where zlib's CRC-32 processes 2.9, and misses an error with a probability of about 2^-100.
  *
  * @see NIST SP 800-38D, section 3
  */
@@ -23,40 +23,43 @@ export class Gmac {
     return this.tag().toString('base64');
   }
 
-  /** To be asked once, after the last byte. */
+  /** Must be called once, after the last byte. */
   tag(): Buffer {
     this.#cipher.final();
     return this.#cipher.getAuthTag();
   }
 }
 
-/** Of bytes that are in memory. */
+/** Computes the GMAC of bytes in memory. */
 export function tagOf(bytes: Buffer): Buffer {
   const gmac = new Gmac();
   gmac.update(bytes);
   return gmac.tag();
 }
 
-/** Bytes of a block of new bodies. Measured: docs/decisions/0029-stored-formats.md. */
+/** The block size of new bodies in bytes. Measured: docs/decisions/0029-stored-formats.md. */
 export const BLOCK_SIZE = 256 * 1024;
-/** Bytes of the sum of a block: the beginning of its GMAC. */
+/** The size of a block's sum in bytes: the beginning of its GMAC. */
 const SUM = 8;
-/** Up to so many sums are in the protection of a body; more have a record of their own. */
+/** The maximum of sums in the protection of a body; more have a record of their own. */
 const MOST_INLINE = 64;
 
-/** The sums of the blocks of a plain body: with them, each block is checked before it leaves the server. */
+/** The sums of the blocks of a plain body. Each block is checked with them before it leaves the server. */
 export interface BlockSums {
   /** Bytes of a block; the last may be shorter. */
   readonly block: number;
-  /** One after the other. */
+  /** The sums, concatenated. */
   readonly sums: Buffer;
 }
 
-/** How a plain body is checked by its blocks: `sums` are all, `root` is the GMAC of those that are in the record `c` of the blob; base64. */
+/**
+ * The block sums of a plain body as its record has them: `sums` are all of them, `root` is the GMAC of those in the record `c` of the
+ * blob. Base64.
+ */
 type StoredBlockSums =
   { readonly block: number; readonly sums: string } | { readonly block: number; readonly root: string };
 
-/** Computes the sums while the bytes come, in chunks of any length. */
+/** Computes block sums of a stream of chunks of any length. */
 export class BlockSumsInProgress {
   readonly #block: number;
   readonly #sums: Buffer[] = [];
@@ -92,26 +95,29 @@ export class BlockSumsInProgress {
   }
 }
 
-/** Whether these bytes are the block with this number. */
+/** Reports if these bytes are the block with this number. */
 export function isBlock(bytes: Buffer, number: number, { sums }: BlockSums): boolean {
   return (
     sums.length >= (number + 1) * SUM && sums.compare(tagOf(bytes), 0, SUM, number * SUM, (number + 1) * SUM) === 0
   );
 }
 
-/** The same for parts with `apart`: thousands of them share a manifest, which must stay short. */
+/**
+ * Encodes block sums for a record. With `apart`, as for parts, they always have a record of their own: thousands of parts share a
+ * manifest, which must stay short.
+ */
 export function storedBlockSums({ block, sums }: BlockSums, apart: boolean): StoredBlockSums {
   if (apart || sums.length > MOST_INLINE * SUM) return { block, root: rootOf(sums) };
   return { block, sums: sums.toString('base64') };
 }
 
-/** Whether these are the sums that were stored. */
+/** Reports if these are the sums that were stored. */
 export function areStored({ block, sums }: BlockSums, stored: StoredBlockSums): boolean {
   if (block !== stored.block) return false;
   return 'sums' in stored ? sums.toString('base64') === stored.sums : rootOf(sums) === stored.root;
 }
 
-/** Whether there is a sum for each block of so many bytes. */
+/** Reports if there is a sum for each block of a body of this size. */
 export function coverSize({ block, sums }: BlockSums, size: number): boolean {
   return sums.length === Math.ceil(size / block) * SUM;
 }
@@ -125,13 +131,13 @@ function rootOf(sums: Buffer): string {
   return tagOf(sums).toString('base64');
 }
 
-/** What is kept of plain bytes, to tell later whether they are the same. Where there are both, the GMAC is looked at: it is faster. */
+/** The checksums of plain bytes. Where both are present, the GMAC is compared: it is faster. */
 export type Sums = { readonly crc: number; readonly gmac?: string } | { readonly gmac: string } | StoredBlockSums;
 
-/** A check in progress. */
+/** A comparison of bytes with their checksum, in progress. */
 export interface ByteCheck {
   update(bytes: Buffer): void;
-  /** To be asked once, after the last byte. */
+  /** Must be called once, after the last byte. */
   holds(): boolean;
 }
 
@@ -145,7 +151,7 @@ export function checkOf(sums: Sums): ByteCheck {
     const mac = new Gmac();
     return { update: (bytes) => mac.update(bytes), holds: () => mac.digest() === gmac };
   }
-  // A record that was changed by hand may have neither: then nothing holds.
+  // A record that was edited by hand may have neither: then no bytes match.
   const crc = 'crc' in sums ? sums.crc : undefined;
   let sum = 0;
   return {

@@ -6,24 +6,24 @@ import { type BlockSums, BlockSumsInProgress } from './block-sums.ts';
 import { type Hasher, hasherOf } from './hasher.ts';
 
 export interface BodyDigests {
-  /** Where it was asked for, or the client gave Content-MD5. */
+  /** Present where it was asked for, or the client sent Content-MD5. */
   readonly md5: Buffer | undefined;
   readonly checksum: Checksum | undefined;
   readonly sums: PlainSums | undefined;
 }
 
-/** What is kept of a plain body: of one in memory its CRC-32, of one that streams the sums of its blocks. */
+/** The checksums that a plain body is stored with: the CRC-32 of a body in memory, the block sums of a stream. */
 export type PlainSums = { readonly crc: number } | BlockSums;
 
-/** What is to be computed besides what the request expects. */
+/** The digests to compute in addition to those that the request expects. */
 interface Wanted {
-  /** `elsewhere`: it comes with `finish`. */
+  /** `elsewhere`: the caller passes it to `finish`. */
   readonly md5: boolean | 'elsewhere';
-  /** What is kept to tell later whether the bytes are the same: `crc` of what is in memory, block sums of what streams. */
+  /** The checksum to store: the CRC-32 of a body in memory, the block sums of a stream. */
   readonly sum: boolean;
 }
 
-/** Computes what is asked for or expected of a body while it streams, and refuses a body that is another than announced. */
+/** Computes the digests of a stream, and refuses a body that differs from the expected ones. */
 export class DigestsInProgress {
   readonly #expected: ExpectedDigests;
   readonly #md5: Hash | undefined;
@@ -45,13 +45,13 @@ export class DigestsInProgress {
     this.#sums?.update(chunk);
   }
 
-  /** After the last byte. Throws `BadDigest`, and `InvalidDigest` for what cannot be a digest. */
+  /** Must be called after the last byte. Throws `BadDigest`, and `InvalidDigest` for a value that cannot be a digest. */
   finish(md5: Buffer | undefined = this.#md5?.digest()): BodyDigests {
     return checked(this.#expected, md5, this.#hasher?.digest(), this.#sums?.digest());
   }
 }
 
-/** The same for a body that is in memory: without an object that keeps what was hashed so far, MD5 of 4 KiB costs a third less. */
+/** Computes the digests of a body in memory. Without a hash object, MD5 of 4 KiB costs a third less. */
 export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wanted): BodyDigests {
   const md5 = wanted.md5 || expected.md5 !== undefined ? Buffer.from(hash('md5', bytes), 'hex') : undefined;
   const algorithm = algorithmOf(expected);

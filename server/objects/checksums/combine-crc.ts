@@ -15,15 +15,15 @@ const kinds = {
 export type CrcAlgorithm = keyof typeof kinds;
 
 /**
- * The CRC of a body from those of its parts: appending n bytes multiplies by x^8n, so no byte is read again.
- * Digests are big-endian. Throws `RangeError` when there is no part.
+ * Computes the CRC of a body from those of its parts: appending n bytes multiplies by x^8n, so no byte is read again. Digests are
+ * big-endian. Throws `RangeError` when there is no part.
  */
 export function combineCrcs(
   algorithm: CrcAlgorithm,
   parts: readonly { readonly digest: Buffer; readonly size: number }[],
 ): Buffer {
   const kind = kinds[algorithm];
-  // Parts mostly have one size: the power is the costly half.
+  // Most parts have the same size, and the power is the costly half.
   const powers = new Map<number, bigint>();
   let combined: bigint | undefined;
   for (const { digest, size } of parts) {

@@ -15,9 +15,7 @@ import {
   WebAssembly,
 } from './wasm-assembly.ts';
 
-/**
- * Tables of a reflected CRC for slicing: table k gives what a byte contributes when k more bytes follow it in the same step.
- */
+/** Computes the tables of a reflected CRC for slicing: table k has the contribution of a byte that k more bytes follow in the same step. */
 function crcTables(polynomial: bigint, count: number): bigint[][] {
   const first = Array.from({ length: 256 }, (_, byte) => {
     let crc = BigInt(byte);
@@ -33,10 +31,9 @@ function crcTables(polynomial: bigint, count: number): bigint[][] {
 }
 
 /**
- * Reflected CRCs of up to 64 bits in WebAssembly, assembled here: it has integers of 64 bits, which JavaScript has not. Sixteen bytes a
- * step, each looked up in a table of its own; only the first eight wait for the step before.
- *
- * The memory holds sixteen tables of 256 entries of 8 bytes, then the state, and from the second page on the bytes to go through.
+ * Reflected CRCs of up to 64 bits in WebAssembly, assembled here: WebAssembly has integers of 64 bits, JavaScript has not. Each step
+ * processes sixteen bytes, each with a table of its own; only the first eight depend on the step before. The memory holds sixteen
+ * tables of 256 entries of 8 bytes, then the state, and from the second page on the input.
  */
 const SLICES = 16;
 const TABLE_BYTES = 256 * 8;
@@ -46,11 +43,11 @@ const INPUT_BYTES = PAGE;
 
 interface CrcExports {
   readonly memory: { readonly buffer: ArrayBuffer };
-  /** Carries the state over the bytes from `start` to `end`. */
+  /** Updates the state with the bytes from `start` to `end`. */
   readonly update: (start: number, end: number) => void;
 }
 
-/** One CRC's tables and the code that goes through them; whoever has a checksum in progress keeps its state. */
+/** The tables of one CRC and the code that uses them. The caller keeps the state of a checksum in progress. */
 export class CrcModule {
   readonly #update: CrcExports['update'];
   readonly #state: Uint32Array;
@@ -66,7 +63,7 @@ export class CrcModule {
     this.#input = new Uint8Array(memory.buffer, INPUT, INPUT_BYTES);
   }
 
-  /** `state` holds the lower and the upper half, and is changed. */
+  /** `state` holds the lower and the upper half, and is updated. */
   update(state: Uint32Array, bytes: Uint8Array): void {
     this.#state.set(state);
     for (let at = 0; at < bytes.length; at += INPUT_BYTES) {
@@ -78,7 +75,7 @@ export class CrcModule {
   }
 }
 
-// What follows are the instructions' codes. @see https://webassembly.github.io/spec/core/binary/instructions.html
+// Opcodes of instructions. @see https://webassembly.github.io/spec/core/binary/instructions.html
 const i64Const = (value: number) => [0x42, ...signed(value)];
 const i64Load = (offset: number) => [0x29, 0, ...unsigned(offset)];
 const i64Load8 = [0x31, 0, 0];
@@ -89,7 +86,7 @@ const [i64And, i64Xor, i64ShiftLeft, i64ShiftRight, i32Wrap] = [0x83, 0x85, 0x86
 /** Locals of `update`: its two arguments, the CRC, the second word. */
 const [START, END, CRC, WORD] = [0, 1, 2, 3] as const;
 
-/** The entry that a byte of a local has in a table. */
+/** The table entry for a byte of a local. */
 function entry(local: number, byte: number, table: number): number[] {
   const shift = byte === 0 ? [i64Const(3), i64ShiftLeft] : [i64Const(8 * byte - 3), i64ShiftRight];
   return [get(local), shift, i32Wrap, i32Const(0xff << 3), i32And, i64Load(table * TABLE_BYTES)].flat(2);

@@ -6,11 +6,11 @@ import type { Checksum } from '../object-layer.ts';
 /** CRC-32C (Castagnoli), reflected: polynomial 0x1EDC6F41. @see RFC 3720, appendix B.4 */
 export const CRC32C_POLYNOMIAL = 0x82f63b78n;
 
-/** Made when first needed: its tables take some milliseconds. */
+/** Created on first use: the tables take some milliseconds. */
 let crc32cModule: CrcModule | undefined;
 const crc32cState = new Uint32Array(2);
 
-/** The checksum of `bytes` after those that gave `previous`, as an unsigned 32-bit number. */
+/** Returns the CRC-32C of `bytes` after those that gave `previous`, as an unsigned 32-bit number. */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
   crc32cModule ??= new CrcModule(CRC32C_POLYNOMIAL);
   crc32cState[0] = ~previous;
@@ -22,7 +22,7 @@ export function crc32c(bytes: Uint8Array, previous = 0): number {
 /** CRC-64/NVME, reflected: polynomial 0xAD93D23594C93659. @see NVM Express NVM Command Set Specification 1.0, section 5.2.1.3.4 */
 export const CRC64NVME_POLYNOMIAL = 0x9a6c9329ac4bc9b5n;
 
-/** Made when first needed: its tables take some milliseconds. */
+/** Created on first use: the tables take some milliseconds. */
 let crc64Module: CrcModule | undefined;
 
 /** A checksum in progress. */

@@ -1,6 +1,10 @@
-/** What modules of WebAssembly are put together from. @see https://webassembly.github.io/spec/core/binary/modules.html */
+/**
+ * Building blocks of WebAssembly modules.
+ *
+ * @see https://webassembly.github.io/spec/core/binary/modules.html
+ */
 
-/** What is used of it: the types of Node leave it to those of browsers. */
+/** The parts of the API in use: the types of Node do not declare it. */
 interface WebAssemblyOfNode {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports?: object) => { readonly exports: unknown };
@@ -29,7 +33,7 @@ export function repeatWhile(condition: readonly number[], body: readonly number[
   return [...loop, ...condition, ...whenTrue, ...body, branch, 1, end, end];
 }
 
-/** The bytes of a module of these sections. */
+/** Encodes a module of these sections. */
 export function moduleOf(...sections: readonly (readonly number[])[]): Uint8Array {
   return Uint8Array.from([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...sections.flat()]);
 }

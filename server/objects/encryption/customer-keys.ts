@@ -4,9 +4,10 @@ import { DamagedCiphertext } from '../../encryption/packages.ts';
 import type { CustomerSealedKeys, SealedKeys } from '../records/object-record.ts';
 
 /**
- * Whether a request gives a client's key just where the object needs one, and the right one: then the object's own key.
+ * Returns the object's own key for a request with the client's key (SSE-C). Refuses a request without the key, with another key, and
+ * with a key that the object does not need.
  *
- * @throws S3Error `InvalidRequest`, `AccessDenied`, as AWS refuses
+ * @throws S3Error `InvalidRequest`, `AccessDenied`, as AWS
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerSideEncryptionCustomerKeys.html
  */
 export function checkCustomerKey(
@@ -21,7 +22,7 @@ export function checkCustomerKey(
   return undefined;
 }
 
-/** The key of an object that was put with a client's key. Throws as `checkCustomerKey`. */
+/** Opens the key of an object that was stored with a client's key. Throws as `checkCustomerKey`. */
 export function openCustomerSealed(
   sealed: CustomerSealedKeys,
   place: ObjectPlace,
@@ -37,7 +38,7 @@ export function openCustomerSealed(
     return open(sealed, place, given);
   } catch (error) {
     if (!(error instanceof DamagedCiphertext)) throw error;
-    // A record that was tampered with looks the same.
+    // A manipulated record fails in the same way.
     throw new S3Error(
       'AccessDenied',
       'Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key.',
@@ -47,8 +48,8 @@ export function openCustomerSealed(
 }
 
 /**
- * The key of an upload's parts, where it was begun with a client's key; undefined where it was not, and none is given. Throws
- * `InvalidRequest`.
+ * Opens the key of an upload that was created with a client's key; undefined where it was created without one, and none is given.
+ * Throws `InvalidRequest`.
  */
 export function openUploadSealed(
   sealed: SealedKeys | undefined,

@@ -3,7 +3,7 @@ import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { BucketEncryption, ObjectEncryption, RequestedEncryption } from '../object-layer.ts';
 
-/** How a new object is encrypted, its key named or given. */
+/** The encryption of a new object, with its key name or its key. */
 export type ChosenEncryption =
   | {
       readonly scheme: 'SSE-S3' | 'SSE-KMS';
@@ -14,8 +14,8 @@ export type ChosenEncryption =
   | { readonly scheme: 'SSE-C'; readonly customerKey: CustomerKey };
 
 /**
- * The request's wish, else the bucket's default, else SSE-KMS where the server encrypts everything. Undefined is plain. Throws
- * `AccessDenied` where the bucket blocks what the request asks for.
+ * Returns the encryption of the request, else the default of the bucket, else SSE-KMS where the server encrypts everything. Undefined
+ * means plain. Throws `AccessDenied` where the bucket blocks the requested encryption.
  */
 export function decideEncryption(given: {
   readonly requested: RequestedEncryption | undefined;
@@ -37,7 +37,7 @@ export function decideEncryption(given: {
       `The encryption context must not have the name ${BUCKET_NAME}: the server uses it.`,
     );
   }
-  // The key of the bucket's default is not that of a request which asks for SSE-KMS and names none; AWS does the same.
+  // A request for SSE-KMS without a key name does not use the key of the bucket's default; AWS does the same.
   const bucketKey = wish.bucketKey ?? bucketDefault?.bucketKey;
   return {
     scheme: 'SSE-KMS',
@@ -48,7 +48,7 @@ export function decideEncryption(given: {
 }
 
 /**
- * Refuses to write what the bucket blocks; what was written before can be read on.
+ * Refuses to write an object with an encryption that the bucket blocks. Existing objects stay readable.
  *
  * @throws S3Error `AccessDenied`
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/blocking-unblocking-s3-c-encryption-gpb.html
@@ -65,8 +65,8 @@ export function checkBlocked(
 }
 
 /**
- * Whether the ETag is the MD5 of the plaintext, which clients compare. Otherwise it is random: whoever has it, or guesses the
- * plaintext, learns nothing.
+ * Reports if the ETag is the MD5 of the plaintext, which clients compare. Otherwise it is random, so that it reveals nothing about the
+ * plaintext.
  */
 export function hasPlainEtag(scheme: ObjectEncryption['scheme'] | undefined): boolean {
   return scheme === undefined || scheme === 'SSE-S3';
@@ -74,7 +74,10 @@ export function hasPlainEtag(scheme: ObjectEncryption['scheme'] | undefined): bo
 
 const BUCKET_NAME = 'coffer:bucket';
 
-/** What a data key is bound to: the bucket, so that one data key serves many objects of it, and what the client gave. */
+/**
+ * Returns the context that a data key is bound to: the bucket, so that one data key serves many of its objects, and the context of the
+ * client.
+ */
 export function dataKeyContext(bucket: string, context: EncryptionContext | undefined): EncryptionContext {
   return { ...context, [BUCKET_NAME]: bucket };
 }

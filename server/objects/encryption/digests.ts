@@ -15,25 +15,26 @@ import {
   underOf,
 } from '../records/stored-digests.ts';
 
-/** The digests of a record, of an object or a part. */
+/** The digests in the record of an object or a part. */
 interface StoredDigests {
   readonly etag: StoredEtag;
   readonly checksum?: StoredChecksum;
 }
 
-/** Where the digests belong. */
+/** The object or part that digests belong to. */
 interface DigestsPlace extends DigestOwner {
   readonly bucket: string;
 }
 
-/** Whether nothing has to be opened. */
+/** Reports if no digest is sealed. */
 export function arePlain<T extends StoredDigests>(stored: T): stored is T & Digests {
   return typeof stored.etag === 'string' && (stored.checksum === undefined || 'value' in stored.checksum);
 }
 
 /**
- * The digests as the record of something encrypted keeps them: whoever reads the disk could else tell short contents by them. A random
- * ETag stays as it is. What a client's key encrypts (SSE-C) is sealed under the object's own key, the rest under the key of the bucket.
+ * Seals the digests of an encrypted object for its record: in the clear, they would reveal short contents to a reader of the disk. A
+ * random ETag is not sealed. Digests of an object under a client's key (SSE-C) are sealed under the object's own key, all others under
+ * the key of the bucket.
  *
  * @throws S3Error `ServiceUnavailable` while the backend is not sealed
  */
@@ -60,10 +61,10 @@ export function sealDigests(
 }
 
 /**
- * The digests as clients see them.
+ * Opens the digests as clients see them.
  *
- * @param objectKey of SSE-C, where the client gave its key: without it a checksum under that key is left out
- * @throws DamagedCiphertext where one was changed, or is another's
+ * @param objectKey the key of an SSE-C object, where the client sent its key; without it, a checksum under that key is left out
+ * @throws DamagedCiphertext where a digest was changed, or belongs to another object
  */
 export function openDigests(
   environment: Pick<Environment, 'digests'>,
@@ -79,7 +80,7 @@ export function openDigests(
     : open(place, stored, seal, objectKey);
 }
 
-/** The digest key of a bucket, for whoever opens many. Throws as `sealDigests`. */
+/** Returns the digest key of a bucket, for callers that open many digests. Throws as `sealDigests`. */
 export function bucketSeal(
   { digests }: Pick<Environment, 'digests'>,
   bucket: string,
@@ -125,7 +126,10 @@ function openedChecksum(
   return objectKey && openChecksum(digestSealOfObject(objectKey, place.id), place, checksum);
 }
 
-/** What conditions are compared with: the ETag of something encrypted is opened only where there are any. Throws as `openDigests`. */
+/**
+ * Returns the values that conditions are compared with. A sealed ETag is opened only where there are conditions. Throws as
+ * `openDigests`.
+ */
 export function comparable<T extends { readonly id: string; readonly etag: StoredEtag }>(
   environment: Pick<Environment, 'digests'>,
   bucket: string,

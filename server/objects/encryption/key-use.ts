@@ -7,11 +7,11 @@ import type { Environment } from '../context.ts';
 import type { SealedKeys } from '../records/object-record.ts';
 
 /**
- * Whether a named key is used for new objects. Every commit of an object that is encrypted with it expects this record as it was, so
- * that a key which is being removed gets no further object, on whatever server.
+ * The state of a named key for new objects. Every commit of an object under the key expects this record unchanged, so that no server
+ * writes another object under a key that is being removed.
  */
 export interface KeyUse {
-  /** `leaving`: somebody looks whether it is used, to remove it. `gone`: it was removed. */
+  /** `leaving`: its removal is in progress. `gone`: it was removed. */
   readonly state: 'live' | 'leaving' | 'gone';
   /** Milliseconds since 1970. */
   readonly since: number;
@@ -30,7 +30,7 @@ export async function findKeyUse(
   return entry && { use: decodeRecord(entry.value, `key ${keyName}`) as KeyUse, revision: entry.revision };
 }
 
-/** Writes it where it is still as it was found; `undefined` is absence. False where somebody else was first. */
+/** Writes the record if it is unchanged since `found`; `undefined` means that it was absent. Returns false after a concurrent change. */
 export async function writeKeyUse(
   records: Pick<RecordStore, 'commit' | 'outcome'>,
   keyName: string,
@@ -51,15 +51,15 @@ export async function writeKeyUse(
   return settled.kind === 'committed';
 }
 
-/** What this thread knows of keys that are in use, by their names. */
+/** The key uses that this thread has read, by key name. */
 export type KnownKeyUses = Map<string, Revision>;
 
-/** Key names that are kept; names come from clients, but only of keys that exist. */
+/** The maximum of key names in memory. Clients choose names, but only of keys that exist. */
 const MOST_KNOWN = 10_000;
 
 /**
- * What a commit of something encrypted expects: that its key is not being removed. `attempt` is 1 for the first, which goes by what
- * this thread knows; a later one reads again. Throws `KMSNotFound` where the key is on its way out.
+ * Returns the expectation of a commit that its key is not being removed. Attempt 1 uses the revision that this thread has read before;
+ * later attempts read it again. Throws `KMSNotFound` where the key is being removed.
  */
 export async function guardKey(
   environment: Pick<Environment, 'records' | 'clock' | 'random' | 'keyUses'>,
@@ -80,7 +80,7 @@ async function readUse(
   for (;;) {
     const found = await findKeyUse(records, keyName);
     if (found === undefined) {
-      // Of several that use a key for the first time one writes this, and all read it.
+      // Concurrent first uses race to write this record, and all read the winner's.
       await writeKeyUse(records, keyName, undefined, { state: 'live', since: clock() }, random);
       continue;
     }

@@ -11,23 +11,23 @@ import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
 import type { Environment } from '../context.ts';
 import type { SealedKeys, ServiceSealedKeys } from '../records/object-record.ts';
 
-/** Keys of all data keys together, some 600 bytes each. */
+/** The maximum of cached keys of all data keys together, some 600 bytes each. */
 const MOST = 8_192;
 
 interface Known {
-  /** What the key is bound to. */
+  /** The object that the key is bound to. */
   readonly place: ObjectPlace;
   readonly objectKey: OpenedObjectKey;
 }
 
 /**
- * The object keys that a thread opened last. Each hangs on the data key that opened it, and is found only by who has that very buffer: a
- * data key that is dropped from its cache takes with it what it opened, so that nothing outlives the five minutes of
- * `unsealedKeyLimits`. Keys of clients are never here.
+ * A cache of the object keys that a thread opened last. An entry belongs to the buffer of the data key that opened it, and is found
+ * only with that very buffer: an evicted data key takes its entries with it, so that no entry outlives the five minutes of
+ * `unsealedKeyLimits`. Keys of clients are never cached.
  */
 export class OpenedObjectKeys {
   readonly #most: number;
-  /** By the data key, then by the sealed key as records have it. */
+  /** By data key, then by sealed key as records have it. */
   #byDataKey = new WeakMap<Buffer, Map<string, Known>>();
   #count = 0;
 
@@ -36,15 +36,15 @@ export class OpenedObjectKeys {
   }
 
   /**
-   * The same as `openObjectKey`.
+   * Opens a sealed key as `openObjectKey` does, or returns it from the cache.
    *
    * @param sealed base64
-   * @param dataKey as the `KeySource` gave it just now
+   * @param dataKey the buffer that the `KeySource` returned
    * @throws DamagedCiphertext
    */
   open(sealed: string, dataKey: Buffer, place: ObjectPlace): OpenedObjectKey {
     const known = this.#byDataKey.get(dataKey)?.get(sealed);
-    // A record that was moved opens nothing, here as there.
+    // A record that was copied to another name must fail, as it does without the cache.
     if (known !== undefined && isSame(known.place, place)) return known.objectKey;
     const bytes = openObjectKey(Buffer.from(sealed, 'base64'), { origin: 'service', bytes: dataKey }, place);
     const objectKey = new OpenedObjectKey(bytes);
@@ -71,7 +71,7 @@ function isSame(a: ObjectPlace, b: ObjectPlace): boolean {
   return a.id === b.id && a.key === b.key && a.bucket === b.bucket;
 }
 
-/** A fresh key for a new object or upload, and what its record keeps of it. Throws `KeySourceError`. */
+/** Creates the key of a new object or upload, and its sealed form for the record. Throws `KeySourceError`. */
 export async function makeObjectKey(
   environment: Pick<Environment, 'keys' | 'random'>,
   chosen: ChosenEncryption,
@@ -84,7 +84,7 @@ export async function makeObjectKey(
   return { objectKey, sealed: { scheme: 'SSE-C', objectKey: sealed } };
 }
 
-/** Seals the key of an object, new or not, under a data key. Throws `KeySourceError`. */
+/** Seals the key of an object under a data key. Throws `KeySourceError`. */
 export async function sealUnder(
   { keys, random }: Pick<Environment, 'keys' | 'random'>,
   chosen: Exclude<ChosenEncryption, { scheme: 'SSE-C' }>,
@@ -106,12 +106,12 @@ export async function sealUnder(
   };
 }
 
-/** Of this thread. */
+/** One cache for each thread. */
 const opened = new OpenedObjectKeys();
 
 /**
- * The key again, at once where it was opened before. Fails with `KeySourceError`, `DamagedCiphertext` when the record was put together
- * from others, and an `S3Error` where the client's key is needed and not the one given.
+ * Opens the key of an object, synchronously where it is cached. Fails with `KeySourceError`, with `DamagedCiphertext` when the record
+ * was assembled from others, and with an `S3Error` where the client's key is missing or wrong.
  */
 export function recoverObjectKey(
   environment: Pick<Environment, 'keys'>,

@@ -14,22 +14,25 @@ import {
 } from './layout.ts';
 import { BLOCK, INITIAL } from './md5-module.ts';
 
-/** The seats of an HTTP thread at its hashing thread. */
+/** The buffer slots of an HTTP thread, which its hashing thread reads. */
 export class Seats {
   readonly #memory: SharedArrayBuffer;
   readonly #start: () => void;
-  /** The last one that was left is taken first: its pages are in memory already. */
+  /** The slot that was released last is used first: its pages are in memory. */
   readonly #free: number[];
   #started = false;
 
-  /** @param part of the hashing thread's HTTP threads. @param start is called before the first upload: the thread is not needed earlier. */
+  /**
+   * @param part the index of this thread among the HTTP threads of the hashing thread
+   * @param start called before the first upload: the hashing thread is not needed earlier
+   */
   constructor(memory: SharedArrayBuffer, part: number, start: () => void) {
     this.#memory = memory;
     this.#start = start;
     this.#free = Array.from({ length: SEATS }, (_, seat) => part * SEATS + seat).reverse();
   }
 
-  /** Undefined where all are taken: then the upload does without. */
+  /** Returns undefined where all slots are in use: then the upload uses none. */
   take(): Seat | undefined {
     const seat = this.#take(true);
     if (seat === undefined) return undefined;
@@ -38,7 +41,7 @@ export class Seats {
     return seat;
   }
 
-  /** A seat for its memory alone, which begins at pages: nothing that is handed over is hashed. */
+  /** Takes a slot for its page-aligned memory alone: its content is not hashed. */
   takeUnhashed(): Seat | undefined {
     return this.#take(false);
   }
@@ -50,7 +53,7 @@ export class Seats {
   }
 }
 
-/** The memory of one upload, and its MD5, in progress on the hashing thread. */
+/** The buffers of one upload, and its MD5 in progress on the hashing thread. */
 export class Seat {
   readonly #memory: SharedArrayBuffer;
   readonly #words: Int32Array;
@@ -65,7 +68,7 @@ export class Seat {
   #tail: Buffer = Buffer.alloc(0);
   #digest: Promise<Buffer> | undefined;
 
-  /** @param leave is called once, when nobody refers to the seat's pieces any more */
+  /** @param leave called once, when nothing refers to the buffers any more */
   constructor(
     memory: SharedArrayBuffer,
     seat: number,
@@ -80,7 +83,7 @@ export class Seat {
     this.#words.set(INITIAL, this.#control);
   }
 
-  /** The next piece to be filled. Undefined while what it held is not hashed and stored: `emptied` waits for that. */
+  /** Returns the next buffer to fill. Undefined while its previous content is not hashed and stored: `emptied` waits for that. */
   empty(): Buffer | undefined {
     const number = this.#handed[this.#piece];
     const hashed = number === undefined || this.#isHashed(number);
@@ -94,7 +97,7 @@ export class Seat {
     if (number !== undefined) await this.#untilHashed(number);
   }
 
-  /** Hands over the first `length` bytes of that piece. Only the last piece of an upload may be filled in part. */
+  /** Submits the first `length` bytes of that buffer. Only the last buffer of an upload may be partly filled. */
   hand(length: number): Piece {
     const piece = this.#piece;
     const address = pieceAddress(this.#seat, piece);
@@ -112,15 +115,15 @@ export class Seat {
     return { bytes: Buffer.from(this.#memory, address, length), release };
   }
 
-  /** Of all that was handed over, while its last piece is not filled again. Throws where nothing is hashed. */
+  /** Resolves to the MD5 of all submitted bytes. The last buffer must not be filled again before. Throws for an unhashed slot. */
   digest(): Promise<Buffer> {
     if (!this.#hashed) throw new Error('this seat hashes nothing');
     return (this.#digest ??= this.#finish());
   }
 
-  /** To be called in the end, when the store has done with the pieces: the next upload may take the seat. */
+  /** Releases the slot for the next upload. The caller calls this after the store is done with the buffers. */
   async leave(): Promise<void> {
-    // The end of a body that broke off, too: nothing else makes the hashing thread hurry.
+    // This also ends the hash of a body that broke off: the hashing thread would otherwise wait for more.
     if (this.#hashed) await this.digest();
     this.#leave();
   }
@@ -160,12 +163,12 @@ export class Seat {
   }
 }
 
-/** The counters pass 2^31 and go on below zero: what counts is how far they are apart. */
+/** The counters wrap around at 2^31: only their distance counts. */
 function isAfter(counter: number, number: number): boolean {
   return ((counter - number) | 0) > 0;
 }
 
-/** The end of a message of so many bytes, from its last whole block on. */
+/** Returns the end of a message of `total` bytes with its padding, from its last whole block on. */
 export function padding(tail: Uint8Array, total: number): Buffer {
   const end = Buffer.alloc(tail.length + 1 + 8 <= BLOCK ? BLOCK : 2 * BLOCK);
   end.set(tail);

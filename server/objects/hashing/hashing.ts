@@ -15,20 +15,20 @@ import { BLOCK, type HashLanes, md5Lanes } from './md5-module.ts';
 import { PAGE, WebAssembly } from '../checksums/wasm-assembly.ts';
 import { Seats } from './buffer-slots.ts';
 
-/** Streams that are hashed at once. */
+/** The count of streams that are hashed together. */
 const WIDTH = 4;
-/** Blocks after which others are looked for that came meanwhile: 64 KiB. */
+/** The count of blocks after which the thread looks for new streams: 64 KiB. */
 const BLOCKS_AT_ONCE = 1024;
 const URGENT = PIECES - 1;
 
-/** Takes what was handed over at each seat in its order, and hashes the streams of several seats at once. */
+/** Hashes the submitted buffers of each slot in their order, several slots together. */
 export class HashingRounds {
   readonly #words: Int32Array;
   readonly #update: HashLanes;
   readonly #seats: number;
-  /** Of each seat: bytes of what it handed over first that are hashed. */
+  /** For each slot, the count of bytes of its first submitted buffer that are hashed. */
   readonly #done: Int32Array;
-  /** The seat that is looked at first: the next one each time. */
+  /** The slot that is looked at first. It changes with each round. */
   #turn = 0;
 
   constructor(memory: SharedArrayBuffer, seats: number, update: HashLanes) {
@@ -38,7 +38,7 @@ export class HashingRounds {
     this.#done = new Int32Array(seats);
   }
 
-  /** Hashes some blocks of up to four streams. False where there is nothing to hash. */
+  /** Hashes some blocks of up to four streams. Returns false where there is nothing to hash. */
   next(): boolean {
     const ready = this.#ready();
     if (ready.length < WIDTH && !ready.some((seat) => this.#cannotWait(seat))) return false;
@@ -49,7 +49,7 @@ export class HashingRounds {
       return address;
     });
     for (const [lane, seat] of ready.entries()) this.#copy(controlWord(seat), 1, LANES / 4 + lane, WIDTH);
-    // A lane without a stream goes over the bytes of the first.
+    // A lane without a stream hashes the bytes of the first.
     const [first = 0, second = first, third = first, fourth = first] = addresses;
     this.#update(first, second, third, fourth, blocks);
     for (const [lane, seat] of ready.entries()) {
@@ -61,7 +61,8 @@ export class HashingRounds {
   }
 
   /**
-   * Four streams cost what one does: so one waits for others, but no longer than its client has pieces left to fill, and not at its end.
+   * Four streams cost as much as one: a stream waits for others while its client has buffers left to fill, and does not wait at its
+   * end.
    */
   #cannotWait(seat: number): boolean {
     const control = controlWord(seat);
@@ -70,7 +71,7 @@ export class HashingRounds {
     return outstanding >= URGENT || this.#words[ringWord(seat, handed - 1)] === tailAddress(seat);
   }
 
-  /** Until the bell has rung since it was `seen`. */
+  /** Waits until the bell has rung since it was `seen`. */
   wait(seen: number): void {
     Atomics.wait(this.#words, BELL, seen);
   }
@@ -107,7 +108,7 @@ export class HashingRounds {
     Atomics.notify(this.#words, hashed);
   }
 
-  /** The four words of a state, each `step` words after the one before. */
+  /** Copies the four words of a state, with these distances between words. */
   #copy(from: number, fromStep: number, to: number, toStep: number): void {
     for (let word = 0; word < 4; word += 1) {
       this.#words[to + word * toStep] = this.#words[from + word * fromStep] ?? 0;
@@ -115,19 +116,19 @@ export class HashingRounds {
   }
 }
 
-/** What HTTP threads share with their hashing thread. It takes room on the machine only as it is used. */
+/** The memory that HTTP threads share with their hashing thread. The system allocates it as it is used. */
 export interface HashingMemory {
   readonly buffer: SharedArrayBuffer;
 }
 
-/** Where an HTTP thread hashes: what it shares, with how many in all, and which of them it is. */
+/** The place of an HTTP thread: the memory, the count of threads that share it, and the index of this one. */
 export interface HashingPlace {
   readonly memory: HashingMemory;
   readonly threads: number;
   readonly part: number;
 }
 
-/** The place of each of so many HTTP threads. */
+/** Returns the place of each HTTP thread. */
 export function hashingPlaces(threads: number): readonly HashingPlace[] {
   const groups = Array.from({ length: Math.ceil(threads / SHARE) }, (_, group) => {
     const members = Math.min(SHARE, threads - group * SHARE);
@@ -138,16 +139,16 @@ export function hashingPlaces(threads: number): readonly HashingPlace[] {
   return groups.flat();
 }
 
-/** @param start is called before the first large body: the hashing thread is not needed earlier */
+/** @param start called before the first large body: the hashing thread is not needed earlier */
 export function seatsAt({ memory, part }: HashingPlace, start: () => void): Seats {
   return new Seats(memory.buffer, part, start);
 }
 
-/** Hashes for ever: the thread that calls this does nothing else until it is ended. */
+/** Hashes for ever: the calling thread does nothing else until it ends. */
 export function hashForEver(memory: HashingMemory, threads: number): never {
   const rounds = new HashingRounds(memory.buffer, seatsOf(threads), md5Lanes(memory));
   for (;;) {
-    // Looked at first: what is handed over after the round rings it again.
+    // The bell is read first: a buffer that is submitted after the round rings it again.
     const bell = rounds.bell();
     if (!rounds.next()) rounds.wait(bell);
   }

@@ -1,22 +1,24 @@
 /**
- * Where things are in the memory that HTTP threads share with their hashing thread, in bytes.
- *
- * An upload has a **seat**: a block of control words and some pieces. The HTTP thread fills pieces and hands them over by number; the
- * hashing thread takes them in order. Each word is written by one of the two, and the two counters say which words may be read.
+ * The layout of the memory that HTTP threads share with their hashing thread, in bytes. An upload has a **slot**: a block of control
+ * words and some buffers. The HTTP thread fills buffers and submits them by number; the hashing thread takes them in order. Each word
+ * has one writer, and the two counters say which words may be read.
  */
 
-/** Pieces are written to files too, past the page cache: they begin at pages of 4 KiB. */
+/** The store writes buffers with direct I/O: they begin at pages of 4 KiB. */
 export const PIECE_BYTES = 512 * 1024;
-/** One is filled while others are hashed and written; with four instead of eight, fewer streams met, and a PUT of 8 MiB cost 15 % more. */
+/**
+ * One buffer is filled while others are hashed and written. With four instead of eight, fewer streams were hashed together, and a PUT
+ * of 8 MiB cost 15 % more.
+ */
 export const PIECES = 8;
-/** Of an HTTP thread, 16 MiB. Uploads beyond are hashed in their own thread. */
+/** The slots of an HTTP thread, 16 MiB. The HTTP thread itself hashes uploads beyond that. */
 export const SEATS = 4;
-/** HTTP threads that share a hashing thread. */
+/** The count of HTTP threads that share a hashing thread. */
 export const SHARE = 4;
 
-/** The bell that wakes the hashing thread: a number that changes. */
+/** The word that wakes the hashing thread when it changes. */
 export const BELL = 0;
-/** States of four streams, word by word, while they are hashed. */
+/** The states of four streams, word by word, while they are hashed. */
 export const LANES = 512;
 /** The 64 constants of MD5. */
 export const CONSTANTS = 1024;
@@ -24,10 +26,10 @@ const CONTROL = 4096;
 const CONTROL_BYTES = 512;
 const FIRST_PIECE = 65_536;
 
-/** Words of a seat's control block, counted from its first: the state of the hash, then the counters. */
+/** The words of a slot's control block, counted from its first: the state of the hash, then the counters. */
 export const HANDED = 4;
 export const HASHED = 5;
-/** Of what is handed over, by its number modulo `RING`: its address and its length. */
+/** Address and length of each submitted buffer, by its number modulo `RING`. */
 const RING_WORDS = 16;
 export const RING = 16;
 /** The end of the message, with its padding: two blocks. */
@@ -41,7 +43,7 @@ export const memoryBytes = (threads: number): number => FIRST_PIECE + seatsOf(th
 /** Index of the first control word of a seat. */
 export const controlWord = (seat: number): number => (CONTROL + seat * CONTROL_BYTES) / 4;
 
-/** Index of the word with the address of what was handed over with this number; its length follows. */
+/** Index of the word with the address of the submitted buffer with this number; its length follows. */
 export const ringWord = (seat: number, number: number): number =>
   controlWord(seat) + RING_WORDS + 2 * (number & (RING - 1));
 

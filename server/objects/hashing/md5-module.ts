@@ -16,9 +16,9 @@ import {
 import { CONSTANTS, LANES } from './layout.ts';
 
 /**
- * MD5 of four streams at once in WebAssembly, assembled here: each of its 64 steps waits for the one before, so that one stream leaves
- * most of a processor idle, and a register has room for the same word of four. Nothing waits for a lane that has nothing to do: it
- * hashes what another one has, and its result is not looked at.
+ * MD5 of four streams at once in WebAssembly, assembled here. Each of the 64 steps depends on the one before, so that one stream leaves
+ * most of a processor idle, and a vector register holds the same word of four streams. A lane without a stream hashes the bytes of
+ * another, and its result is ignored.
  *
  * @see https://www.rfc-editor.org/rfc/rfc1321
  */
@@ -26,13 +26,13 @@ export type HashLanes = (first: number, second: number, third: number, fourth: n
 
 /** Bytes of a block. */
 export const BLOCK = 64;
-/** What the four words are before the first block. */
+/** The four words before the first block. */
 export const INITIAL: readonly number[] = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
 
-/** Hashes so many blocks from each address on. The states lie at `LANES`: the first word of each lane, then the second, and so on. */
+/** Hashes `blocks` blocks from each address on. The states are at `LANES`: the first word of each lane, then the second, and so on. */
 export function md5Lanes(memory: { readonly buffer: SharedArrayBuffer }): HashLanes {
   const table = new Int32Array(memory.buffer, CONSTANTS, 64);
-  // The last round subtracts the complement of its function, which is one more than the function itself added.
+  // The last round subtracts the complement of its function, which is one more than adding the function.
   for (const [step, constant] of constants().entries()) table[step] = step < 48 ? constant : constant - 1;
   const pages = memory.buffer.byteLength / PAGE;
   const module = new WebAssembly.Module(moduleBytes(pages));
@@ -76,7 +76,7 @@ const message = (word: number) => 13 + word;
 const spare = (index: number) => 29 + index;
 const VECTORS = 28;
 
-/** Sixteen bytes of each stream, turned from lanes that hold a stream into lanes that hold a word. */
+/** Transposes sixteen bytes of each stream: from vectors of a stream to vectors of a word. */
 function transpose(quarter: number): number[] {
   const words = (lane: number) => [...get(lane), ...load(16 * quarter)];
   const pair = (first: number, second: number, chosen: readonly number[], into: number) => [
@@ -104,10 +104,10 @@ function transpose(quarter: number): number[] {
 }
 
 interface Round {
-  /** The word of the message that a step takes. */
+  /** The index of the message word in a step. */
   readonly word: (step: number) => number;
   readonly rotations: readonly number[];
-  /** Adds the round's function of three words to what is on the stack. */
+  /** Adds the function of the round of three words to the value on the stack. */
   readonly mix: (b: number[], c: number[], d: number[]) => number[];
 }
 
@@ -116,7 +116,7 @@ const rounds: readonly Round[] = [
   {
     word: (step) => 5 * step + 1,
     rotations: [5, 9, 14, 20],
-    // Added one by one: what does not need `b`, the result of the step before, does not wait for it.
+    // Separate additions: terms without `b`, the result of the step before, do not wait for it.
     mix: (b, c, d) => [...c, ...d, ...andNot, ...add, ...b, ...d, ...and, ...add],
   },
   {
@@ -131,7 +131,7 @@ const rounds: readonly Round[] = [
   },
 ];
 
-/** The words change places with every step. */
+/** The words rotate with every step. */
 function oneStep(number: number): number[] {
   const round = rounds[number >> 4];
   if (round === undefined) throw new RangeError(`MD5 has no step ${number}`);
@@ -155,7 +155,7 @@ function oneStep(number: number): number[] {
 }
 
 function rotated(local: number, bits: number): number[] {
-  // By halves of a word it is one instruction.
+  // A rotation by half a word is one instruction.
   if (bits === 16) {
     return [...get(local), ...get(local), ...shuffle([2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13])];
   }

@@ -6,7 +6,11 @@ import type { Checksum, CompleteMultipartUpload, CreateMultipartUpload, GivenChe
 import type { Digests } from '../records/stored-digests.ts';
 import type { StoredPart } from '../records/upload-record.ts';
 
-/** Bytes of every part but the last. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
+/**
+ * The minimum size of every part but the last.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
+ */
 const SMALLEST_PART = 5 * 1024 * 1024;
 
 /** A part with its digests as clients see them. */
@@ -14,7 +18,10 @@ export interface OpenedPart extends StoredPart {
   readonly digests: Digests;
 }
 
-/** The uploaded parts that the client lists, in its order. Throws `InvalidPartOrder`, `InvalidPart`, `EntityTooSmall`, `MalformedXML`. */
+/**
+ * Selects the uploaded parts that the client lists, in its order. Throws `InvalidPartOrder`, `InvalidPart`, `EntityTooSmall`,
+ * `MalformedXML`.
+ */
 export function chooseParts(
   listed: CompleteMultipartUpload['parts'],
   uploaded: ReadonlyMap<number, OpenedPart>,
@@ -48,12 +55,12 @@ export function chooseParts(
   return chosen;
 }
 
-/** One that was never computed cannot be confirmed: the part is not what the client says. */
+/** A checksum that was never computed cannot be confirmed: the part does not match. */
 function sameChecksum(listed: GivenChecksum | undefined, uploaded: Checksum | undefined): boolean {
   return listed === undefined || (listed.algorithm === uploaded?.algorithm && listed.value === uploaded.value);
 }
 
-/** MD5 of the parts' ETags, a dash, how many. */
+/** Computes the ETag: the MD5 of the parts' ETags, a dash, the count of parts. */
 export function etagOfParts(etags: readonly string[]): string {
   const hash = createHash('md5');
   for (const etag of etags) hash.update(Buffer.from(etag, 'hex'));
@@ -61,8 +68,8 @@ export function etagOfParts(etags: readonly string[]): string {
 }
 
 /**
- * Whether the request agrees with the upload on how its checksum is made. A checksum of checksums needs those of all parts, as in S3.
- * Throws `InvalidRequest`.
+ * Checks that request and upload agree on the kind of checksum. A composite checksum needs those of all parts, as in S3. Throws
+ * `InvalidRequest`.
  */
 export function checkChecksumMode(wanted: CreateMultipartUpload['checksum'], request: CompleteMultipartUpload): void {
   const { checksum, checksumType, parts } = request;
@@ -89,7 +96,7 @@ export function checkChecksumMode(wanted: CreateMultipartUpload['checksum'], req
   );
 }
 
-/** Whether the object is what the request says. Throws `BadDigest` and `InvalidRequest`. */
+/** Checks that size and checksum of the object are those of the request. Throws `BadDigest` and `InvalidRequest`. */
 export function checkWholeObject(
   { checksum: given, size }: CompleteMultipartUpload,
   object: { readonly size: number; readonly checksum: Checksum | undefined },
@@ -102,7 +109,7 @@ export function checkWholeObject(
   }
   if (given === undefined) return;
   const { checksum } = object;
-  // Clients give a checksum of checksums with the number of parts, and without it.
+  // Clients send a composite checksum with and without the count of parts.
   const accepted = checksum === undefined ? [] : [checksum.value, checksum.value.replace(/-\d+$/, '')];
   if (given.algorithm === checksum?.algorithm && accepted.includes(given.value)) return;
   throw new S3Error(
@@ -111,7 +118,7 @@ export function checkWholeObject(
   );
 }
 
-/** The checksum of the object from those of its parts; undefined where the upload has none. */
+/** Computes the checksum of the object from those of its parts; undefined where the upload has none. */
 export function checksumOfParts(
   wanted: CreateMultipartUpload['checksum'],
   parts: readonly OpenedPart[],

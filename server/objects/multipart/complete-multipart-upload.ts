@@ -39,8 +39,8 @@ import {
 } from './choose-parts.ts';
 
 /**
- * Writes a manifest of the parts; no byte is copied. Parts that are not listed are left to the sweeper. Repeated after its answer
- * was lost, it answers the same.
+ * Writes a manifest of the parts; no byte is copied. Garbage collection removes parts that are not listed. A repeated request gets the
+ * same answer.
  */
 export async function completeMultipartUpload(
   environment: Environment,
@@ -53,7 +53,7 @@ export async function completeMultipartUpload(
 async function plan(environment: Environment, request: CompleteMultipartUpload): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId } = request;
   const { stored, current, upload } = await readAtOnce(environment, request);
-  // Only the completion of this upload makes an object with its id: this request was repeated, or another one did it meanwhile.
+  // Only the completion of this upload creates an object with its id: the request was repeated, or another one completed the upload.
   if (current?.record.id === uploadId) return completedBefore(environment, request, current.record);
   if (upload === undefined) throw noSuchUpload(uploadId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
@@ -89,7 +89,7 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
         ...guard.expect,
         ...superseded.expect,
         { kind: 'revision', key: recordKey, revision: upload.revision },
-        // A part uploaded again at this moment is another part: its old blob is on its way out.
+        // A part that is uploaded again at this moment has another blob: the old one is queued for removal.
         ...parts.map((part) => ({ kind: 'revision' as const, key: part.key, revision: part.revision })),
       ],
       put: [
@@ -105,7 +105,7 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
   };
 }
 
-/** The bucket, what is under the key, and the upload, as they were at one moment. Throws `NoSuchBucket`. */
+/** Reads the bucket, the current object, and the upload at one moment. Throws `NoSuchBucket`. */
 async function readAtOnce(environment: Environment, { bucket, key, uploadId }: CompleteMultipartUpload) {
   const upload = uploadRecordKey(bucket, key, uploadId);
   if (upload === undefined) {
@@ -128,7 +128,7 @@ async function readAtOnce(environment: Environment, { bucket, key, uploadId }: C
   };
 }
 
-/** The same answer as the first time to who lists the same parts. Throws `NoSuchUpload`: for any others there is no upload any more. */
+/** Repeats the answer for a request that lists the same parts. Throws `NoSuchUpload` for other parts. */
 async function completedBefore(
   environment: Environment,
   request: CompleteMultipartUpload,
@@ -147,8 +147,8 @@ async function completedBefore(
 }
 
 /**
- * A completion or an abort that comes in between takes the parts away, and a request must not be refused for that: what is wrong with
- * its parts counts only while the upload is there.
+ * Reads the parts that the request lists. A concurrent completion or abort removes parts, and a request must not be refused for that:
+ * an error of the parts counts only while the upload exists.
  */
 async function listedParts(
   environment: Environment,
@@ -192,7 +192,7 @@ function checksumInManifest(checksum: StoredChecksum): NonNullable<ManifestPart[
   return 'value' in checksum ? checksum.value : { sealed: checksum.sealed };
 }
 
-/** The object's own key, where the client's key seals it and was given. Throws `InvalidRequest` for another key. */
+/** Opens the object's own key, where the request has the client's key that seals it. Throws `InvalidRequest` for another key. */
 function ownKey(
   { bucket, key, uploadId, customerKey }: CompleteMultipartUpload,
   sealed: SealedKeys | undefined,
@@ -201,7 +201,8 @@ function ownKey(
 }
 
 /**
- * The checksum of the whole is made of those of the parts, which a client's key may seal: then the client gives it here too.
+ * Checks that all checksums of parts are open: the checksum of the object needs them, and a client's key may seal them. Then the client
+ * must send that key here too.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html, SSECustomerKey
  */

@@ -7,8 +7,8 @@ import { decodeUpload } from '../records/upload-record.ts';
 type Mutable = { uploads: UploadListing['uploads'][number][]; commonPrefixes: string[] };
 
 /**
- * In the order of keys, then of the uploads' beginnings. Groups are found here, not by the engine's `collapse`: the upload's id
- * comes after the key, and a delimiter must not be found in it.
+ * Lists uploads by key, then by time. Groups are made here and not by `collapse` of the engine: the upload id follows the key, and a
+ * delimiter must not match in it.
  */
 export async function listMultipartUploads(
   environment: Environment,
@@ -45,7 +45,7 @@ export async function listMultipartUploads(
   return listing;
 }
 
-/** After an upload of a key, after all uploads of a key, or after a whole group. */
+/** Returns the start of the scan: after an upload of a key, after all uploads of a key, or after a whole group. */
 function startOf(request: ListMultipartUploads, prefixBytes: Buffer): Buffer {
   const { bucket, prefix, delimiter, afterKey, afterUploadId } = request;
   if (afterKey === '') return prefixBytes;

@@ -14,7 +14,7 @@ import { type UploadRecord, endUpload, getUpload } from '../records/upload-recor
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 
-/** Encryption is decided here: every part has a key derived from the object key made now. */
+/** Creates an upload. Its encryption is decided here: the keys of all parts are derived from its object key. */
 export async function createMultipartUpload(
   environment: Environment,
   request: CreateMultipartUpload,
@@ -63,7 +63,7 @@ function checkChecksumType(checksum: CreateMultipartUpload['checksum']): void {
   }
 }
 
-/** Throws `NoSuchUpload`, also when the upload was completed. Works below the reserve of free space too. */
+/** Aborts an upload, also below the reserve of free space. Throws `NoSuchUpload`, also when the upload was completed. */
 export function abortMultipartUpload(
   environment: Environment,
   bucket: string,
@@ -78,7 +78,7 @@ export function abortMultipartUpload(
   });
 }
 
-/** Throws `NoSuchUpload`, and `InvalidRequest` where `customerKey` is given and not that of the upload. */
+/** Returns the encryption of an upload. Throws `NoSuchUpload`, and `InvalidRequest` where `customerKey` is not that of the upload. */
 export async function uploadEncryption(
   environment: Environment,
   bucket: string,

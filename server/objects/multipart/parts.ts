@@ -38,7 +38,7 @@ import { queueRemoval } from '../operations/replace-object.ts';
 
 const MOST_PARTS = 10_000;
 
-/** A part is a blob of its own, also a small one; uploading its number again replaces it. */
+/** Stores a part as a blob of its own, however small. Uploading its number again replaces it. */
 export async function putPart(
   environment: Environment,
   request: PutPart,
@@ -53,7 +53,7 @@ export async function putPart(
   await environment.checkSpace(request.size);
   const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
   const { sealed } = upload;
-  // Blocked after the upload was begun; others need no look at the bucket.
+  // The bucket may block SSE-C since the upload was created. Other encryptions need no read of the bucket.
   if (sealed?.scheme === 'SSE-C') {
     checkBlocked(sealed.scheme, (await getBucket(environment.records, bucket)).record.encryption);
   }
@@ -68,7 +68,7 @@ export async function putPart(
     md5: hasPlainEtag(sealed?.scheme),
     objectKey,
     inlineLimit: -1,
-    // A manifest of thousands of parts is read by every GET.
+    // Every GET reads the manifest, which may have thousands of parts.
     sumsApart: true,
   });
   if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
@@ -94,7 +94,7 @@ export async function putPart(
   return { ...partInfo(partNumber, record, digests), ...(sealed && { encryption: shownEncryption(sealed) }) };
 }
 
-/** The same from bytes of an object that is there. */
+/** Stores a part from bytes of an existing object. */
 export async function copyPart(
   environment: Environment,
   request: Omit<PutPart, 'body' | 'size' | 'digests'> & {
@@ -118,7 +118,7 @@ function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Di
   };
 }
 
-/** Expects the upload's record, which completing and aborting delete: no part is committed after them. */
+/** Commits the record of a part. It expects the upload's record, which completion and abort delete: no part is committed after them. */
 function commitPart(environment: Environment, request: PutPart, record: PartRecord, stored: StoredBlob): Promise<void> {
   const { bucket, key, uploadId, partNumber } = request;
   const partKey = recordKeys.part(uploadId, partNumber);
@@ -144,7 +144,7 @@ function commitPart(environment: Environment, request: PutPart, record: PartReco
   });
 }
 
-/** The upload's checksum algorithm is computed for every part, and no other is taken. */
+/** Selects the digests of a part: the checksum algorithm of the upload is always computed, and no other is accepted. */
 function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): ExpectedDigests {
   const algorithm = upload.checksum?.algorithm;
   if (algorithm === undefined) return digests;
@@ -158,7 +158,7 @@ function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): Expected
   return { ...digests, compute: algorithm };
 }
 
-/** Throws `NoSuchUpload`. */
+/** Lists the parts of an upload. Throws `NoSuchUpload`. */
 export async function listParts(environment: Environment, request: ListParts): Promise<PartListing> {
   const { bucket, key, uploadId, after, limit, customerKey } = request;
   const { record } = await getUpload(environment.records, bucket, key, uploadId);

@@ -7,7 +7,7 @@ import { encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
 import type { BatchParts } from './replace-object.ts';
 
-/** An id of 32 hexadecimal characters, in the order of time: 6 bytes of milliseconds since 1970, then 10 random ones. */
+/** Makes an id of 32 hexadecimal characters that sorts by time: 6 bytes of milliseconds since 1970, then 10 random ones. */
 export function newId(now: number, random: (size: number) => Buffer): string {
   return now.toString(16).padStart(12, '0') + random(10).toString('hex');
 }
@@ -21,13 +21,13 @@ export async function discardBlob(environment: Environment, blob: BlobId): Promi
   try {
     await environment.blobs.remove(blob);
   } catch {
-    // The request failed already and says why; the sweeper finds the blob, since it has no owner.
+    // The request has failed already with another error. Garbage collection finds the blob, since it has no owner.
   }
 }
 
 /**
- * Takes a written blob into a commit. The sweeper gives up blobs that stay without an owner for too long, by a tombstone: then the
- * commit fails instead of referring to bytes that are gone.
+ * Returns the part of a commit that makes an object the owner of a written blob. Garbage collection abandons blobs without an owner
+ * after a grace period, with a tombstone: then the commit fails instead of referring to a blob that is gone.
  */
 export async function ownBlob(
   environment: Environment,

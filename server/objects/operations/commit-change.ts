@@ -4,7 +4,7 @@ import { commitOnce } from '../../store/commit-once.ts';
 import type { Batch } from '../../store/record-store.ts';
 import type { Environment } from '../context.ts';
 
-/** What an attempt found: a batch that holds if nothing changed meanwhile, or nothing to do. */
+/** The result of an attempt: a batch that is valid if nothing changed meanwhile, or nothing to do. */
 export interface Change<T> {
   readonly batch?: Omit<Batch, 'id'>;
   readonly result: T;
@@ -18,9 +18,9 @@ export class ChangedMeanwhile extends Error {
 const ATTEMPTS = 12;
 
 /**
- * Reads, decides, commits; on a conflict again, from what is there then. `plan` throws the S3Error when the decision is to refuse.
- * A lost acknowledgement is settled before a retry, so that an operation never meets its own commit as somebody else's.
- * Throws `SlowDown` after a bounded number of conflicts.
+ * Reads, decides and commits; after a conflict it starts again from the new state. `plan` throws the S3Error of a refusal. A lost
+ * acknowledgement is settled before a retry, so that an operation never takes its own commit for another writer's. Throws `SlowDown`
+ * after a bounded number of conflicts.
  */
 export async function commitChange<T>(environment: Environment, plan: () => Promise<Change<T>>): Promise<T> {
   let endTurn: (() => void) | undefined;
@@ -29,10 +29,11 @@ export async function commitChange<T>(environment: Environment, plan: () => Prom
       const outcome = await attemptOnce(environment, plan);
       if (outcome.kind === 'done') return outcome.result;
       if (outcome.key !== undefined && endTurn === undefined) {
-        // Many writers of one key would otherwise defeat each other again and again; now only other threads are left to meet.
+        // Many writers of one key would conflict again and again: from the second attempt on, the writers of this thread wait for each
+        // other.
         endTurn = await environment.turns.take(outcome.key.toString('latin1'));
       } else {
-        // Spread out, so that those who collided do not collide again.
+        // A random delay keeps writers from conflicting again.
         await sleep(((environment.random(1)[0] ?? 0) / 255) * Math.min(2 ** attempt, 100));
       }
     }
@@ -42,7 +43,7 @@ export async function commitChange<T>(environment: Environment, plan: () => Prom
   throw new S3Error('SlowDown', `${ATTEMPTS} attempts met other changes of the same object; try again.`);
 }
 
-/** The key that was changed by somebody else, where it is known. */
+/** `key` is the record key that another writer changed, where it is known. */
 type Attempt<T> =
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'conflict'; readonly key: Buffer | undefined };
 

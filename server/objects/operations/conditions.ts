@@ -8,7 +8,7 @@ interface Current {
 }
 
 /**
- * Whether an object may be written over what is there. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where nothing is.
+ * Checks the conditions of a write. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where the object is absent.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
  */
@@ -23,8 +23,8 @@ export function checkWriteConditions(conditions: WriteConditions | undefined, cu
 }
 
 /**
- * Whether an object may be deleted. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where nothing is. An absent object fulfils
- * the other two, as in S3.
+ * Checks the conditions of a delete. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where the object is absent. An absent
+ * object fulfils the other two, as in S3.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-deletes.html
  */
@@ -42,13 +42,13 @@ export function checkDeleteConditions(
   }
 }
 
-/** HTTP dates have whole seconds, the times of listings have milliseconds: clients may give either. */
+/** HTTP dates have whole seconds, the times of listings have milliseconds: clients may send either. */
 function sameTime(given: number, modified: number): boolean {
   return given === (given % 1000 === 0 ? Math.floor(modified / 1000) * 1000 : modified);
 }
 
 /**
- * Whether an object may be read. Throws `PreconditionFailed` or `NotModified`. If-Match outranks If-Unmodified-Since, If-None-Match
+ * Checks the conditions of a read. Throws `PreconditionFailed` or `NotModified`. If-Match outranks If-Unmodified-Since, If-None-Match
  * outranks If-Modified-Since.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2

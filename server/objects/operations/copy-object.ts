@@ -6,8 +6,8 @@ import { putObject } from './put-object.ts';
 import { resolveRange } from './resolve-range.ts';
 
 /**
- * Reads the source and puts the target, encrypted as the target's rules say: bytes under one object's key are never another's.
- * Throws `InvalidRequest` for a copy onto itself that changes nothing.
+ * Copies an object. The target is encrypted by its own rules, under a new key. Throws `InvalidRequest` for a copy onto itself that
+ * changes nothing.
  */
 export async function copyObject(environment: Environment, request: CopyObject): Promise<ObjectInfo> {
   const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
@@ -30,7 +30,7 @@ export async function copyObject(environment: Environment, request: CopyObject):
   });
 }
 
-/** The source of a copy: what would be 304 for a GET is 412 here. */
+/** Opens the source of a copy. Conditions that answer 304 to a GET answer 412 here. */
 export async function openSource(environment: Environment, source: CopySource): Promise<ReadableObject> {
   try {
     return await getIntactObject(environment, source.bucket, source.key, source.conditions, source.customerKey);
@@ -42,7 +42,7 @@ export async function openSource(environment: Environment, source: CopySource): 
   }
 }
 
-/** The bytes of the source that become a part. Unlike a GET's, the range must lie inside the source. */
+/** Returns the bytes of the source that become a part. Unlike that of a GET, the range must lie inside the source. */
 export function sourceRange(
   range: ByteRange | undefined,
   size: number,

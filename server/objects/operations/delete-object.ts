@@ -8,8 +8,8 @@ import { getBucket } from '../records/bucket-record.ts';
 import { supersedeObject } from './replace-object.ts';
 
 /**
- * Works below the reserve of free space too. The commit expects the very record that the conditions were checked against: a concurrent
- * change makes it read and check again.
+ * Deletes an object, also below the reserve of free space. The commit expects the record that the conditions were checked against:
+ * after a concurrent change it reads and checks again.
  */
 export function deleteObject(
   environment: Environment,

@@ -10,7 +10,7 @@ export interface StoredObject {
   readonly revision: Revision;
 }
 
-/** Undefined when there is no such object; the bucket is not looked at. */
+/** Returns undefined when there is no such object. The bucket is not checked. */
 export async function findObject(
   environment: Environment,
   bucket: string,
@@ -20,13 +20,13 @@ export async function findObject(
   return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
 }
 
-/** One read where the object exists. Throws `NoSuchKey` and `NoSuchBucket`. */
+/** Reads the record of an object with one read where it exists. Throws `NoSuchKey` and `NoSuchBucket`. */
 export async function getObjectRecord(environment: Environment, bucket: string, key: string): Promise<ObjectRecord> {
   const entry = await environment.records.get(recordKeys.object(bucket, key));
   return entry === undefined ? noSuchKey(environment, bucket, key) : decodeObject(entry.value, bucket, key);
 }
 
-/** The same, with the record that its body is in where it is a small one: of the same moment, in the same round trip. */
+/** Reads the record of an object and its inline body at one moment, in one round trip. */
 export async function getObjectAndInline(
   environment: Environment,
   bucket: string,
@@ -45,14 +45,14 @@ async function noSuchKey(environment: Environment, bucket: string, key: string):
   throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
 }
 
-/** Where an object is put: its bucket, and what is under its key until then. */
+/** The bucket of a new object, and the object that it replaces. */
 export interface Place {
   readonly stored: StoredBucket;
   readonly objectKey: Key;
   readonly current: StoredObject | undefined;
 }
 
-/** Both as they were at one moment, in one round trip. Throws `NoSuchBucket`. */
+/** Reads both at one moment, in one round trip. Throws `NoSuchBucket`. */
 export async function readPlace(environment: Environment, bucket: string, key: string): Promise<Place> {
   const objectKey = recordKeys.object(bucket, key);
   const [bucketEntry, entry] = await environment.records.getAll([recordKeys.bucket(bucket), objectKey]);

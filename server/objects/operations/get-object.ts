@@ -29,7 +29,7 @@ async function headObject(
   return objectInfo(bucket, key, record, digests);
 }
 
-/** One read for a small object. Another is read again when it is replaced before its manifest is read. */
+/** Opens an object for reading, with one read for a small one. An object that is replaced before its manifest is read is read again. */
 async function getObject(
   environment: Environment,
   bucket: string,
@@ -49,7 +49,7 @@ async function getObject(
   throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
 }
 
-/** `headObject`, but refuses an object that was found damaged: whoever takes its size and ETag for a sign of life loses data. */
+/** Returns the info of an object, but refuses a quarantined one: clients that check a backup by size and ETag would lose data. */
 export async function headIntactObject(
   environment: Environment,
   bucket: string,
@@ -63,8 +63,8 @@ export async function headIntactObject(
 }
 
 /**
- * `getObject`, but refuses an object that was found damaged, and marks one that this read finds damaged. One whose blob is missing is
- * not marked by a read: a folder that is not mounted would leave a mark on everything.
+ * Opens an object, but refuses a quarantined one, and quarantines one that this read finds damaged. A missing blob does not quarantine
+ * its object: an unmounted folder would quarantine everything.
  */
 export async function getIntactObject(
   environment: Environment,
@@ -128,6 +128,6 @@ async function mark(environment: Environment, info: ObjectInfo, error: Error): P
   try {
     await quarantineRead(environment, info, { found: clock(), what: error.message });
   } catch {
-    // The read failed and says why; the next one, or the scrub, finds the damage again.
+    // The read has failed with its own error. The next read or the scrub finds the damage again.
   }
 }

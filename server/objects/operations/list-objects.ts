@@ -15,7 +15,7 @@ import { getBucket } from '../records/bucket-record.ts';
 import { decodeListed } from '../records/object-record.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
 
-/** Keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
+/** Lists keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
 export async function listObjects(environment: Environment, request: ListObjects): Promise<ObjectListing> {
   const { bucket, limit } = request;
   await getBucket(environment.records, bucket);
@@ -27,7 +27,7 @@ export async function listObjects(environment: Environment, request: ListObjects
   const sealed = new SealedEtags();
   let last = '';
   let next: string | undefined;
-  // One more than asked for tells whether there is more.
+  // One more than the limit shows if there is more.
   pages: for await (const items of scanPages(environment.records, { ...range, limit: limit + 1 })) {
     for (const item of items) {
       if (objects.length + commonPrefixes.length === limit) {
@@ -47,7 +47,7 @@ export async function listObjects(environment: Environment, request: ListObjects
   return { objects, commonPrefixes, ...(next !== undefined && { next }) };
 }
 
-/** Undefined when nothing can be after `after` that begins with the prefix. */
+/** Returns undefined when no key with the prefix can follow `after`. */
 function scanRange({ bucket, prefix, delimiter, after }: ListObjects) {
   const bytes = partialPrefix('o', bucket, prefix);
   const end = endOf(bytes);
@@ -57,7 +57,7 @@ function scanRange({ bucket, prefix, delimiter, after }: ListObjects) {
   return { start: from, end, ...(delimiter !== '' && { collapse: { prefix: bytes, delimiter: escape(delimiter) } }) };
 }
 
-/** Where a listing goes on: after a group as a whole when `after` is its name or a key inside it, else after the key. */
+/** Returns the start of the scan: after a whole group when `after` is its name or a key inside it, else after the key. */
 function startAfter(bucket: string, prefix: string, delimiter: string, after: string): Buffer {
   if (delimiter !== '' && after.startsWith(prefix)) {
     const at = after.indexOf(delimiter, prefix.length);

@@ -17,14 +17,17 @@ import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../recor
 import type { Digests } from '../records/stored-digests.ts';
 import { supersedeObject } from './replace-object.ts';
 
-/** Body, durable; one commit; answer. A crash between leaves a blob that the sweeper finds, and nothing that can be seen. */
+/**
+ * Makes the body durable, commits once, and answers. A crash in between leaves a blob that garbage collection removes, and nothing that
+ * clients can see.
+ */
 export async function putObject(environment: Environment, request: PutObject): Promise<ObjectInfo> {
   const { bucket, key } = request;
   checkObjectKey(bucket, key);
   const checked = environment.checkSpace(request.size <= environment.inlineLimit ? 0 : request.size);
   if (checked !== undefined) await checked;
   const place = await readPlace(environment, bucket, key);
-  // Asked again by the commit; asked here to refuse before the body comes.
+  // The commit checks the conditions again. This check refuses a request before its body comes.
   const found = comparable(environment, bucket, place.current?.record, request.conditions);
   checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
   const id = newId(environment.clock(), environment.random);
@@ -58,7 +61,7 @@ export async function putObject(environment: Environment, request: PutObject): P
       ...(made && { sealed: made.sealed }),
       ...(kept.checksum && { checksum: kept.checksum }),
     };
-    // While a large body came, what is there has likely changed: read again. A small one came with its request.
+    // A large body takes time, in which the object has likely changed: read again. A small one came with its request.
     await commitObject(environment, request, record, received, blob === undefined ? place : undefined);
   } catch (error) {
     if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
@@ -85,7 +88,7 @@ function commitObject(
   return commitChange(environment, async () => {
     attempt += 1;
     const found = known ?? (await readPlace(environment, bucket, key));
-    // Of use once: who meets a conflict must look again.
+    // Used once: an attempt after a conflict must read again.
     known = undefined;
     const current = comparable(environment, bucket, found.current?.record, conditions);
     checkWriteConditions(conditions, current instanceof Promise ? await current : current);
@@ -100,7 +103,7 @@ function commitObject(
   });
 }
 
-/** Clients take any 32 hexadecimal digits as an ETag where it is not the MD5. */
+/** Clients accept any 32 hexadecimal digits as an ETag that is not the MD5. */
 export function digestsOf(
   environment: Environment,
   { digests: { md5, checksum } }: ReceivedBody,

@@ -8,11 +8,11 @@ import { decodeObject, encodeObject } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
 
-/** Why an object is not served. */
+/** The reason why an object is not served. */
 interface Damage {
-  /** When it was found, milliseconds since 1970. */
+  /** The time of the discovery in milliseconds since 1970. */
   readonly found: number;
-  /** For the administrator. */
+  /** A description for the administrator. */
   readonly what: string;
 }
 
@@ -27,8 +27,8 @@ interface Place {
 }
 
 /**
- * Marks an object as damaged: from then on it is not served, until it is overwritten, deleted, or found whole again. `entry` is its
- * record as the damage was found. False when the object was changed meanwhile, or has the mark already.
+ * Quarantines an object: it is not served until it is overwritten, deleted, or found whole again. `entry` is the record with which the
+ * damage was found. Returns false when the object was changed meanwhile, or is quarantined already.
  */
 export async function quarantine(
   records: RecordStore,
@@ -53,7 +53,7 @@ export async function quarantine(
   return outcome.kind === 'committed';
 }
 
-/** Takes the mark away from an object that was found whole. False when the object was changed meanwhile, or has none. */
+/** Releases an object that was found whole. Returns false when the object was changed meanwhile, or is not quarantined. */
 export async function release(
   records: RecordStore,
   { bucket, key }: Place,
@@ -74,7 +74,7 @@ export async function release(
   return outcome.kind === 'committed';
 }
 
-/** The same after a read that found damage: the object that was read is known by its ETag and time. */
+/** Quarantines an object that a read found damaged. ETag and time identify the object that was read. */
 export async function quarantineRead(
   environment: Pick<Environment, 'records' | 'random' | 'digests'>,
   read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified'>,
@@ -89,7 +89,7 @@ export async function quarantineRead(
   return quarantine(environment.records, { bucket, key }, entry, damage, environment.random);
 }
 
-/** In the order of buckets and keys, after one of them. */
+/** Yields the quarantined objects in the order of buckets and keys, after one of them. */
 export async function* quarantined(
   records: RecordStore,
   after?: Place,

@@ -12,8 +12,8 @@ import { recordKeys } from '../records/record-keys.ts';
 export type BatchParts = { readonly [Member in 'expect' | 'put' | 'delete']: NonNullable<Batch[Member]> };
 
 /**
- * What takes an object's record, body and blobs away in the commit that replaces or deletes it. `by` is the body that comes in its
- * place: its records are overwritten instead of deleted.
+ * Returns the changes that remove an object's record, body and blobs in the commit that replaces or deletes it. `by` is the kind of the
+ * new body: its records are overwritten instead of deleted.
  */
 export async function supersedeObject(
   environment: Environment,
@@ -45,8 +45,8 @@ export async function supersedeObject(
 }
 
 /**
- * A damaged object can be replaced and deleted although its manifest cannot be read any more: `verify` finds the blobs that it
- * leaves behind.
+ * Returns the blobs of a manifest. A damaged object can be replaced and deleted although its manifest cannot be read any more: `verify`
+ * finds the blobs that it leaves.
  */
 async function blobsOfManifest(
   environment: Environment,
@@ -64,7 +64,7 @@ async function blobsOfManifest(
   return [];
 }
 
-/** Gives blobs up: in the same commit nothing may refer to them any more. */
+/** Queues blobs for removal. Nothing may refer to them after the same commit. */
 export function queueRemoval(blobs: readonly BlobId[], now: number): Pick<BatchParts, 'put' | 'delete'> {
   const value = encodeRecord({ queued: now });
   return {
@@ -73,7 +73,7 @@ export function queueRemoval(blobs: readonly BlobId[], now: number): Pick<BatchP
   };
 }
 
-/** Undefined when the manifest is another object's: the record was replaced since it was read. */
+/** Returns undefined when the manifest belongs to another object: the object was replaced since its record was read. */
 export async function readManifest(
   environment: Environment,
   bucket: string,

@@ -1,9 +1,9 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
-/** What is kept free of each volume. */
+/** The space of each volume that stays free. */
 export type Reserve = { readonly bytes: number } | { readonly percent: number };
 
-/** What fills: the file system of the bodies, and that of the records, which may be another. Undefined where it cannot be told. */
+/** The file system of the bodies and that of the records, which may be another. Undefined where a store does not report its space. */
 export interface Volumes {
   readonly bodies: () => Promise<Space | undefined>;
   readonly records: () => Promise<Space | undefined>;
@@ -15,12 +15,13 @@ interface Space {
 }
 
 /**
- * Before every write, deletes excepted: throws `XMinioStorageFull` while less than the reserve is free, or when less would be after a
- * body of so many bytes; those of a small object, which the records hold, are announced as 0. Answers in the same turn where what was measured is young enough.
+ * Checks the free space before every write but deletes. Throws `XMinioStorageFull` while less than the reserve is free, or when the
+ * body of `announced` bytes would leave less; the caller announces 0 for an inline body. Answers synchronously while the last
+ * measurement is fresh.
  */
 export type SpaceCheck = (announced: number) => Promise<void> | void;
 
-/** How old a measurement of free space may be, in milliseconds: asking for each of 20,000 writes a second would cost more than it tells. */
+/** The maximum age of a measurement in milliseconds: measuring for each of 20,000 writes a second would be too expensive. */
 const MEASURED_FOR = 1000;
 
 export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock: () => number): SpaceCheck {
@@ -39,7 +40,7 @@ export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock
   };
   const judge = (announced: number) => {
     if (records !== undefined) refuseBelow(reserve, 'records', records, 0);
-    // What goes into the records alone may be written into room that others left there, on a full disk too.
+    // A write to the records alone may use the space of deleted records, on a full disk too.
     if (bodies !== undefined && (announced > 0 || records === undefined)) {
       refuseBelow(reserve, 'bodies', bodies, announced);
     }

@@ -4,7 +4,10 @@ import { OutcomeUnknown } from '../../store/commit-once.ts';
 import { InvalidKey } from '../../store/keys.ts';
 import { StoreUnavailable } from '../../store/record-store.ts';
 
-/** What failed below, in the protocol's terms; the cause stays for the log. What is no refusal is given back as it is. */
+/**
+ * Translates errors of the stores and the key service to those of the protocol, with the error as `cause` for the log. Other errors are
+ * returned unchanged.
+ */
 export function translateFailure(error: unknown): unknown {
   if (error instanceof KeySourceError) return keyFailure(error);
   if (error instanceof StoreUnavailable) {
@@ -32,7 +35,7 @@ function keyFailure(error: KeySourceError): S3Error {
     case 'unavailable':
       return new S3Error('ServiceUnavailable', 'The key service cannot be reached; try again.', options);
     case 'not-authentic':
-      // The same as for any other damage: who tampers learns nothing. The cause says to the log which it is.
+      // An attacker gets the same answer as for any other damage. The cause in the log has the details.
       return new S3Error('InternalError', undefined, options);
   }
 }

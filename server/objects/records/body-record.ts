@@ -7,8 +7,8 @@ import type { SealedChecksum } from './stored-digests.ts';
 import { type BlockSums, isBlockSize } from '../checksums/block-sums.ts';
 
 /**
- * A record that belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
- * another id looked between two commits and reads both records again.
+ * A body record belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
+ * another id has read between two commits, and reads both records again.
  */
 const BODY_FORMAT = 1;
 const BODY_START = 1 + 16;
@@ -21,7 +21,7 @@ export function encodeBody(id: string, bytes: Buffer): Buffer {
   return record;
 }
 
-/** Undefined when it belongs to another object. */
+/** Returns undefined when the record belongs to another object. */
 export function decodeBody(value: Buffer, id: string): Buffer | undefined {
   if (value[0] !== BODY_FORMAT) {
     throw new UnreadableRecord(
@@ -35,7 +35,7 @@ export function decodeBody(value: Buffer, id: string): Buffer | undefined {
 export interface ManifestPart {
   readonly number: number;
   readonly blob: BlobId;
-  /** Of the plaintext. */
+  /** Plaintext bytes. */
   readonly size: number;
   readonly protection: Protection;
   /** The text, or a sealed one in base64. Its algorithm and type are those of the upload. */
@@ -47,8 +47,8 @@ export function encodeManifest(parts: readonly ManifestPart[]): Buffer {
 }
 
 /**
- * `crc` is what the object's record says of these bytes; older records say nothing. Throws `UnreadableRecord`: a manifest with a
- * changed byte may well be JSON, of other parts.
+ * `crc` is the checksum in the object's record; older records have none. Throws `StoredDataError`: a manifest with a changed byte may
+ * be valid JSON with other parts.
  */
 export function decodeManifest(bytes: Buffer, crc: number | undefined): readonly ManifestPart[] {
   if (crc !== undefined && crc32(bytes) !== crc)
@@ -74,7 +74,7 @@ export function encodeBlockSums({ block, sums }: BlockSums): Buffer {
   return record;
 }
 
-/** Throws `UnreadableRecord`. */
+/** Throws `StoredDataError`. */
 export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
   if (value[0] !== BLOCK_SUMS_FORMAT) {
     throw new UnreadableRecord(

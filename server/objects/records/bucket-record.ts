@@ -12,8 +12,8 @@ export interface BucketRecord {
   readonly policy?: string;
   readonly tags?: Readonly<Record<string, string>>;
   /**
-   * Set while a deletion makes sure that the bucket is empty. Whoever puts something into the bucket takes the mark away in the same
-   * commit, so the deletion's last commit fails; a mark left by a process that died bars nobody.
+   * Set while a deletion checks that the bucket is empty. A commit that writes into the bucket removes the mark, so that the last
+   * commit of the deletion fails. The mark of a process that died blocks nothing.
    */
   readonly deleting?: true;
 }
@@ -51,12 +51,12 @@ export function bucketInfo(name: string, record: BucketRecord): Bucket {
   return { name, created: new Date(record.created), location: record.location };
 }
 
-/** Buckets whose record is kept decoded. Beyond this many the one that was decoded first goes. */
+/** The maximum of decoded buckets in the cache. The oldest is evicted. */
 const MOST_KEPT = 1000;
 
 /**
- * Decodes a bucket's record once for each of its revisions. Every write reads the record, so nothing here is ever out of date; only
- * the parsing is spared, which for a bucket with a long policy costs more than the rest of the write.
+ * Decodes each revision of a bucket's record once. Every write reads the record, so that the cache is never stale; it saves only the
+ * parsing, which for a bucket with a long policy costs more than the rest of the write.
  */
 export class DecodedBuckets {
   readonly #known = new Map<string, StoredBucket>();
@@ -76,8 +76,8 @@ export class DecodedBuckets {
 }
 
 /**
- * What every commit that puts something into a bucket carries: the bucket is as it was read, and a deletion under way is called off.
- * So a deletion, which marks the bucket before it looks, never removes a bucket that something was just put into.
+ * Returns the changes for every commit that writes into a bucket: the bucket is unchanged, and a deletion in progress is cancelled. A
+ * deletion marks the bucket before it checks it, and so never deletes a bucket that was just written to.
  */
 export function guardBucket(bucket: string, stored: StoredBucket): Required<Pick<Batch, 'expect' | 'put'>> {
   const key = recordKeys.bucket(bucket);

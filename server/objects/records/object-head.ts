@@ -30,10 +30,10 @@ const COMPOSITE = 0b0001_0000;
 const ENCRYPTED = 0b0010_0000;
 const INCOMPLETE = 0b0100_0000;
 const LIMIT = 2 ** 48;
-/** In the byte of fields. */
+/** Bits of byte 2. */
 const SEALED_ETAG = 0b0000_0001;
 
-/** By their bits in the head: never to be put in another order. 0 is none. */
+/** The order defines the bits in the head: it must never change. 0 is none. */
 const algorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const satisfies Checksum['algorithm'][];
 
 export type ListedChecksum = Pick<Checksum, 'algorithm' | 'type'>;
@@ -44,7 +44,7 @@ export interface ObjectHead {
   readonly etag: StoredEtag;
   readonly checksum: ListedChecksum | undefined;
   readonly encrypted: boolean;
-  /** Whether a listing shows nothing else. */
+  /** True where a listing needs nothing else. */
   readonly complete: boolean;
 }
 
@@ -59,7 +59,7 @@ const reserved = [
   'a replication state',
 ] as const;
 
-/** One for each value of the bits, made once. */
+/** All values of the bits, created once. */
 const checksums: readonly (ListedChecksum | undefined)[] = Array.from({ length: 32 }, (_, bits) => {
   const algorithm = algorithms[(bits & ALGORITHM) - 1];
   return algorithm && { algorithm, type: (bits & COMPOSITE) === 0 ? 'FULL_OBJECT' : 'COMPOSITE' };
@@ -69,7 +69,7 @@ export function hasHead(value: Buffer): boolean {
   return value[0] === HEAD_FORMAT || value[0] === OLD_HEAD_FORMAT;
 }
 
-/** Undefined where something does not fit: such an object is all JSON. */
+/** Returns undefined where a value does not fit: the record of such an object is all JSON. */
 export function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefined {
   const { modified, size, etag } = head;
   if (!fits(modified) || !fits(size) || etag.length > 255) return undefined;
@@ -90,7 +90,7 @@ export function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefin
   return bytes;
 }
 
-/** `end` is where the JSON begins; a sealed ETag lies in the record. Throws `UnreadableRecord`; `what` names the record. */
+/** `end` is the start of the JSON; a sealed ETag is a view of the record. Throws `StoredDataError`; `what` names the record. */
 export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly end: number } {
   const shift = shiftOf(value);
   const bits = shift === 0 ? (value[1] ?? 0) : bitsOfOldHead(value[1] ?? 0);
@@ -110,18 +110,18 @@ export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly
   };
 }
 
-/** The size alone, of a value that has a head. Throws `UnreadableRecord`. */
+/** Returns the size alone, of a record that has a head. Throws `StoredDataError`. */
 export function headSize(value: Buffer): number {
   if (value.length < ETAG) throw new UnreadableRecord('the record of an object is damaged: it ends inside its head');
   return value.readUIntBE(SIZE - shiftOf(value), 6);
 }
 
-/** Bytes by which everything after byte 1 lies earlier. */
+/** The count of bytes by which everything after byte 1 is earlier. */
 function shiftOf(value: Buffer): number {
   return value[0] === OLD_HEAD_FORMAT ? 1 : 0;
 }
 
-/** Byte 1 of format 2, as format 3 has it. */
+/** Converts byte 1 of format 2 to format 3. */
 function bitsOfOldHead(bits: number): number {
   return (bits & 0b111) | ((bits & 0b11_1000) << 1);
 }

@@ -7,9 +7,9 @@ import { decodeRecord, encodeRecord, parseRecord, UnreadableRecord } from './rec
 import type { SealedEtags } from './sealed-etags.ts';
 import type { Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
 
-/** What is kept of an object under `o`: all that HEAD and listings show, and where its body is. */
+/** The record of an object under `o`: all that HEAD and listings show, and the place of its body. */
 export interface ObjectRecord {
-  /** Of this object alone: made with it, or its upload's. */
+  /** Unique to this object: created with it, or the id of its upload. */
   readonly id: string;
   readonly modified: number;
   readonly size: number;
@@ -18,11 +18,11 @@ export interface ObjectRecord {
   readonly body: Body;
   readonly sealed?: SealedKeys;
   readonly checksum?: StoredChecksum;
-  /** Found by a read or the scrub: the object is not served any more. */
+  /** Set by a read or the scrub: the object is not served any more. */
   readonly damage?: { readonly found: number; readonly what: string };
 }
 
-/** Where the bytes are. Of `inline` and `parts`, the record of their own begins with the object's id. */
+/** The place of the bytes. The separate record of `inline` and `parts` begins with the object's id. */
 export type Body =
   | ({ readonly kind: 'inline' } & Protection)
   | ({ readonly kind: 'blob'; readonly blob: BlobId } & Protection)
@@ -30,10 +30,9 @@ export type Body =
   | { readonly kind: 'parts'; readonly count: number; readonly crc?: number };
 
 /**
- * How a stream of bytes is checked: encrypted ones by their tags, under the key of this salt (base64); inline plain ones by
- * their CRC-32, plain blobs by the sums of their blocks.
- * `mac` is the GMAC of the ciphertext of a blob, `stored` the CRC-32 of a small one, so that a scrub needs no key. Blobs written before
- * have `stored` too, or nothing.
+ * How the bytes of a stream are verified. Encrypted streams have tags, under the key of this salt (base64); inline plain bodies have a
+ * CRC-32, plain blobs have block sums. `mac` is the GMAC of the ciphertext of a blob, `stored` the CRC-32 of a small one, so that a
+ * scrub needs no key. Older blobs have `stored` too, or nothing.
  */
 export type Protection =
   | { readonly salt: string; readonly stored?: number; readonly mac?: string }
@@ -43,35 +42,35 @@ export type Protection =
 /** The sealed keys of an encrypted object; bytes are base64. */
 export type SealedKeys = ServiceSealedKeys | CustomerSealedKeys;
 
-/** Under a data key of the key service. */
+/** The keys of an object under a data key of the key service. */
 export interface ServiceSealedKeys {
   readonly scheme: 'SSE-S3' | 'SSE-KMS';
   readonly keyName: string;
   readonly keyVersion?: string;
   readonly dataKey: string;
   readonly objectKey: string;
-  /** What the client gave with SSE-KMS. */
+  /** The encryption context that the client sent with SSE-KMS. */
   readonly context?: EncryptionContext;
-  /** Told again, with SSE-KMS. */
+  /** Returned to clients, with SSE-KMS. */
   readonly bucketKey?: boolean;
 }
 
-/** Under a key of the client's, of which nothing is kept: that it is the right one shows in that it opens this. */
+/** The key of an object under a client's key, which the server does not store: only the right key opens this one. */
 export interface CustomerSealedKeys {
   readonly scheme: 'SSE-C';
   readonly objectKey: string;
 }
 
-/** A body elsewhere than in one of these is written by a newer server: it must not be taken for an absent one. */
+/** A newer server writes other kinds: a body of such a kind must not be taken for an absent one. */
 const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 'parts']);
 
-/** What listings show goes ahead as `object-head.ts` writes it, the rest follows as JSON. */
+/** Encodes a record: the head has what listings show, as `object-head.ts` writes it, and the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
   const { modified: _modified, size: _size, etag: _etag, ...rest } = record;
   return encodeWithHead(headOf(record), rest) ?? encodeRecord(record);
 }
 
-/** Reads format 1 too, which is all JSON, and format 2. Throws `UnreadableRecord`. */
+/** Decodes formats 1, which is all JSON, 2 and 3. Throws `StoredDataError`. */
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
   const what = `object ${bucket}/${key}`;
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
@@ -84,14 +83,14 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   }
   record.modified = modified;
   record.size = size;
-  // Some engines give values that are there only for a moment.
+  // Some engines return values that are valid only for a moment.
   record.etag = typeof etag === 'string' ? etag : Buffer.from(etag);
   return record;
 }
 
 /**
- * What a listing shows of a record, which it need not decode for that. Where the ETag is sealed, the object is given to `sealed`, which
- * opens those of a page together: until then it is empty.
+ * Returns what a listing shows of a record, mostly without decoding it. A sealed ETag is empty until `sealed` opens those of a page
+ * together.
  */
 export function decodeListed(value: Buffer, bucket: string, key: string, sealed: SealedEtags): ListedObject {
   if (hasHead(value)) {
@@ -114,17 +113,17 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
   return listed;
 }
 
-/** What the JSON of a record begins with: listings read the id without parsing it. */
+/** The beginning of the JSON of a record: listings read the id without parsing it. */
 const ID_AHEAD = Buffer.from('{"id":"');
 
-/** Where the id is; undefined where another server wrote it elsewhere. */
+/** Returns the offset of the id; undefined where another server wrote it elsewhere. */
 function idStart(value: Buffer, json: number): number | undefined {
   const start = json + ID_AHEAD.length;
   for (let at = 0; at < ID_AHEAD.length; at += 1) if (value[json + at] !== ID_AHEAD[at]) return undefined;
   return value[start + 32] === 0x22 ? start : undefined;
 }
 
-/** The size alone: a count of everything needs nothing else. Throws `UnreadableRecord`. */
+/** Returns the size alone, which a count of all objects needs. Throws `StoredDataError`. */
 export function objectSize(value: Buffer): number {
   return hasHead(value) ? headSize(value) : (decodeRecord(value, 'an object', HEAD_FORMAT) as ObjectRecord).size;
 }
@@ -140,7 +139,7 @@ function headOf({ modified, size, etag, checksum, sealed, headers, damage }: Obj
   };
 }
 
-/** A class, since a literal whose members are sometimes left out costs five times as much. */
+/** A class: an object literal with optional members costs five times as much. */
 class Listed implements ListedObject {
   readonly key: string;
   readonly size: number;
@@ -151,7 +150,7 @@ class Listed implements ListedObject {
   readonly storageClass: string | undefined;
   damage: ListedObject['damage'];
 
-  /** With the record where the head is not all. */
+  /** `record` is passed where the head is not complete. */
   constructor(key: string, head: ObjectHead, etag: string, record?: ObjectRecord) {
     this.key = key;
     this.size = head.size;

@@ -1,6 +1,4 @@
-/**
- * Records of the object layer: one byte of format version, then JSON. A server refuses what a newer one wrote instead of guessing.
- */
+/** Records of the object layer: one byte of format version, then JSON. A server refuses the records of a newer one instead of guessing. */
 const FORMAT = 1;
 
 /** A record that this server cannot read. It is no refusal of a request: the caller sees an internal error, the log says this. */
@@ -16,13 +14,16 @@ export function encodeRecord(record: object): Buffer {
   return bytes;
 }
 
-/** `what` names the record in the message, `newest` is the newest format of such records, where that is another one. The shape is trusted: only this server's formats carry its version byte. */
+/**
+ * Decodes a record. `what` names it in the message; `newest` is its newest format, where that is not the common one. The shape is
+ * trusted: only this server's formats carry its version byte.
+ */
 export function decodeRecord(value: Buffer, what: string, newest = FORMAT): unknown {
   checkFormat(value, what, newest);
   return parseRecord(value, 1, what);
 }
 
-/** The JSON of a record, from this byte on. */
+/** Parses the JSON of a record, from byte `start` on. */
 export function parseRecord(value: Buffer, start: number, what: string): unknown {
   try {
     return JSON.parse(value.toString('utf8', start));

@@ -4,8 +4,8 @@ import type { Key } from '../../store/record-store.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /**
- * Which records the object layer keeps. Small ones under `b` and `o`, which are what HEAD and listings read; what may be large has
- * keys of its own.
+ * The keys of all records of the object layer. Small records are under `b` and `o`, which HEAD and listings read; records that may be
+ * large have keys of their own.
  */
 export const recordKeys = {
   bucket: (bucket: string): Key => key('b', bucket),
@@ -18,25 +18,29 @@ export const recordKeys = {
   part: (uploadId: string, partNumber: number): Key => key('p', uploadId, String(partNumber).padStart(5, '0')),
   /** Parts that an aborted or completed upload left over. */
   leftovers: (uploadId: string): Key => key('q', uploadId),
-  /** That an object is damaged and not served; its own record says it too. */
+  /** The quarantine of an object; the object's own record has it too. */
   damage: (bucket: string, objectKey: string): Key => key('d', bucket, objectKey),
-  /** Until when no blob may be removed, because somebody reads what the records were. */
+  /** The time until which no blob may be removed, because a snapshot reads the records. */
   hold: (id: string): Key => key('hold', id),
-  /** Whether a named key is used for new objects. */
+  /** The state of a named key. */
   keyUse: (keyName: string): Key => key('k', 'use', keyName),
   /** The sums of a plain blob's blocks, where they are not in its protection. */
   blockSums: (blob: BlobId): Key => key('c', blob),
-  /** Who owns a blob. */
+  /** The owner of a blob. */
   owner: (blob: BlobId): Key => key('r', blob),
-  /** A blob given up by the sweeper: its writer may no longer commit it. */
+  /** A blob that garbage collection has abandoned: its writer may not commit it any more. */
   tombstone: (blob: BlobId): Key => key('t', blob),
-  /** A blob that nothing refers to any more, to be removed. */
+  /** A blob in the removal queue: nothing refers to it any more. */
   removal: (blob: BlobId): Key => key('x', blob),
 } as const;
 
-/** Bytes of UTF-8. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html */
+/**
+ * The maximum of UTF-8 bytes.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
+ */
 const LONGEST_KEY = 1024;
-/** The longest record key that has an object's name in it has an upload's id besides. */
+/** The longest record key with an object's name also has an upload id. */
 const UPLOAD_ID = '0'.repeat(32);
 
 /** Throws `KeyTooLongError` and `InvalidURI` for a name under which nothing can be stored. */
@@ -44,7 +48,7 @@ export function checkObjectKey(bucket: string, key: string): void {
   if (key === '') throw new S3Error('InvalidArgument', 'The key is empty.');
   if (!key.isWellFormed()) throw new S3Error('InvalidURI', 'The key is no valid UTF-8.');
   const size = Buffer.byteLength(key);
-  // Zero bytes take two in a record's key.
+  // A zero byte takes two bytes in a record key.
   if (size > LONGEST_KEY || (key.includes('\0') && recordKeys.upload(bucket, key, UPLOAD_ID).length > KEY_LIMIT)) {
     throw new S3Error('KeyTooLongError', undefined, {
       details: { Size: String(size), MaxSizeAllowed: String(LONGEST_KEY) },

@@ -3,11 +3,11 @@ import { DigestPage, type DigestSeal } from '../../encryption/digest-seal.ts';
 import type { ListedObject } from '../object-layer.ts';
 import { ETAG_FIELD, md5InRecord, openEtag, type SealedDigest } from './stored-digests.ts';
 
-/** Objects of a page; listings have at most a thousand. */
+/** The count of objects in a page; listings have at most a thousand. */
 const PAGE = 256;
 const MD5_SIZE = 16;
 
-/** Where the listing writes what it opened. */
+/** The listed object that receives the ETag. */
 interface Target {
   etag: string;
   damage: ListedObject['damage'];
@@ -18,14 +18,14 @@ interface Page {
   readonly targets: Target[];
 }
 
-/** The sealed ETags of a listing, opened together: alone, each would cost thirty times as much. */
+/** Opens the sealed ETags of a listing together: one by one, each would cost thirty times as much. */
 export class SealedEtags {
   count = 0;
-  /** By the bytes of their digests. */
+  /** By the size of the digest. */
   readonly #pages = new Map<number, Page[]>();
   readonly #others: { readonly target: Target; readonly id: string; readonly etag: SealedDigest }[] = [];
 
-  /** Copies what is needed out of a record. False where the ETag, or the place of the id, is of another form: then `add` takes it. */
+  /** Copies the sealed ETag from a record. Returns false where the ETag or the id has another form: then the caller uses `add`. */
   addRecord(
     target: Target,
     record: Buffer,
@@ -46,7 +46,7 @@ export class SealedEtags {
     this.count += 1;
   }
 
-  /** Shows an object whose ETag was changed as damaged: one such record does not hide the others. */
+  /** An object whose ETag was changed is shown as damaged: one such record does not hide the others. */
   open(seal: DigestSeal, now: number): void {
     for (const pages of this.#pages.values()) for (const page of pages) openPage(seal, page, now);
     for (const { target, id, etag } of this.#others) {

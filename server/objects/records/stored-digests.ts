@@ -2,13 +2,13 @@ import { DamagedCiphertext } from '../../encryption/package-format.ts';
 import { type DigestSeal, SEAL_SIZE } from '../../encryption/digest-seal.ts';
 import type { Checksum } from '../object-layer.ts';
 
-/** A sealed digest as records keep it: a byte of the key and the form, then what `DigestSeal` gives. */
+/** A sealed digest as records have it: a byte of key and form, then the output of `DigestSeal`. */
 export type SealedDigest = Buffer;
 
-/** An ETag as a record keeps it: text, or sealed where it is an MD5 of encrypted bytes. */
+/** An ETag as a record has it: text, or sealed where it is the MD5 of encrypted bytes. */
 export type StoredEtag = string | SealedDigest;
 
-/** A checksum as a record keeps it. */
+/** A checksum as a record has it. */
 export type StoredChecksum = Checksum | SealedChecksum;
 
 export interface SealedChecksum extends Pick<Checksum, 'algorithm' | 'type'> {
@@ -22,27 +22,27 @@ export interface Digests {
   readonly checksum?: Checksum;
 }
 
-/** Under which key a digest is sealed: the bucket's, or the object's own (SSE-C). */
+/** The key that seals a digest: that of the bucket, or the object's own (SSE-C). */
 export type SealedUnder = 'bucket' | 'object';
 
-/** Of an object the part is 0. */
+/** 0 for an object. */
 export interface DigestOwner {
   readonly id: string;
   readonly part: number;
 }
 
-/** The first byte of a sealed digest. Part of the format, as are the fields: never to be changed. */
+/** The first byte of a sealed digest. It is part of the format, as are the fields, and must never change. */
 const UNDER: Readonly<Record<SealedUnder, number>> = { bucket: 1, object: 2 };
 const KEY_BITS = 0x0f;
-/** The text is sealed, since it is not in the usual form. */
+/** The text is sealed as it is, since it does not have the usual form. */
 const TEXT = 0x10;
 
-/** The field of an ETag: what a listing opens. */
+/** The field of an ETag, which listings open. */
 export const ETAG_FIELD = 1;
 const CHECKSUM_FIELD = 0x20;
 const TEXT_FIELD = 0x80;
 
-/** By their places here: never to be put in another order. `size` is in bytes. */
+/** The order is part of the format: it must never change. `size` is in bytes. */
 const algorithms: readonly { readonly name: Checksum['algorithm']; readonly size: number }[] = [
   { name: 'CRC32', size: 4 },
   { name: 'CRC32C', size: 4 },
@@ -57,8 +57,8 @@ export function underOf(sealed: SealedDigest): SealedUnder {
 }
 
 /**
- * The bytes of digest in a sealed ETag that listings open many at a time: an MD5, or an MD5 and the number of parts. 0 for any other
- * ETag. It begins at `start` of a record, and what `DigestSeal` gave one byte after that.
+ * Returns the digest size of a sealed ETag that listings open together: an MD5, or an MD5 and the count of parts. 0 for any other ETag.
+ * The ETag begins at `start` of a record, and the output of `DigestSeal` one byte later.
  */
 export function md5InRecord(record: Buffer, start: number, end: number): number {
   if (record[start] !== UNDER.bucket) return 0;
@@ -96,12 +96,12 @@ export function openChecksum(
 }
 
 interface Form {
-  /** Bytes of the digest; two more are the number of parts, after a dash in the text. */
+  /** The size of the digest in bytes; two more are the count of parts, after a dash in the text. */
   readonly size: number;
   readonly encoding: 'hex' | 'base64';
 }
 
-/** Algorithm and type are bound to the digest too: the field tells them. */
+/** The field also binds the algorithm and the type to the digest. */
 function checksumForm({ algorithm, type }: Pick<Checksum, 'algorithm' | 'type'>): {
   readonly field: number;
   readonly form: Form;
@@ -135,7 +135,7 @@ function openText(seal: DigestSeal, place: Place, sealed: SealedDigest, form: Fo
   return isText ? digest.toString() : decodeDigest(digest, form);
 }
 
-/** Undefined for what would not come back the same. */
+/** Returns undefined for a text that would not be restored exactly. */
 function encodeDigest(text: string, form: Form): Buffer | undefined {
   const [value = '', count] = text.split('-', 2);
   const digest = Buffer.from(value, form.encoding);

@@ -9,7 +9,7 @@ import { decodeRecord, encodeRecord } from './record-format.ts';
 import { recordKeys } from './record-keys.ts';
 import type { StoredChecksum, StoredEtag } from './stored-digests.ts';
 
-/** A multipart upload under way; its id becomes that of the object. */
+/** A multipart upload in progress; its id becomes that of the object. */
 export interface UploadRecord {
   readonly initiated: number;
   readonly headers: ObjectHeaders;
@@ -25,7 +25,7 @@ export interface StoredUpload {
 export interface PartRecord {
   readonly blob: BlobId;
   readonly size: number;
-  /** Sealed, in base64, where it is the MD5 of encrypted bytes. */
+  /** Base64 and sealed, where it is the MD5 of encrypted bytes. */
   readonly etag: string | { readonly sealed: string };
   readonly modified: number;
   readonly protection: Protection;
@@ -39,12 +39,12 @@ export interface StoredPart {
   readonly revision: Revision;
 }
 
-/** Undefined for what is no id: what the client sends as one becomes part of the record's key, and nothing else may. */
+/** Returns undefined for a text that is no id: the text of the client becomes part of the record key, and nothing else may. */
 export function uploadRecordKey(bucket: string, key: string, uploadId: string): Key | undefined {
   return /^[0-9a-f]{32}$/.test(uploadId) ? recordKeys.upload(bucket, key, uploadId) : undefined;
 }
 
-/** The digests of a part as those of an object are kept. */
+/** Converts the digests of a part's record to the form of an object's. */
 export function digestsOfRecord({ etag, checksum }: PartRecord): {
   readonly etag: StoredEtag;
   readonly checksum?: StoredChecksum;
@@ -55,7 +55,7 @@ export function digestsOfRecord({ etag, checksum }: PartRecord): {
   };
 }
 
-/** And the other way round. */
+/** Converts digests to the form of a part's record. */
 export function recordOfDigests({
   etag,
   checksum,
@@ -80,7 +80,7 @@ export async function findUpload(
   return entry && { record: decodeUpload(entry.value, uploadId), revision: entry.revision };
 }
 
-/** Throws `NoSuchUpload`, and `NoSuchBucket` where there is no bucket either. */
+/** Throws `NoSuchUpload`, and `NoSuchBucket` where the bucket is absent too. */
 export async function getUpload(
   records: RecordStore,
   bucket: string,
@@ -101,7 +101,7 @@ export function decodeUpload(value: Buffer, uploadId: string): UploadRecord {
   return decodeRecord(value, `upload ${uploadId}`) as UploadRecord;
 }
 
-/** The parts that were uploaded with numbers above `after`, in the order of their numbers. */
+/** Yields the uploaded parts with numbers above `after`, in the order of their numbers. */
 export async function* partsOf(
   records: RecordStore,
   uploadId: string,
@@ -132,8 +132,8 @@ export async function* uploadsOfBucket(records: RecordStore, bucket: string): As
 }
 
 /**
- * What ends an upload in a commit. Its parts are not touched: without the upload's record no further one is committed, and what is
- * left of them is found by the sweeper under `q`.
+ * Returns the changes that end an upload in a commit. They do not touch its parts: without the record of the upload no part is
+ * committed, and garbage collection finds the parts under `q`.
  */
 export function endUpload(upload: { readonly recordKey: Key; readonly uploadId: string }): {
   readonly put: readonly { readonly key: Key; readonly value: Buffer }[];

@@ -5,19 +5,19 @@ import type { FinishedRequest, RecordedBearer, RecordedGrant } from '../../http/
 import { parentName } from '../../auth/identities/subject.ts';
 import { claimsWithoutSecrets, headersWithoutSecrets, queryWithoutSecrets } from './without-secrets.ts';
 
-/** Who a request was from, or for. */
+/** The identity that sent a request, or that received credentials. */
 interface AuditIdentity {
   readonly kind: Principal['kind'];
-  /** What a person recognises. */
+  /** A name that people recognise. */
   readonly name?: string;
-  /** Of an OpenID provider, a directory or the like: its configuration. */
+  /** The configuration of an OpenID provider, a directory or the like. */
   readonly provider?: string;
   readonly source?: string;
-  /** The policies that the claims, the role or the certificate gave. */
+  /** The policies from the claims, the role or the certificate. */
   readonly policies?: readonly string[];
 }
 
-/** Who asked STS for credentials, by what proves it; where it was not found right, at which provider. */
+/** The proof that an STS request was sent with. Where it was refused, the provider that it named. */
 interface AuditBearer {
   readonly source: string;
   readonly provider: string;
@@ -27,22 +27,22 @@ interface AuditBearer {
   readonly name?: string;
 }
 
-/** Credentials that STS made, and for whom. */
+/** Credentials that STS created, and their identity. */
 interface AuditGrant extends AuditIdentity {
   readonly accessKey: string;
-  /** Whose they are, as `parentUser` of the requests that they will sign. */
+  /** The identity of the credentials, as `parentUser` of the requests that they sign. */
   readonly parentUser: string;
-  /** Those that count now: from the claim, the role or the certificate, and those attached. Root has none. */
+  /** The policies in effect: from the claim, the role or the certificate, and those attached. Root has none. */
   readonly policies: readonly string[];
-  /** A policy of the session allows them less. */
+  /** True where a session policy restricts them. */
   readonly narrowed: boolean;
   readonly roleArn?: string;
   readonly expiration: string;
 }
 
 /**
- * What happened, in the form of MinIO's audit log, version 1, so that what reads that reads this; `identity`, `decisions`,
- * `bearer` and `granted` are our own.
+ * An audit entry in the form of MinIO's audit log, version 1, so that readers of that log can read it; `identity`, `decisions`,
+ * `bearer` and `granted` are Coffer's own.
  *
  * @see https://min.io/docs/minio/linux/operations/monitoring/minio-logging.html
  */
@@ -58,7 +58,7 @@ export interface AuditEntry {
     readonly object?: string;
     readonly status: string;
     readonly statusCode: number;
-    /** Bytes of HTTP, heads included. */
+    /** HTTP bytes, heads included. */
     readonly rx: number;
     readonly tx: number;
     readonly timeToFirstByte?: string;
@@ -85,7 +85,7 @@ export interface AuditEntry {
   readonly decisions?: readonly AuditDecision[];
 }
 
-/** What was asked of the policies, and which of their statements decided. */
+/** The policy questions of a request, and the statements that decided them. */
 interface AuditDecision {
   readonly action: string;
   readonly resource: string;
@@ -99,8 +99,9 @@ export interface AuditOrigin {
 }
 
 /**
- * Whether an answer shows that nothing encrypted was concerned. Otherwise the entry has no digests: they tell short contents, and the log is
- * readable. Answers of CompleteMultipartUpload may begin before it is known, and a copy's source may be encrypted though the copy is not.
+ * Reports if an answer shows that no encrypted object was concerned. Otherwise the entry has no digests: they reveal short contents,
+ * and the log is readable. Answers of CompleteMultipartUpload may begin before that is known, and a copy's source may be encrypted
+ * though the copy is not.
  */
 function isOfPlainObject({ operation, status, responseHeaders }: FinishedRequest): boolean {
   if (operation === 'CompleteMultipartUpload' || operation?.includes('Copy') === true) return false;
@@ -108,7 +109,7 @@ function isOfPlainObject({ operation, status, responseHeaders }: FinishedRequest
   return succeeded && !Object.keys(responseHeaders).some((name) => name.startsWith('x-amz-server-side-encryption'));
 }
 
-/** The entry of a request. It holds no secret: bodies never come here, and headers, queries and claims are cleaned. */
+/** Makes the entry of a request. It holds no secret: it has no bodies, and secrets are removed from headers, queries and claims. */
 export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): AuditEntry {
   const { request, principal, bucket, key, decisions, decisionsLeftOut, refusal } = finished;
   const digests = { digests: isOfPlainObject(finished) };
@@ -162,7 +163,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
   };
 }
 
-/** Where nothing was answered, by the number that proxies have for it. */
+/** The status of a request without an answer, as proxies number it. */
 function statusOf({ status, outcome }: FinishedRequest): Pick<AuditEntry['api'], 'status' | 'statusCode'> {
   if (outcome === 'canceled') return { status: 'Client Closed Request', statusCode: 499 };
   return { status: STATUS_CODES[status] ?? '', statusCode: status };
@@ -179,7 +180,7 @@ function senderOf(principal: Principal | undefined, rootUser: string): Pick<Audi
   return { accessKey: principal.accessKey, parentUser: parentName(principal.subject, rootUser) };
 }
 
-/** What somebody says they are whose signature was not right, or was not looked at. */
+/** The access key of a request whose signature was wrong or not checked. */
 function claimedAccessKey({ headers, rawQuery }: FinishedRequest['request']): { readonly claimedAccessKey?: string } {
   const text = `${headers.authorization ?? ''}&${rawQuery}`;
   const claimed = /Credential=([\w.+=@-]{3,128}?)(?:\/|%2F)/i.exec(text)?.[1];
@@ -220,7 +221,7 @@ function grantedTo(grant: RecordedGrant | undefined, rootUser: string): Pick<Aud
   };
 }
 
-/** The claims that policies may use, and those that decided. What names a secret stays out, whoever put it there. */
+/** The claims that policies may use, and those that decided. Values of secret names are left out, also where the provider sent them. */
 function claimsOf(
   principal: Principal | undefined,
   bearer: RecordedBearer | undefined,

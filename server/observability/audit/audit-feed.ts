@@ -5,12 +5,15 @@ import type { AuditTally } from './audit-tally.ts';
 export interface AuditFeedOptions {
   readonly origin: () => AuditOrigin;
   readonly tally: Pick<AuditTally, 'begins'>;
-  /** To the thread that has the targets. */
+  /** Sends lines to the thread that has the targets. */
   readonly send: (lines: string[]) => void;
   readonly log: { error(fields: object, message: string): void };
 }
 
-/** Makes entries of what happens in one thread, and hands those of a turn on together. It never waits and never keeps more than that. */
+/**
+ * Makes entries of the requests of one thread, and sends those of an event loop turn together. It never waits, and keeps no more than
+ * those.
+ */
 export class AuditFeed {
   readonly #options: AuditFeedOptions;
   #lines: string[] = [];
@@ -22,7 +25,7 @@ export class AuditFeed {
   }
 
   take(finished: FinishedRequest): void {
-    // Probes and scrapes say nothing of who did what.
+    // Probes and scrapes are no audit events.
     if (finished.room === 'other') return;
     const { origin, tally, log } = this.#options;
     const line = JSON.stringify(auditEntry(finished, origin()));
@@ -39,7 +42,7 @@ export class AuditFeed {
     setImmediate(() => this.flush());
   }
 
-  /** Hands on what is there, now. */
+  /** Sends the gathered lines now. */
   flush(): void {
     this.#scheduled = false;
     if (this.#lines.length === 0) return;

@@ -5,7 +5,7 @@ import { FileTarget } from './file-target.ts';
 import { FolderLines, MemoryLines, type WaitingLines } from './waiting-lines.ts';
 import { postEntries, type Sender, WebhookTarget } from './webhook-target.ts';
 
-/** Bytes of entries that wait for one address at most, whatever their number. */
+/** The maximum of bytes that wait for one address, whatever their number of entries. */
 const mostBytes = { memory: 64 * 1024 * 1024, folder: 1024 * 1024 * 1024 } as const;
 
 /** A place for entries that cannot be used; the message is for the person who set it. */
@@ -14,7 +14,7 @@ export class AuditTargetError extends Error {
   readonly code = 'AuditTargetUnusable';
 }
 
-/** The targets of a process, in its main thread. */
+/** The audit targets of a process, in its main thread. */
 export interface AuditLog {
   take(lines: readonly string[]): void;
   reopen(): void;
@@ -28,7 +28,7 @@ export interface AuditLogOptions {
   readonly log: AuditLogger;
 }
 
-/** Rejects with `AuditTargetError` where a file or a folder cannot be written. */
+/** Rejects with `AuditError` where a file or a folder cannot be written. */
 export async function openAuditLog({ settings, memory, sender, log }: AuditLogOptions): Promise<AuditLog> {
   const names = auditTargets(settings);
   const tally = new AuditTally(memory, names);

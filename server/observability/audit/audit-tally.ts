@@ -1,10 +1,10 @@
-/** By the place in the memory. The counters of each target follow. */
+/** Offsets in the memory. The counters of each target follow. */
 const whole = { bytesUnderWay: 0 } as const;
 const each = { sent: 0, lost: 1, waiting: 2 } as const;
 const wholeSize = Object.keys(whole).length;
 const eachSize = Object.keys(each).length;
 
-/** Bytes of entries that the HTTP threads have made and the main thread has not taken yet: it does little else. */
+/** The maximum of bytes of entries between the HTTP threads and the main thread, which does little else. */
 const mostUnderWay = 16n * 1024n * 1024n;
 
 export interface AuditTargetSums {
@@ -15,23 +15,23 @@ export interface AuditTargetSums {
   readonly waiting: number;
 }
 
-/** Memory for the counters of so many targets, to be handed to each thread. */
+/** Allocates the counters of all targets, for each thread. */
 export function auditTallyMemory(targets: number): SharedArrayBuffer {
   return new SharedArrayBuffer((wholeSize + targets * eachSize) * BigInt64Array.BYTES_PER_ELEMENT);
 }
 
-/** What became of entries, in memory that all threads share: any of them can tell Prometheus. */
+/** The counters of audit entries, in memory that all threads share: each of them can report to Prometheus. */
 export class AuditTally {
   readonly #cells: BigInt64Array;
   readonly #targets: readonly string[];
 
-  /** `targets` are the same in every thread, and in the same order. */
+  /** `targets` must be the same in every thread, in the same order. */
   constructor(memory: SharedArrayBuffer, targets: readonly string[]) {
     this.#cells = new BigInt64Array(memory);
     this.#targets = targets;
   }
 
-  /** Whether an entry of so many bytes may be on its way to the main thread. What it says no to is lost. */
+  /** Reserves space for an entry on its way to the main thread. On false the entry is lost. */
   begins(bytes: number): boolean {
     const size = BigInt(bytes);
     if (Atomics.add(this.#cells, whole.bytesUnderWay, size) + size <= mostUnderWay) return true;

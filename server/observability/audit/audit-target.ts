@@ -1,17 +1,17 @@
 import type { AuditSettings } from '../../../platform/settings/audit-settings.ts';
 
-/** Where entries go. */
+/** A destination of entries. */
 export interface AuditTarget {
   readonly name: string;
-  /** Never waits; what there is no room for is lost, counted and logged. */
+  /** Never waits. An entry without space is lost, counted and logged. */
   take(line: string): void;
-  /** Begins a file anew, after somebody has moved it. */
+  /** Opens a file again after a log rotation has renamed it. */
   reopen(): void;
-  /** Delivers what it can in so many milliseconds. */
+  /** Delivers what it can within this many milliseconds. */
   close(withinMs: number): Promise<void>;
 }
 
-/** What a target tells of its entries. */
+/** The counters that a target updates. */
 export interface AuditReport {
   sent(entries: number): void;
   lost(entries: number): void;
@@ -24,7 +24,7 @@ export interface AuditLogger {
   error(fields: object, message: string): void;
 }
 
-/** Where entries go, by the names that metrics and the log have for it, in an order that every thread finds. */
+/** Returns the names of the targets for metrics and logs, in the same order for every thread. */
 export function auditTargets({ file, webhooks }: AuditSettings): readonly string[] {
   return [...(file === undefined ? [] : ['file']), ...webhooks.map(({ id }) => `webhook:${id}`)];
 }

@@ -2,7 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
 
-/** Bytes that wait at most while the disk does not take them. */
+/** The maximum of bytes that wait while the disk does not take them. */
 const mostWaiting = 64 * 1024 * 1024;
 
 interface FileTargetOptions {
@@ -13,7 +13,7 @@ interface FileTargetOptions {
   readonly retryMs?: number;
 }
 
-/** Appends entries to a file, a line each. Whoever may read what the server writes may read it: it is made for its owner alone. */
+/** Appends entries to a file, one on each line. Only the owner may read the file. */
 export class FileTarget implements AuditTarget {
   readonly name = 'file';
   readonly #path: string;
@@ -25,9 +25,9 @@ export class FileTarget implements AuditTarget {
   #bytes = 0;
   #writing: Promise<void> | undefined;
   #stopped = false;
-  /** The file has got another name. */
+  /** The file was renamed. */
   #moved = false;
-  /** The last line in the file may be half a one. */
+  /** The last line in the file may be incomplete. */
   #torn = false;
   #losing = false;
   #failing = false;
@@ -112,7 +112,7 @@ export class FileTarget implements AuditTarget {
     await former?.close();
   }
 
-  /** What was half written is written again, on a line of its own. */
+  /** An incomplete line is written again, on a line of its own. */
   async #afterFailure(error: unknown): Promise<void> {
     if (!this.#failing) {
       this.#log.error(
@@ -127,7 +127,7 @@ export class FileTarget implements AuditTarget {
     try {
       await handle?.close();
     } catch {
-      // It is of no use any more, whatever it says.
+      // The handle is useless now, whatever its error is.
     }
     await sleep(this.#retryMs);
   }

@@ -1,30 +1,30 @@
 import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Entries that wait for a target, in order. */
+/** A queue of entries for a target, in order. */
 export interface WaitingLines {
-  /** Those that are neither delivered nor given up. */
+  /** The count of entries that are neither delivered nor abandoned. */
   readonly count: number;
-  /** False where there is no room for it: the line is lost. */
+  /** Returns false where the queue is full: the line is lost. */
   push(line: string): boolean;
-  /** The next ones, as soon as there are some; undefined once it was ended and nothing is left. */
+  /** Resolves to the next lines as soon as there are some; undefined after `end` when nothing is left. */
   next(): Promise<readonly string[] | undefined>;
-  /** What `next` answered last is delivered or given up. */
+  /** Called when the lines of the last `next` are delivered or abandoned. */
   done(): Promise<void>;
-  /** Nothing more comes. */
+  /** Called when no more lines follow. */
   end(): Promise<void>;
 }
 
-/** Bounds on what waits, in lines and in bytes. */
+/** The bounds of a queue, in lines and in bytes. */
 export interface WaitingBounds {
   readonly lines: number;
   readonly bytes: number;
 }
 
-/** Lines that one answer has at most. */
+/** The maximum of lines of one `next`. */
 const mostAtOnce = 256;
 
-/** Entries that wait in memory: a restart loses them. */
+/** A queue in memory: a restart loses it. */
 export class MemoryLines implements WaitingLines {
   readonly #bounds: WaitingBounds;
   #waiting: string[] = [];
@@ -73,7 +73,7 @@ export class MemoryLines implements WaitingLines {
   }
 }
 
-/** A file with more is not written to any further. */
+/** A file that exceeds these gets no more lines. */
 const fullFile = { lines: 1_000, bytes: 1024 * 1024 } as const;
 
 interface LinesFile {
@@ -84,13 +84,13 @@ interface LinesFile {
 
 interface FolderLinesOptions {
   readonly bounds: WaitingBounds;
-  /** Lines that could not be written. */
+  /** Called with the lines that could not be written. */
   readonly onLost: (lines: number, error: unknown) => void;
 }
 
 /**
- * Entries that wait in files of a folder, some on a line each, so that they survive a restart; a file is removed when all that is in it
- * is delivered. What was delivered right before a crash is delivered again. Files are not synced: a power cut may take the last second.
+ * A queue in files of a folder, one entry on each line, which survives a restart. A file is removed when all its lines are delivered.
+ * Lines that were delivered right before a crash are delivered again. Files are not synced: a power cut may lose the last second.
  */
 export class FolderLines implements WaitingLines {
   readonly #folder: string;
@@ -104,7 +104,7 @@ export class FolderLines implements WaitingLines {
   #bytes: number;
   #ended = false;
   #wake: () => void = () => undefined;
-  /** What is done with files is done one after the other. */
+  /** Operations on files run one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
   private constructor(folder: string, found: readonly LinesFile[], number: number, options: FolderLinesOptions) {
@@ -116,7 +116,7 @@ export class FolderLines implements WaitingLines {
     this.#bytes = found.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Makes the folder where there is none, and takes up what an earlier process left there. */
+  /** Creates the folder where it is missing, and continues with the files of an earlier process. */
   static async open(folder: string, options: FolderLinesOptions): Promise<FolderLines> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const names = (await readdir(folder)).filter((name) => /^\d{12}\.ndjson$/.test(name)).toSorted();
@@ -139,7 +139,7 @@ export class FolderLines implements WaitingLines {
     this.#count += 1;
     this.#bytes += line.length + 1;
     this.#unwritten.push(line);
-    // The first of those that wait for their turn has them written together.
+    // The first waiting line starts a write of all of them.
     if (this.#unwritten.length === 1) void this.#inTurn(() => this.#write());
     return true;
   }
@@ -188,7 +188,7 @@ export class FolderLines implements WaitingLines {
       this.#open ??= await this.#begin();
       await this.#open.handle.appendFile(text);
     } catch (error) {
-      // Half a line may stand there now.
+      // The file may end with an incomplete line now.
       await this.#close();
       this.#count -= lines.length;
       this.#bytes -= text.length;
@@ -208,7 +208,7 @@ export class FolderLines implements WaitingLines {
     return { file: { path, lines: 0, bytes: 0 }, handle: await open(path, 'ax', 0o600) };
   }
 
-  /** What was written to is there to be read. */
+  /** A file that was written to can be read. */
   async #close(): Promise<void> {
     const current = this.#open;
     if (current === undefined) return;
@@ -219,7 +219,7 @@ export class FolderLines implements WaitingLines {
   }
 }
 
-/** What has no end was being written when the process ended. */
+/** The process ended while it wrote a line without an end. */
 function wholeLines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }

@@ -6,14 +6,14 @@ import { limitedTurns } from '../../../platform/concurrency.ts';
 import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 
-/** Sends entries; rejects with `EntriesRefused`, or the error of the connection. */
+/** Sends entries. Rejects with `EntriesRejectedError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
 
-/** The address answered, and did not take them. */
+/** The address answered and rejected the entries. */
 export class EntriesRefused extends Error {
   override readonly name = 'EntriesRefused';
   readonly status: number;
-  /** Whether it says that these entries will never do. */
+  /** True where the address will never accept these entries. */
   readonly forGood: boolean;
   constructor(status: number) {
     super(`it answered ${status}`);
@@ -27,7 +27,7 @@ export interface Sender {
   readonly version: string;
 }
 
-/** As MinIO posts them: one JSON document, or where the settings allow batches one on each line. */
+/** Posts entries as MinIO does: one JSON document, or one on each line where the settings allow batches. */
 export function postEntries(settings: AuditWebhookSettings, sender: Sender): PostEntries {
   let fetch: Promise<ProviderFetch> | undefined;
   return async (lines) => {
@@ -43,7 +43,7 @@ export function postEntries(settings: AuditWebhookSettings, sender: Sender): Pos
       fetch ??= openFetch(settings);
       ({ status } = await (await fetch)(settings.endpoint, { method: 'POST', headers, body: `${lines.join('\n')}\n` }));
     } catch (error) {
-      // Certificates may have been replaced.
+      // The certificates may have been replaced.
       fetch = undefined;
       throw error;
     }
@@ -64,7 +64,7 @@ async function openFetch({ caFile, clientCertificate, timeoutMs }: AuditWebhookS
   });
 }
 
-/** Requests that are under way to one address. */
+/** The maximum of concurrent requests to one address. */
 const mostAtOnce = 8;
 /** Milliseconds. */
 const longestPause = 60_000;
@@ -74,14 +74,14 @@ interface WebhookTargetOptions {
   readonly post: PostEntries;
   readonly queue: WaitingLines;
   readonly batchSize: number;
-  /** 0 for as long as it takes. */
+  /** 0 retries without end. */
   readonly maxRetries: number;
   readonly retryMs: number;
   readonly report: AuditReport;
   readonly log: AuditLogger;
 }
 
-/** Sends entries to a web service, over and over until it takes them. Nobody waits for that but the entries, and those are bounded. */
+/** Sends entries to a web service and retries until it accepts them. Only the entries wait, and their queue is bounded. */
 export class WebhookTarget implements AuditTarget {
   readonly name: string;
   readonly #options: WebhookTargetOptions;
@@ -112,7 +112,7 @@ export class WebhookTarget implements AuditTarget {
   }
 
   reopen(): void {
-    // A connection is opened when it is needed.
+    // A connection is opened on demand.
   }
 
   async close(withinMs: number): Promise<void> {
@@ -144,7 +144,7 @@ export class WebhookTarget implements AuditTarget {
     }
   }
 
-  /** Resolves when they are delivered, or given up. */
+  /** Resolves when the entries are delivered or abandoned. */
   async #deliver(batch: readonly string[]): Promise<void> {
     const { post, maxRetries, retryMs, report } = this.#options;
     const { signal } = this.#given;

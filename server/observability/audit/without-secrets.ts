@@ -1,27 +1,27 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { redactText } from '../../../platform/redact-secrets.ts';
 
-/** What stands in the place of a secret, as MinIO's own log has it. */
+/** The replacement of a secret, as in MinIO's own log. */
 export const redacted = '*REDACTED*';
 
-/** Names whose values are secrets: signatures, tokens, passwords, keys of clients (SSE-C), cookies; and the digest of such a key. */
+/** Names whose values are secret: signatures, tokens, passwords, keys of clients (SSE-C), cookies, and the digest of such a key. */
 const secretName =
   /authorization|signature|token|password|passwd|secret|cookie|customer-key|api-?key|client-?assertion|private/i;
 
-/** They say where a listing goes on. */
+/** Listings continue at these. */
 const harmless = new Set(['continuation-token', 'next-continuation-token']);
 
-/** Of what a provider sends browsers back with. */
+/** Parameters that a provider sends browsers back with. */
 const secretParameters = new Set(['code', 'state']);
 
-/** Names whose values tell a body by its digest, and values of `x-amz-content-sha256` that do. */
+/** Names whose values reveal a body by its digest, and values of `x-amz-content-sha256` that do. */
 const digestName =
   /^(?:etag|(?:x-amz-copy-source-)?if-(?:none-)?match|if-range|content-md5|x-amz-content-sha256|x-amz-checksum-(?:crc|sha).*)$/i;
 const noDigest = /^(?:UNSIGNED|STREAMING)-/;
 
 /**
- * Headers as MinIO's audit log has them: names in their usual case, one value each, secrets taken out; with `digests` false those of bodies
- * too.
+ * Returns the headers as MinIO's audit log has them: names in their usual case, one value each, secrets removed; with `digests` false,
+ * digests of bodies are removed too.
  */
 export function headersWithoutSecrets(
   headers: IncomingHttpHeaders | OutgoingHttpHeaders,
@@ -38,7 +38,7 @@ export function headersWithoutSecrets(
   return clean;
 }
 
-/** Parameters of a query; of one that repeats, all values. What cannot be decoded stands as it came. */
+/** Returns the parameters of a query, with all values of a repeated one. A value that cannot be decoded is kept as it is. */
 export function queryWithoutSecrets(
   rawQuery: string,
   { digests = true }: { readonly digests?: boolean } = {},
@@ -54,21 +54,21 @@ export function queryWithoutSecrets(
   return clean;
 }
 
-/** Claims by their names alone: their values are what policies compare. */
+/** Removes secrets from claims by their names: policies compare their values. */
 export function claimsWithoutSecrets(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(claims).map(([name, value]) => [name, secretName.test(name) ? redacted : value]),
   );
 }
 
-/** Addresses hold what was asked for, and at a sign-in what proves who asked. */
+/** URLs contain what was asked for, and at a sign-in the proof of the identity. */
 function withoutParameters(name: string, text: string): string {
   if (name !== 'location' && name !== 'referer') return text;
   const question = text.indexOf('?');
   return question < 0 ? text : `${text.slice(0, question)}?${redacted}`;
 }
 
-/** Clients send the same names over and over; those that somebody invents are not remembered without end. */
+/** Clients repeat a few names; the cache is bounded against invented ones. */
 const knownHeaders = new Map<string, { readonly shown: string; readonly secret: boolean }>();
 const mostKnown = 500;
 

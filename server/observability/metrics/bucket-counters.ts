@@ -1,32 +1,32 @@
 import { bucketOf, firstByteBounds, type RequestCounters } from './request-counters.ts';
 
-/** Buckets that are told apart in each thread; what comes after them is counted together. */
+/** The maximum of buckets in each thread that have counters of their own; later buckets are counted together. */
 const mostBuckets = 100;
-/** As many as a thread's `RequestCounters` have. */
+/** The same maximum as in `RequestCounters`. */
 const mostOperations = 64;
 
-/** Where buckets beyond the first hundred are counted: no bucket can have this name. */
+/** The row of all buckets beyond the maximum: no bucket can have this name. */
 export const otherBuckets = '(others)';
 
-/** Bytes of a name's place: its length, and the longest name that S3 allows. */
+/** The bytes of a name: its length, and the longest name that S3 allows. */
 const nameSize = 64;
 
-/** By the place in an operation's part of a bucket's. The bounds' counters and one for what is above follow. */
+/** Offsets in the counters of an operation. The histogram follows, with one more for values above its bounds. */
 const each = { total: 0, inFlight: 1, clientErrors: 2, serverErrors: 3, canceled: 4 } as const;
 const boundsAt = Object.keys(each).length;
 const eachSize = boundsAt + firstByteBounds.length + 1;
-/** Of a bucket, after its operations. */
+/** Offsets in the counters of a bucket, after its operations. */
 const receivedAt = mostOperations * eachSize;
 const sentAt = receivedAt + 1;
 const bucketSize = sentAt + 1;
 
 const places = mostBuckets + 1;
-/** Bytes of a thread's part: how many buckets there are, their names, and their counters. */
+/** The bytes of a thread: the count of buckets, their names, and their counters. */
 const namesAt = 8;
 const countersAt = namesAt + places * nameSize;
 const threadSize = countersAt + places * bucketSize * Float64Array.BYTES_PER_ELEMENT;
 
-/** Memory for so many threads. It is used as far as there are buckets: a page that nobody wrote to takes no room. */
+/** Allocates the counters of all threads. The system allocates pages as they are written, so that memory grows with the buckets. */
 export function bucketCounterMemory(threads: number): SharedArrayBuffer {
   return new SharedArrayBuffer(threads * threadSize);
 }
@@ -45,7 +45,7 @@ export interface BucketSums {
   readonly operations: readonly BucketOperationSums[];
 }
 
-/** How a request to a bucket ended. */
+/** The result of a request to a bucket. */
 interface BucketRequest {
   readonly outcome: number | 'canceled';
   readonly firstByteSeconds: number | undefined;
@@ -55,8 +55,8 @@ interface BucketRequest {
 }
 
 /**
- * Counters by bucket of all threads, in shared memory: each thread writes its own part alone, and any can add them up. A bucket has a
- * place from the first request to it that succeeds, so that whoever asks for names that do not exist makes no metrics.
+ * Counters by bucket of all threads, in shared memory. Each thread writes its own part, and any thread can add them up. A bucket gets
+ * its counters with its first successful request, so that requests for names that do not exist create no metrics.
  */
 export class BucketCounters {
   readonly #memory: SharedArrayBuffer;
@@ -67,7 +67,7 @@ export class BucketCounters {
   readonly #indexes: ReadonlyMap<string, number>;
   readonly #known = new Map<string, number>();
 
-  /** `operations` are the same in every thread, and in the same order. */
+  /** `operations` must be the same in every thread, in the same order. */
   constructor(memory: SharedArrayBuffer, thread: number, operations: readonly string[]) {
     if (operations.length > mostOperations)
       throw new RangeError(`there is no room for ${operations.length} operations`);
@@ -77,7 +77,7 @@ export class BucketCounters {
     this.#indexes = new Map(operations.map((name, index) => [name, index]));
   }
 
-  /** Answers what `ended` wants to know: the place of the bucket, undefined where it has none yet. */
+  /** Returns the place of the bucket, which `ended` needs; undefined where it has none yet. */
   began(bucket: string, operation: string): number | undefined {
     const place = this.#known.get(bucket);
     if (place !== undefined) this.#add(place, operation, each.inFlight, 1);
@@ -99,7 +99,7 @@ export class BucketCounters {
     this.#counters[at + sentAt] = (this.#counters[at + sentAt] ?? 0) + sent;
   }
 
-  /** Of all threads, by the names of the buckets. */
+  /** Returns the sums of all threads, by bucket name. */
   sums(): readonly BucketSums[] {
     const found = new Map<string, Float64Array[]>();
     for (let thread = 0; thread < this.#memory.byteLength / threadSize; thread++) {
@@ -137,7 +137,7 @@ export class BucketCounters {
     };
   }
 
-  /** Its name is there before anybody is told that there is one more. */
+  /** The name is written before the count of buckets that publishes it. */
   #placeOf(bucket: string): number {
     const known = this.#known.get(bucket);
     if (known !== undefined) return known;
@@ -150,7 +150,7 @@ export class BucketCounters {
       this.#names.set(bytes, place * nameSize + 1);
       Atomics.store(this.#count, 0, used + 1);
     }
-    // The others are looked for anew each time: remembering their names would take memory without end.
+    // The other names are compared each time: a cache of them would grow without end.
     if (place < mostBuckets) this.#known.set(bucket, place);
     return place;
   }
@@ -172,10 +172,10 @@ function partOf(memory: SharedArrayBuffer, thread: number) {
   };
 }
 
-/** How a request ended: with a status, or because its client went away. */
+/** The result of a request: a status, or `canceled` where its client went away. */
 type RequestOutcome = number | 'canceled';
 
-/** Codes by which a request is refused for who sends it; what a policy denies is no such refusal. */
+/** Error codes that refuse the sender of a request. Denials of policies are not among them. */
 const authCodes: ReadonlySet<string> = new Set([
   'AuthorizationHeaderMalformed',
   'AuthorizationQueryParametersError',
@@ -186,7 +186,7 @@ const authCodes: ReadonlySet<string> = new Set([
   'UnsupportedSignature',
 ]);
 
-/** Counts one request. It counts nothing until the request is known to be for an S3 operation: probes and the admin API are none. */
+/** Counts one request. It counts nothing until the request has an S3 operation: probes and the admin API have none. */
 export class RequestMeasure {
   readonly #counters: RequestCounters;
   readonly #buckets: BucketCounters | undefined;
@@ -194,7 +194,7 @@ export class RequestMeasure {
   #place: number | undefined;
   #operation = '';
   #bucket = '';
-  /** Of the bucket, where it had one as the request began. */
+  /** The place of the bucket, where it had one when the request began. */
   #bucketPlace: number | undefined;
   #received = 0;
   #sent = 0;
@@ -205,7 +205,7 @@ export class RequestMeasure {
     this.#buckets = buckets;
   }
 
-  /** To be called once, by who finds the operation. The bucket is empty where the request is for none. */
+  /** Called once, when the operation is known. The bucket is empty where the request has none. */
   isFor(operation: string, bucket = ''): void {
     this.#place = this.#counters.placeOf(operation);
     if (this.#place === undefined) return;
@@ -216,23 +216,23 @@ export class RequestMeasure {
     this.#bucketPlace = this.#buckets?.began(bucket, operation);
   }
 
-  /** Bytes of the bodies, as far as they are known beforehand. */
+  /** Bytes of the bodies, as far as they are known in advance. */
   moved(received: number, sent: number): void {
     this.#received = received;
     this.#sent = sent;
   }
 
-  /** The first byte of the answer goes out. */
+  /** Called when the first byte of the answer is sent. */
   firstByte(): void {
     this.#firstByteSeconds ??= (performance.now() - this.#began) / 1_000;
   }
 
-  /** Milliseconds until the answer began; undefined where it has not. */
+  /** The milliseconds until the answer began; undefined where it has not. */
   get firstByteMs(): number | undefined {
     return this.#firstByteSeconds === undefined ? undefined : this.#firstByteSeconds * 1_000;
   }
 
-  /** @param code of the `S3Error` */
+  /** @param code the code of the `S3Error` */
   refused(code: string): void {
     if (this.#place === undefined) return;
     if (code === 'RequestTimeTooSkewed') this.#counters.rejected('timestamp');

@@ -4,14 +4,14 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BucketOperationSums, BucketSums } from './bucket-counters.ts';
 import { namedSizes, type BucketUsage, type StoredSums, type Usage } from '../usage/usage.ts';
 
-/** The label `api` of an operation. */
+/** Returns the label `api` of an operation. */
 export function apiLabel(operation: string): string {
   return apiName(operation).toLowerCase();
 }
 
 type Bound = number | '+Inf';
 
-/** Requests up to each bound; all of them at the last. */
+/** Returns the count of requests up to each bound; the last has all of them. */
 export function cumulative({
   firstBytes,
 }: {
@@ -24,7 +24,7 @@ export function cumulative({
   });
 }
 
-/** A bound as MinIO writes it. */
+/** Formats a bound as MinIO does. */
 export function boundLabel(le: Bound): string {
   return typeof le === 'number' ? le.toFixed(3) : le;
 }
@@ -36,7 +36,7 @@ const perOperation = [
   ['minio_bucket_requests_canceled_total', 'Those whose client went away', ({ canceled }) => canceled],
 ] as const satisfies readonly (readonly [string, string, (sums: BucketOperationSums) => number])[];
 
-/** Requests by bucket, under the names that MinIO's dashboard of buckets reads. */
+/** Adds the requests by bucket, under the names that MinIO's dashboard of buckets reads. */
 export function addBuckets(registry: Registry, buckets: readonly BucketSums[]): void {
   const registers = [registry];
   const labelNames = ['api', 'bucket'];
@@ -88,7 +88,7 @@ const perBucket = [
   ['coffer_bucket_incomplete_upload_bytes', 'Bytes of the parts of those', ({ uploadBytes }) => uploadBytes],
 ] as const satisfies readonly (readonly [string, string, (bucket: BucketUsage) => number])[];
 
-/** What each bucket holds, under the names that MinIO's dashboard of buckets reads. */
+/** Adds the content of each bucket, under the names that MinIO's dashboard of buckets reads. */
 export function addBucketUsage(registry: Registry, usage: Usage, now: number): void {
   for (const [name, help, valueOf] of perBucket) {
     const gauge = new Gauge({ name, help, labelNames: ['bucket'], registers: [registry] });
@@ -105,7 +105,7 @@ export function addBucketUsage(registry: Registry, usage: Usage, now: number): v
   addAge(registry, usage, now);
 }
 
-/** What all buckets hold together. */
+/** Adds the content of all buckets together. */
 export function addClusterUsage(registry: Registry, usage: Usage, now: number): void {
   const registers = [registry];
   new Gauge({ name: 'minio_cluster_usage_total_bytes', help: 'Bytes of all objects', registers }).set(usage.bytes);
@@ -124,7 +124,7 @@ function setSizes({ sizes }: StoredSums, set: (range: string, count: number) => 
   for (const [range, count] of Object.entries(namedSizes(sizes))) set(range, count);
 }
 
-/** Beside the figures, in either group: how old they are. */
+/** Adds the age of the figures, to either group. */
 function addAge(registry: Registry, { ended }: Usage, now: number): void {
   const age = new Gauge({
     name: 'minio_usage_last_activity_nano_seconds',

@@ -4,7 +4,7 @@ import type { BucketSums } from './bucket-counters.ts';
 import type { MetricGroup } from './metrics-text.ts';
 import type { RequestSums } from './request-counters.ts';
 
-/** What this process, all its threads together, uses. What the system does not tell is left out. */
+/** The resources that this process uses, with all its threads. Values that the system does not report are absent. */
 interface ProcessFacts {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -13,7 +13,7 @@ interface ProcessFacts {
   readonly io?: ProcessIo;
 }
 
-/** Of `/proc/self/io`: `rchar` and `wchar` through the page cache, the others beneath it. Bytes. */
+/** The values of `/proc/self/io` in bytes: `rchar` and `wchar` through the page cache, the others below it. */
 interface ProcessIo {
   readonly rchar: number;
   readonly wchar: number;
@@ -34,14 +34,14 @@ export async function processFacts(): Promise<ProcessFacts> {
   return {
     cpuSeconds: (user + system) / 1_000_000,
     residentBytes: process.memoryUsage.rss(),
-    // One is of reading the folder itself.
+    // One descriptor belongs to reading the folder.
     ...(files === undefined ? {} : { openFiles: files.length - 1 }),
     ...(mostOpenFiles === undefined ? {} : { mostOpenFiles }),
     ...(parsedIo === undefined ? {} : { io: parsedIo }),
   };
 }
 
-/** The soft limit; undefined where there is none. */
+/** Returns the soft limit; undefined where there is none. */
 export function openFileLimit(limits: string): number | undefined {
   const found = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   return found === undefined ? undefined : Number(found);
@@ -63,38 +63,38 @@ async function tried<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Milliseconds that an answer waits for what others must tell. Prometheus itself waits ten seconds for all of it. */
+/** The milliseconds that a scrape waits for slow sources. Prometheus itself waits ten seconds for the whole answer. */
 const patience = 3_000;
 
-/** Where the values come from at the moment of a scrape. */
+/** The sources of the values at the moment of a scrape. */
 export interface MetricSources {
   readonly sums: () => RequestSums;
   readonly byBucket: () => readonly BucketSums[];
-  /** Where audit entries go; absent where they go nowhere. */
+  /** The counters of audit targets; absent without targets. */
   readonly audit?: () => readonly AuditSums[];
   readonly ready: () => boolean;
-  /** The servers that share the records, and whether this one does the background work. */
+  /** The servers that share the records. `leads` is true where this one does the background work. */
   readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
   readonly recordsReachable: () => boolean;
-  /** Of what holds the blobs; undefined where that cannot be told. Bytes. */
+  /** The space of the volume of the blobs in bytes; undefined where it is unknown. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   readonly buckets: () => Promise<number>;
   readonly integrity?: () => Promise<Integrity>;
-  /** Undefined before objects were counted. */
+  /** Resolves to undefined before the first count of objects. */
   readonly usage?: () => Promise<Usage | undefined>;
-  /** Undefined where no identity provider was ever asked about people. */
+  /** Resolves to undefined where no identity provider was ever asked about its users. */
   readonly people?: () => Promise<PeopleChecked | undefined>;
-  /** Rejects where the key service cannot be used. Absent where none is configured. */
+  /** Rejects while the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
   readonly version: string;
   readonly startedAt: number;
   readonly dataFolder: string;
-  /** `HOST:PORT` by which dashboards tell servers apart. */
+  /** `HOST:PORT`, by which dashboards distinguish servers. */
   readonly server: () => string;
 }
 
-/** What became of audit entries for one target. */
+/** The counters of audit entries for one target. */
 interface AuditSums {
   readonly target: string;
   readonly sent: number;
@@ -102,7 +102,7 @@ interface AuditSums {
   readonly waiting: number;
 }
 
-/** What identity providers were asked about people, by all servers together. */
+/** The results of user status checks at identity providers, by all servers together. */
 interface PeopleChecked {
   readonly checked: number;
   readonly cutOff: number;
@@ -111,18 +111,18 @@ interface PeopleChecked {
   readonly lastRound?: number | undefined;
 }
 
-/** A task that the servers do by themselves. Milliseconds since 1970. */
+/** A background task. Times are milliseconds since 1970. */
 export interface BackgroundTask {
   readonly task: string;
   readonly lastSuccess?: number;
   readonly failure?: { readonly since: number };
 }
 
-/** What the scrub found. */
+/** The results of the scrub. */
 export interface Integrity {
   /** Damaged objects that are not served. */
   readonly quarantined: number;
-  /** Of the pass that is under way, or the last one; milliseconds since 1970. */
+  /** The pass in progress, or the last one. Times are milliseconds since 1970. */
   readonly scrub?: {
     readonly started: number;
     readonly objects: number;
@@ -131,10 +131,10 @@ export interface Integrity {
   };
 }
 
-/** The values. What could not be found out in time is absent, so that nobody takes a 0 for a fact. */
+/** The values of a scrape. Values that were not available in time are absent, so that no reader takes a 0 for a fact. */
 export interface MetricValues {
   readonly requests: RequestSums;
-  /** Read where they are asked for alone: they are many. */
+  /** A function, since only one group shows these many values. */
   readonly byBucket: () => readonly BucketSums[];
   readonly audit: readonly AuditSums[];
   readonly healthy: boolean;
@@ -164,10 +164,10 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
   const { leads, live } = sources.replicas();
   const [space, buckets, integrity, usage, people, backgroundTasks, keyService, process] = await Promise.all([
     inTime(sources.space()),
-    // Before it is ready, reading the records may wait for the key service.
+    // Before the server is ready, reading the records may wait for the key service.
     healthy ? inTime(sources.buckets()) : undefined,
     healthy && sources.integrity ? inTime(sources.integrity()) : undefined,
-    // A row for each bucket: read where it is shown.
+    // One row for each bucket: read only for the groups that show it.
     healthy && sources.usage && (group === 'cluster' || group === 'bucket') ? inTime(sources.usage()) : undefined,
     healthy && sources.people ? inTime(sources.people()) : undefined,
     healthy && sources.backgroundTasks ? inTime(sources.backgroundTasks()) : undefined,
@@ -198,7 +198,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
   };
 }
 
-/** Undefined for what fails or takes too long. */
+/** Resolves to undefined for work that fails or takes too long. */
 async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -5,7 +5,7 @@ import type { Answer, RequestHandler } from '../../http/contract/request.ts';
 import { readSources, type MetricSources } from './metric-sources.ts';
 import type { MetricGroup } from './metrics-text.ts';
 
-/** What the token's maker puts there. */
+/** The issuer of the token. */
 const issuer = 'prometheus';
 
 const howTo =
@@ -13,9 +13,9 @@ const howTo =
   'SVC_PROMETHEUS_AUTH_TYPE=public.';
 
 /**
- * Whether the header `authorization` allows to read the metrics: a JWT whose subject is an access key that may `admin:Prometheus`, and
- * which is signed, HS512, with its secret key. Answers why not, for the person who set up the scrape; undefined where it does.
- * Temporary credentials end too soon for a token that clients make to last.
+ * Checks that the header `authorization` allows to read the metrics: a JWT whose subject is an access key with `admin:Prometheus`,
+ * signed with its secret key (HS512). Returns the reason of a refusal for the administrator of the scrape; undefined where it is
+ * allowed. Temporary credentials are refused: they end too soon for a token that is made to last.
  */
 export async function scrapeProblem(
   header: string | undefined,
@@ -37,7 +37,7 @@ export async function scrapeProblem(
   return decision.kind === 'allow' ? undefined : `The policies of ${subject} do not allow admin:Prometheus.`;
 }
 
-/** Of root also who signed before a rotation that is under way: Prometheus asks one server after the other. */
+/** During a rotation of root's key, the previous key is accepted too: Prometheus scrapes one server after the other. */
 async function signerOf(token: string, subject: string, access: Access, now: Date) {
   for (const credentials of [await access.credentials(subject), await access.formerRoot?.(subject)]) {
     if (credentials === undefined || credentials.sessionToken !== undefined) continue;
@@ -54,7 +54,7 @@ function subjectOf(token: string): string | undefined {
   }
 }
 
-/** The comparison is the crypto library's, which takes the same time for every signature. */
+/** The crypto library compares signatures in constant time. */
 async function isSignedBy(secretKey: string, token: string, now: Date): Promise<boolean> {
   try {
     await jwtVerify(token, Buffer.from(secretKey), { algorithms: ['HS512'], issuer, currentDate: now });
@@ -80,7 +80,7 @@ export function isMetricsPath(rawPath: string): boolean {
   return rawPath.startsWith('/minio/') && (path.test(rawPath) || otherVersion.test(rawPath));
 }
 
-/** Answers Prometheus, whether or not the server is ready. */
+/** Answers Prometheus, also while the server is not ready. */
 export function createMetricsHandler({ authorization, access, sources, clock }: MetricsHandlerOptions): RequestHandler {
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -98,7 +98,7 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
     }
     const group = path.exec(request.rawPath)?.[1] as MetricGroup;
     const values = await readSources(sources, group, clock().getTime());
-    // Most servers' threads are never asked, and a start waits for what it loads.
+    // Loaded lazily: most threads are never scraped, and the modules would delay the start.
     const { metricsText } = await import('./metrics-text.ts');
     const { contentType, text } = await metricsText(values, group);
     return plain(200, text, { 'content-type': contentType });

@@ -11,7 +11,7 @@ import { apiLabel, boundLabel, cumulative, addBuckets, addBucketUsage, addCluste
 import type { BackgroundTask, MetricValues } from './metric-sources.ts';
 import type { OperationSums } from './request-counters.ts';
 
-/** What MinIO divides its metrics into. */
+/** The groups of MinIO's metrics. */
 export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
 export type MetricGroup = (typeof metricGroups)[number];
 
@@ -21,8 +21,8 @@ export interface MetricsText {
 }
 
 /**
- * The values of a group in Prometheus' text format, under MinIO's names, so that its users' dashboards and alerts find them. What
- * MinIO has and nothing here counts is left out.
+ * Writes the values of a group in Prometheus' text format, under MinIO's names, so that existing dashboards and alerts find them.
+ * MinIO's metrics without a counterpart are left out.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/
  */
@@ -79,7 +79,7 @@ function addRequests(registry: Registry, { requests }: MetricValues): void {
   addFirstBytes(registry, requests.operations);
 }
 
-/** In MinIO's form, a gauge by bound, for its dashboards; and as a histogram, which can be added up and has quantiles. */
+/** Written as MinIO's gauge by bound, for its dashboards, and as a histogram, which can be aggregated and has quantiles. */
 function addFirstBytes(registry: Registry, operations: readonly OperationSums[]): void {
   const help = 'Seconds from the head of an S3 request to the first byte of its answer';
   const gauge = new Gauge({
@@ -96,7 +96,7 @@ function addFirstBytes(registry: Registry, operations: readonly OperationSums[])
   registry.registerMetric(new CountedHistogram('minio_s3_ttfb_seconds_distribution', help, operations));
 }
 
-/** A histogram whose values were counted elsewhere. It is no `Histogram`, since those write only what they have observed themselves. */
+/** A histogram whose values were counted elsewhere. The class `Histogram` writes only its own observations. */
 class CountedHistogram extends Gauge<'api' | 'le'> {
   readonly #description: Histogram;
   readonly #name: string;
@@ -151,7 +151,7 @@ function addNode(registry: Registry, values: MetricValues): void {
   ]);
 }
 
-/** Of each place that audit entries go to. */
+/** Adds the counters of each audit target. */
 function addAudit(registry: Registry, { audit }: MetricValues): void {
   const registers = [registry];
   const labelNames = ['target_id'];

@@ -1,24 +1,24 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What every thread has room for. The main thread, which makes the memory, knows no operation. */
+/** The maximum of operations for which every thread has counters. The main thread, which allocates the memory, knows no operation. */
 const mostOperations = 64;
 
-/** Upper bounds of the times to the first byte, seconds: MinIO's from 0.05 on, and finer ones below. */
+/** Upper bounds of the times to the first byte in seconds: MinIO's from 0.05 on, and finer ones below. */
 export const firstByteBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Counters of a thread as a whole, by their place in its part of the memory. */
+/** Offsets of the counters of a whole thread. */
 const whole = { rejectedAuth: 0, rejectedTimestamp: 1, received: 2, sent: 3 } as const;
 const wholeSize = Object.keys(whole).length;
 
-/** Counters of one operation, by their place in its part of the thread's. The bounds' counters and one for what is above follow. */
+/** Offsets in the counters of one operation. The histogram follows, with one more for values above its bounds. */
 const each = { total: 0, inFlight: 1, clientErrors: 2, serverErrors: 3, canceled: 4, firstByteSeconds: 5 } as const;
 const bucketsAt = Object.keys(each).length;
 const eachSize = bucketsAt + firstByteBounds.length + 1;
 
 const threadSize = wholeSize + mostOperations * eachSize;
 
-/** Memory for the counters of so many threads, to be handed to each of them. */
+/** Allocates the counters of all threads. */
 export function requestCounterMemory(threads: number): SharedArrayBuffer {
   return new SharedArrayBuffer(threads * threadSize * Float64Array.BYTES_PER_ELEMENT);
 }
@@ -31,13 +31,13 @@ export interface OperationSums extends Readonly<Record<keyof typeof each, number
 }
 
 export interface RequestSums extends Readonly<Record<keyof typeof whole, number>> {
-  /** Those that were asked for at least once. */
+  /** Operations with at least one request. */
   readonly operations: readonly OperationSums[];
 }
 
 /**
- * The counters of all threads in shared memory. Each thread writes its own part alone, so that no count needs a lock or an atomic
- * operation, and any thread can add all of them up: 64-bit processors read and write eight aligned bytes at once.
+ * The counters of all threads in shared memory. Each thread writes its own part, so that no count needs a lock or an atomic operation,
+ * and any thread can add them up: 64-bit processors read and write eight aligned bytes atomically.
  */
 export class RequestCounters {
   readonly #all: Float64Array;
@@ -45,7 +45,7 @@ export class RequestCounters {
   readonly #operations: readonly string[];
   readonly #places: ReadonlyMap<string, number>;
 
-  /** `operations` are the same in every thread, and in the same order. */
+  /** `operations` must be the same in every thread, in the same order. */
   constructor(memory: SharedArrayBuffer, thread: number, operations: readonly string[]) {
     if (operations.length > mostOperations)
       throw new RangeError(`there is no room for ${operations.length} operations`);
@@ -56,7 +56,7 @@ export class RequestCounters {
     this.#places = new Map(operations.map((name, index) => [name, wholeSize + index * eachSize]));
   }
 
-  /** By which the other methods know an operation; undefined for one that is not counted. */
+  /** Returns the place of an operation for the other methods; undefined for one that is not counted. */
   placeOf(operation: string): number | undefined {
     return this.#places.get(operation);
   }
@@ -65,7 +65,7 @@ export class RequestCounters {
     this.#add(place + each.inFlight, 1);
   }
 
-  /** @param firstByteSeconds until the answer began; undefined where it never did */
+  /** @param firstByteSeconds the time until the answer began; undefined where it never did */
   ended(place: number, outcome: number | 'canceled', firstByteSeconds: number | undefined): void {
     this.#add(place + each.inFlight, -1);
     this.#add(place + each.total, 1);
@@ -87,7 +87,7 @@ export class RequestCounters {
     this.#add(whole.sent, sent);
   }
 
-  /** Of all threads. */
+  /** Returns the sums of all threads. */
   sums(): RequestSums {
     return {
       rejectedAuth: this.#sum(whole.rejectedAuth),
@@ -125,19 +125,19 @@ export class RequestCounters {
   }
 }
 
-/** The place of what took so long among the bounds, and one after them. */
+/** Returns the index of the bound for a duration, or one after the last. */
 export function bucketOf(seconds: number): number {
   let bucket = 0;
   while (bucket < firstByteBounds.length && seconds > (firstByteBounds[bucket] ?? 0)) bucket++;
   return bucket;
 }
 
-/** Milliseconds between looks at the open connections. */
+/** Milliseconds between reads of the byte counts of open connections. */
 const lookMs = 1_000;
 
 /**
- * Counts what goes over the connections of a server by looking at each once a second, so that requests cost nothing, and a transfer of
- * an hour is not counted in one lump at its end. Bytes of HTTP, heads included, TLS not.
+ * Counts the traffic of a server's connections by reading each socket's byte counts once a second: requests pay nothing, and a long
+ * transfer is counted as it goes. HTTP bytes with heads, without TLS.
  */
 export class TrafficMeter {
   readonly #counters: Pick<RequestCounters, 'moved'>;

@@ -1,14 +1,14 @@
-/** What the standard variables of OpenTelemetry say about traces. Where they go and with which headers, the exporter reads itself. */
+/** The trace settings of OpenTelemetry's standard variables. The exporter itself reads address and headers. */
 export interface TraceSettings {
   readonly sampler: { readonly kind: 'on' | 'off' } | { readonly kind: 'ratio'; readonly ratio: number };
-  /** Whether a caller's decision to trace, or not to, counts for more. */
+  /** True where the sampling decision of a caller counts. */
   readonly parentBased: boolean;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Spans that wait at most; what comes beyond them is dropped. */
+  /** The maximum of spans that wait; more are dropped. */
   readonly queueSize: number;
   readonly batchSize: number;
   readonly delayMs: number;
-  /** Values that cannot be used, for people. */
+  /** Warnings about values that cannot be used. */
   readonly warnings: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const samplers: Readonly<Record<string, readonly [kind: 'on' | 'off' | 'ratio', 
 };
 
 /**
- * Undefined where nobody asked for traces: without an address nothing is sent to a default one.
+ * Returns undefined without a trace address: nothing is sent to a default one.
  *
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */

@@ -3,7 +3,7 @@ import type { BlobStore } from '../../store/blob-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { Tracing } from './tracing.ts';
 
-/** The same thing with other methods in the place of some. What is private to its class stays with the thing itself. */
+/** Returns an object with some methods replaced. Private members stay with the original object. */
 export function overlaid<Shape extends object, Target extends Shape = Shape>(
   target: Target,
   methods: Partial<Shape>,
@@ -18,7 +18,7 @@ export function overlaid<Shape extends object, Target extends Shape = Shape>(
   });
 }
 
-/** What a thread keeps everything in, and has its keys from. */
+/** The stores and the key source of a thread. */
 export interface Stores {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
@@ -33,7 +33,7 @@ export function traced({ records, blobs, keys }: Stores, tracing: Tracing): Stor
   };
 }
 
-/** Commits are spans. Reads are not: there are several in each request, and most are answered from memory. */
+/** Commits have spans. Reads have none: each request has several, and memory answers most of them. */
 function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
   return overlaid<RecordStore>(records, {
     commit: (batch: Parameters<RecordStore['commit']>[0]) =>
@@ -41,7 +41,7 @@ function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
   });
 }
 
-/** Writing a blob is a span, and so is reading one from the first piece to the last. */
+/** Writing a blob has a span, and so has reading one from the first chunk to the last. */
 function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
   const writePieces = blobs.writePieces?.bind(blobs);
   return overlaid<BlobStore>(blobs, {

@@ -23,7 +23,11 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** Who traces already, as the header `traceparent` says; undefined where nobody does, or it makes no sense. @see https://www.w3.org/TR/trace-context/ */
+/**
+ * Parses the header `traceparent`; undefined where it is absent or invalid.
+ *
+ * @see https://www.w3.org/TR/trace-context/
+ */
 export function traceParent(header: string | undefined): SpanContext | undefined {
   const [, version, traceId = '', spanId = '', flags = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(header ?? '') ?? [];
@@ -33,7 +37,7 @@ export function traceParent(header: string | undefined): SpanContext | undefined
 
 const rooms = { s3: 'S3', sts: 'STS', admin: 'Admin', console: 'Console', other: 'HTTP' } as const;
 
-/** Spans of requests, and of what is done for them. */
+/** Spans of requests, and of the work for them. */
 export class Tracing {
   readonly #tracer: Tracer;
   readonly #current = new AsyncLocalStorage<Context>();
@@ -43,7 +47,7 @@ export class Tracing {
     this.#tracer = tracer;
   }
 
-  /** Has each request that is handled become a span, which ends when its answer does. */
+  /** Wraps a handler: each request gets a span that ends with its answer. */
   handler(inner: RequestHandler, events: RequestEvents): RequestHandler {
     events.subscribe((finished) => this.#finish(finished));
     return (request) => {
@@ -52,7 +56,7 @@ export class Tracing {
     };
   }
 
-  /** A span around the work where it is done for a request that is traced; the work alone elsewhere. */
+  /** Runs work in a span where its request is traced; runs it without one elsewhere. */
   async span<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
     const parent = this.#current.getStore();
     if (parent === undefined) return work();
@@ -68,7 +72,7 @@ export class Tracing {
     }
   }
 
-  /** The same for what goes on until `end` is called. */
+  /** Starts a span that ends when the caller calls `end`. */
   begin(name: string, attributes: Attributes): Span | undefined {
     const parent = this.#current.getStore();
     return parent && this.#tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes }, parent);
@@ -116,16 +120,16 @@ function header({ headers }: IncomingRequest, name: string): string | undefined 
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** As the provider wants it; the package that makes them is not one of ours. */
+/** The resource type of the provider: its package is not a dependency. */
 type Resource = NonNullable<NonNullable<ConstructorParameters<typeof TracerProvider>[0]>['resource']>;
 
 export interface OpenTracing {
   readonly tracing: Tracing;
-  /** Sends what is left, in so many milliseconds. */
+  /** Sends the remaining spans within this many milliseconds. */
   close(withinMs: number): Promise<void>;
 }
 
-/** Spans are sent in batches, a bounded number waits, and a collector that is away costs spans alone. */
+/** Opens tracing. Spans are sent in batches from a bounded queue; while the collector is away, only spans are lost. */
 export function openTracing(settings: TraceSettings, version: string): OpenTracing {
   const processor = new BatchSpanProcessor({
     exporter: new OTLPTraceExporter(),

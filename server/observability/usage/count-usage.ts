@@ -12,17 +12,17 @@ import { type CountState, readCountState, writeUsage } from './usage-record.ts';
 
 interface CountOptions {
   readonly records: RecordStore;
-  /** Infinity for as fast as it goes. */
+  /** Infinity for no limit. */
   readonly recordsPerSecond: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Records that pass before the count looks at the time: engines that have no pages give them one by one. */
+/** The count of records after which the counter checks the time and yields: engines without pages return records one by one. */
 const BREATH = 1_024;
 
 /**
- * Looks at the record of every object and every upload, once each, in the order of keys; memory is that of a page of records and of a
- * row for each bucket. Rejects with the signal's reason when it is stopped.
+ * Counts every object and every upload once, in the order of keys. It keeps a page of records and a row for each bucket in memory.
+ * Rejects with the reason of the signal.
  */
 export async function countUsage(
   options: CountOptions,
@@ -34,7 +34,7 @@ export async function countUsage(
     for (const item of items) if (item.kind === 'entry') tally.at(bucketOf(item.key));
     await passed(items.length);
   }
-  // Objects of one bucket follow each other: their keys are compared with its beginning, which costs less than to decode them.
+  // Objects of one bucket follow each other: comparing a prefix costs less than decoding each key.
   let prefix = prefixOf('o');
   let row: Row | undefined;
   for await (const items of scanPages(records, within('o'))) {
@@ -62,7 +62,7 @@ export async function countUsage(
   return tally.counted();
 }
 
-/** Waits by the rate, lets others have their turn, and stops where it is told to. */
+/** Returns a function that limits the rate, yields to the event loop, and stops on the signal. */
 function breathing({ recordsPerSecond, signal }: CountOptions): (records: number) => Promise<void> {
   const wait = pace(recordsPerSecond, { signal });
   let sinceThen = 0;
@@ -136,7 +136,7 @@ class Tally {
     }
   }
 
-  /** A damaged record, or one of a newer server, is the scrub's matter: it does not end the count. */
+  /** A damaged record, or one of a newer server, does not end the count: the scrub reports it. */
   #skip(error: unknown): void {
     if (!(error instanceof UnreadableRecord)) throw error;
     this.#unreadable += 1;
@@ -148,7 +148,7 @@ function bucketOf(key: Buffer): string {
 }
 
 interface UsageRoundsOptions {
-  /** Milliseconds from the end of a count to the next one at the earliest; 0: only when somebody asks. */
+  /** The minimum of milliseconds from the end of a count to the next one; 0 counts only on request. */
   readonly cycleMs: number;
   readonly recordsPerSecond: number;
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
@@ -156,25 +156,22 @@ interface UsageRoundsOptions {
   readonly random?: (size: number) => Buffer;
 }
 
-/** The holder of the lease and its records, whose commits are fenced. */
+/** The lease holder and its records, whose commits are fenced. */
 interface UsageRound {
   readonly records: RecordStore;
   readonly signal?: AbortSignal;
 }
 
-/** A count is followed by a rest of so many times what it took: over a large store it goes on for a tenth of the time, not for ever. */
+/** A rest of this many times the duration follows a count: counting a large store takes at most a tenth of the time. */
 const REST = 9;
 
-/**
- * A round counts once, where a count is due, and keeps the result; it does nothing otherwise. A count that is cut off begins anew with
- * the next round.
- */
+/** A round counts once if a count is due, and saves the result. The next round repeats an interrupted count from the start. */
 export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) => Promise<void> {
   const { cycleMs, recordsPerSecond, log, clock = Date.now, random = randomBytes } = options;
   return async ({ records, signal }) => {
     const began = clock();
     const state = await readCountState(records);
-    // The last result stays right while nothing changes, and another one could not be kept.
+    // The last result stays right while nothing changes, and a new one could not be saved.
     if (!isDue(state, began, cycleMs) || (await isReadOnly(records))) return;
     const { buckets, unreadable } = await countUsage({ records, recordsPerSecond, signal });
     const ended = clock();
@@ -183,12 +180,12 @@ export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) =>
   };
 }
 
-/** Whether to count now. */
+/** Reports if a count is due. */
 export function isDue({ last, asked }: CountState, now: number, cycleMs: number): boolean {
   if (asked > (last?.answers ?? 0)) return true;
   if (cycleMs === 0) return false;
   if (last === undefined) return true;
   const { began, ended } = last;
-  // A clock that was set back would have everybody wait until it comes there again.
+  // After a clock was set back, a count would otherwise not be due for a long time.
   return now < began || now - ended >= Math.max(cycleMs, REST * (ended - began));
 }

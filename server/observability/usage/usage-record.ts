@@ -7,15 +7,18 @@ import { type BucketUsage, sumOf, type Usage } from './usage.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The last count that was finished; the rows of its buckets stand beside it, since who asks whether a count is due needs none. */
+/**
+ * The last complete count. The rows of its buckets have a record of their own, since the check whether a count is due needs none of
+ * them.
+ */
 const lastKey = key('usage', 'last');
 const bucketsKey = key('usage', 'buckets');
-/** How often somebody has asked for a count. A counter and not a time: the clocks of servers differ. */
+/** The count of requests to count. It is a counter and not a time, since the clocks of servers differ. */
 const askedKey = key('usage', 'asked');
 
 type LastRecord = Pick<Usage, 'began' | 'ended' | 'answers' | 'unreadable'>;
 
-/** One row, short: a hundred bytes for each bucket. */
+/** One row, about a hundred bytes for each bucket. */
 type Row = readonly [
   bucket: string,
   objects: number,
@@ -73,7 +76,7 @@ export async function writeUsage(
   await commitOnce(records, { put }, random);
 }
 
-/** Asks for a count; its number: a count that answers so many requests began after this one. */
+/** Requests a count. Returns the number of the request: a count that answers this many requests began after it. */
 async function askForCount(records: RecordStore, random: (size: number) => Buffer): Promise<number> {
   await commitOnce(records, { add: [{ key: askedKey, delta: 1n }] }, random);
   return (await readCountState(records)).asked;
@@ -83,11 +86,11 @@ function decodeLast({ value }: Entry): LastRecord {
   return decodeRecord(value, 'the usage') as LastRecord;
 }
 
-/** How much is stored, for those who show it. */
+/** Reads the usage for APIs that show it. */
 export interface UsageReader {
-  /** Of the last count that was finished; undefined before the first. */
+  /** Resolves to the last complete count; undefined before the first. */
   last(): Promise<Usage | undefined>;
-  /** Has the server that does the background work count now; resolves when it has. Rejects with `CountTooSlow`. */
+  /** Asks the leading server to count, and resolves to the result. Rejects with `MaintenanceError`, code `timeout`. */
   countNow(signal?: AbortSignal): Promise<Usage>;
 }
 
@@ -96,9 +99,9 @@ export class CountTooSlow extends Error {
   override readonly name = 'CountTooSlow';
 }
 
-/** Milliseconds between looks whether the count has ended: at first, and at most. */
+/** Milliseconds between reads of the result: the first, and the maximum. */
 const [firstLook, longestLook] = [100, 2_000];
-/** Milliseconds. Whoever asked has most likely gone by then. */
+/** The timeout in milliseconds. The client has most likely gone by then. */
 const PATIENCE = 3_600_000;
 
 export function createUsageReader(

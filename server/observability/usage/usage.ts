@@ -2,8 +2,8 @@ const KIB = 1_024;
 const MIB = 1_024 * KIB;
 
 /**
- * The intervals by which MinIO tells sizes of objects apart, under its names; each ends below its second number. Records keep counts
- * in this order: it is never changed, only added to at its end.
+ * The size intervals of MinIO under its names; each ends below its second number. Records keep counts in this order: it must never
+ * change, new intervals go to the end.
  */
 const sizeIntervals: readonly (readonly [name: string, below: number])[] = [
   ['LESS_THAN_1024_B', KIB],
@@ -18,33 +18,33 @@ const sizeIntervals: readonly (readonly [name: string, below: number])[] = [
   ['GREATER_THAN_512_MB', Infinity],
 ];
 
-/** MinIO's older interval, which it tells beside the four that it was divided into: without an underscore after 1024. */
+/** MinIO's older interval, which it reports in addition to the four that replaced it. Its name has no underscore after 1024. */
 const olderInterval = 'BETWEEN_1024B_AND_1_MB';
 const [olderFirst, olderEnd] = [1, 5];
 
 export const intervalCount = sizeIntervals.length;
 
-/** The place of a size among the intervals. */
+/** Returns the index of the interval of a size. */
 export function intervalOf(size: number): number {
   return sizeIntervals.findIndex(([, below]) => size < below);
 }
 
-/** The counts under MinIO's names: those of the older interval are counted twice, as MinIO does. */
+/** Returns the counts under MinIO's names. Those of the older interval are counted twice, as in MinIO. */
 export function namedSizes(counts: readonly number[]): Readonly<Record<string, number>> {
   const named = Object.fromEntries(sizeIntervals.map(([name], index) => [name, counts[index] ?? 0]));
   const older = counts.slice(olderFirst, olderEnd).reduce((sum, count) => sum + count, 0);
   return { ...named, [olderInterval]: older };
 }
 
-/** What is stored in one place, by its records. */
+/** The sums of one bucket or the whole store, by its records. */
 export interface StoredSums {
   readonly objects: number;
-  /** Of what clients uploaded: encryption and the engine take more. */
+  /** Bytes as clients uploaded them: encryption and the engine take more. */
   readonly bytes: number;
-  /** Multipart uploads that were neither completed nor aborted, and what their parts have. */
+  /** Multipart uploads in progress, and the bytes of their parts. */
   readonly uploads: number;
   readonly uploadBytes: number;
-  /** Objects by the intervals of `size-intervals.ts`. */
+  /** Counts of objects by size interval. */
   readonly sizes: readonly number[];
 }
 
@@ -52,16 +52,16 @@ export interface BucketUsage extends StoredSums {
   readonly bucket: string;
 }
 
-/** What was counted, and when. A count is no snapshot: each record counts as it was when the count came by. */
+/** The result of a count, and its time. A count is no snapshot: each record counts with its state when the counter read it. */
 export interface Usage extends StoredSums {
   /** Milliseconds since 1970. */
   readonly began: number;
   readonly ended: number;
-  /** Requests to count that this count answers. */
+  /** The count of requests that this count answers. */
   readonly answers: number;
   /** Records that could not be read: their objects are counted, their bytes are not. */
   readonly unreadable: number;
-  /** In the order of their names, empty ones too. */
+  /** Ordered by name, empty buckets included. */
   readonly buckets: readonly BucketUsage[];
 }
 
