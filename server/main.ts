@@ -218,7 +218,7 @@ function isExpected(error: unknown): error is Error {
     error instanceof StoreAddressError ||
     error instanceof ListenError ||
     error instanceof TlsFilesError ||
-    (error instanceof Error && (error.name === 'DataFolderError' || error.name === 'AuditTargetError'))
+    (error instanceof Error && (error.name === 'DataFolderError' || error.name === 'AuditError'))
   );
 }
 

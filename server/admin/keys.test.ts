@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { put, testLayer } from '../../test/support/objects/test-layer.ts';
-import { readResealState, writeResealState } from '../maintenance/rewrap/rewrap-state.ts';
+import { readRewrapState, writeRewrapState } from '../maintenance/rewrap/rewrap-state.ts';
 import { adminTest } from '../../test/support/admin/admin.ts';
 
 const kms = (keyName: string) => ({ encryption: { scheme: 'SSE-KMS', keyName } }) as const;
@@ -125,7 +125,7 @@ describe('a change of keys', () => {
     const state = { from: 'old', to: 'new', mode: 'reseal', objectsPerSecond: 50, started: 5, done: 0 };
     expect(asked).toMatchObject({ status: 200, value: state });
     expect(await call('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: state } });
-    expect(await readResealState(records)).toMatchObject(state);
+    expect(await readRewrapState(records)).toMatchObject(state);
   });
 
   it('is to a new version of it where no other key is named', async () => {
@@ -169,8 +169,8 @@ describe('a change of keys', () => {
     const { call, records } = await prepared();
     await call('POST', `${own}/rotate?key-id=default-key`);
     expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({ status: 409 });
-    const state = await readResealState(records);
-    if (state !== undefined) await writeResealState(records, { ...state, finished: 9 }, randomBytes);
+    const state = await readRewrapState(records);
+    if (state !== undefined) await writeRewrapState(records, { ...state, finished: 9 }, randomBytes);
     expect(await call('POST', `${own}/rotate?key-id=default-key`)).toMatchObject({ status: 200 });
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type KeyLifecycle, RotationUnderWay, KeyInUse } from '../maintenance/rewrap/key-lifecycle.ts';
+import { type KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { AdminError } from '../administration/admin-error.ts';
 import { cofferPath, type AdminCall, json, type Route, jsonBody, nothing } from './call.ts';
 import {
@@ -13,6 +13,7 @@ import {
   keyServiceStatus,
   keyStatus,
 } from '../administration/keys.ts';
+import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
 /** Objects per second that a change of keys is slowed down to, unless the call says otherwise. */
 const RATE = 500;
@@ -85,7 +86,7 @@ async function remove(call: AdminCall) {
       }),
     );
   } catch (error) {
-    if (error instanceof KeyInUse) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    if (error instanceof MaintenanceError) throw new AdminError('XCofferRefused', error.message, { cause: error });
     throw error;
   }
 }
@@ -123,7 +124,7 @@ async function rotate(call: AdminCall) {
       objectsPerSecond: rate,
     });
   } catch (error) {
-    if (error instanceof RotationUnderWay) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    if (error instanceof MaintenanceError) throw new AdminError('XCofferRefused', error.message, { cause: error });
     throw error;
   }
 }

@@ -1,8 +1,8 @@
-import { MaintenanceRefused, type Maintenance } from '../maintenance/maintenance.ts';
-import { SnapshotError } from '../maintenance/snapshot.ts';
+import { type Maintenance } from '../maintenance/maintenance.ts';
 import { AdminError } from '../administration/admin-error.ts';
 import { cofferPath, type AdminAnswer, json, nothing, type Route } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';
+import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
 /** Damaged objects on a page. */
 const PAGE = 1_000;
@@ -70,7 +70,7 @@ async function asked(
     const value = await call(maintenance);
     return value === undefined ? nothing : json(value);
   } catch (error) {
-    if (error instanceof MaintenanceRefused || error instanceof SnapshotError) {
+    if (error instanceof MaintenanceError) {
       throw new AdminError('XCofferRefused', error.message, { cause: error });
     }
     throw error;

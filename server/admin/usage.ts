@@ -1,8 +1,9 @@
 import { namedSizes, type StoredSums, type Usage } from '../observability/usage/usage.ts';
-import { CountTooSlow, type UsageReader } from '../observability/usage/usage-record.ts';
+import { type UsageReader } from '../observability/usage/usage-record.ts';
 import { AdminError } from '../administration/admin-error.ts';
 import { adminPath, cofferPath, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';
+import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
 export const usageRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('datausageinfo'), action: 'admin:DataUsageInfo', serve: dataUsageInfo },
@@ -49,7 +50,7 @@ async function countNow({ services }: AdminCall): Promise<AdminAnswer> {
   try {
     return json({ usage: shownUsage(await reader(services).countNow(services.stopping)) });
   } catch (error) {
-    if (error instanceof CountTooSlow) throw new AdminError('XCofferRefused', error.message, { cause: error });
+    if (error instanceof MaintenanceError) throw new AdminError('XCofferRefused', error.message, { cause: error });
     throw error;
   }
 }

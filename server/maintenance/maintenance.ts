@@ -8,6 +8,7 @@ import type { Finding } from './verify/finding.ts';
 import { readScrubState, type ScrubState } from './verify/scrub.ts';
 import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
 import { verifyStores, type VerifySummary } from './verify/verify-stores.ts';
+import { MaintenanceError } from './maintenance-error.ts';
 
 /** The operations on its own stores that a running server offers to administrators. */
 export interface Maintenance {
@@ -27,15 +28,10 @@ export interface Verification {
   readonly summary: VerifySummary;
 }
 
-/** Something that this server cannot do, or not now: the message says why. */
-export class MaintenanceRefused extends Error {
-  override readonly name = 'MaintenanceRefused';
-}
-
 /** The maximum of findings in an answer: more of them have one cause. */
-const MOST_FINDINGS = 1_000;
+const MAX_FINDINGS = 1_000;
 /** The maximum to which damaged objects are counted. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 export function createMaintenance({
   records,
@@ -47,8 +43,9 @@ export function createMaintenance({
   readonly addresses: { readonly records: RecordsAddress; readonly blobs: BlobsAddress };
 }): Maintenance {
   let busy: string | undefined;
-  const alone = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
-    if (busy !== undefined) throw new MaintenanceRefused(`${busy} is under way on this server: wait until it ended`);
+  const exclusively = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    if (busy !== undefined)
+      throw new MaintenanceError('busy', `${busy} is in progress on this server: wait until it has ended`);
     busy = what;
     try {
       return await work();
@@ -58,13 +55,16 @@ export function createMaintenance({
   };
   return {
     verify: ({ bodies }) =>
-      alone('a verification', () => gather(verifyStores({ records, blobs, now: Date.now(), bodies, concurrency: 4 }))),
+      exclusively('a verification', () =>
+        gather(verifyStores({ records, blobs, now: Date.now(), bodies, concurrency: 4 })),
+      ),
     snapshot: (name) =>
-      alone('a snapshot', async () => {
+      exclusively('a snapshot', async () => {
         const folder = dataFolderOf(addresses);
         if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) {
-          throw new MaintenanceRefused(
-            `${JSON.stringify(name)} is no name of a snapshot: use letters, digits, dots, dashes`,
+          throw new MaintenanceError(
+            'invalid-name',
+            `${JSON.stringify(name)} is not a valid snapshot name: use letters, digits, dots, dashes`,
           );
         }
         const out = join(folder, 'snapshots', name);
@@ -73,7 +73,7 @@ export function createMaintenance({
     async scrub() {
       const state = await readScrubState(records);
       let count = 0;
-      for await (const _object of quarantined(records, undefined, MOST_COUNTED)) count += 1;
+      for await (const _object of quarantined(records, undefined, MAX_COUNTED)) count += 1;
       return { ...(state && { state }), quarantined: count };
     },
     quarantined: (after, limit) => Array.fromAsync(quarantined(records, after, limit)),
@@ -87,7 +87,7 @@ async function gather(verification: AsyncGenerator<Finding, VerifySummary>): Pro
   for (;;) {
     const { done, value } = await verification.next();
     if (done === true) return { findings, more: value.findings > findings.length, summary: value };
-    if (findings.length < MOST_FINDINGS) findings.push(value);
+    if (findings.length < MAX_FINDINGS) findings.push(value);
   }
 }
 
@@ -97,7 +97,8 @@ function dataFolderOf({ records, blobs }: { readonly records: RecordsAddress; re
     const folder = dirname(records.folder);
     if (blobs.folder === join(folder, 'blobs')) return folder;
   }
-  throw new MaintenanceRefused(
+  throw new MaintenanceError(
+    'unsupported',
     'only a data folder that holds records and blobs has snapshots: back a database and a bucket up by their own means, or use coffer-store copy',
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Unused time is kept for at most this many milliseconds, so that no burst follows a pause. */
-const MOST_SAVED = 1_000;
+const MAX_SAVED = 1_000;
 
 export interface PaceOptions {
   readonly signal?: AbortSignal | undefined;
@@ -18,7 +18,7 @@ export function pace(bytesPerSecond: number, options: PaceOptions = {}): (bytes:
   let due = clock();
   return async (bytes) => {
     const now = clock();
-    due = Math.max(due, now - MOST_SAVED) + (bytes / bytesPerSecond) * 1_000;
+    due = Math.max(due, now - MAX_SAVED) + (bytes / bytesPerSecond) * 1_000;
     if (due > now) await wait(due - now);
   };
 }

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { body, put, randomBody, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
-import { drainRemovals } from '../objects/garbage-collection.ts';
+import { removeQueuedBlobs } from '../objects/garbage-collection.ts';
 import { openDataFolder, type DataFolder } from '../store/data-folder.ts';
 import { openFilesBlobStore } from '../store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
@@ -75,7 +75,7 @@ describe('a snapshot', () => {
             const name = `load-${writer}-${round % 3}`;
             await test.layer.putObject(put('bucket', name, randomBody(round % 2 === 0 ? 10 : 200_000)));
             if (round % 5 === 0) await test.layer.deleteObject('bucket', name);
-            await drainRemovals({ records, blobs: test.blobs, now: Date.now(), delay: 0 });
+            await removeQueuedBlobs({ records, blobs: test.blobs, now: Date.now(), delay: 0 });
           }
         }),
       );
@@ -83,7 +83,7 @@ describe('a snapshot', () => {
       for (const out of outs) expect(await takeSnapshot({ records, folder, out })).toMatchObject({ missing: 0 });
       finished.abort();
       await load;
-      await drainRemovals({ records, blobs: test.blobs, now: Date.now() + 100_000, delay: 0 });
+      await removeQueuedBlobs({ records, blobs: test.blobs, now: Date.now() + 100_000, delay: 0 });
       for (const out of outs) expect(await verified(out)).toEqual([]);
     },
   );
@@ -96,11 +96,11 @@ describe('a snapshot', () => {
       records,
       folder,
       out: join(base.path, 'out'),
-      onProgress: () => void drained.push(drainRemovals({ records, blobs: test.blobs, now: Date.now(), delay: 0 })),
+      onProgress: () => void drained.push(removeQueuedBlobs({ records, blobs: test.blobs, now: Date.now(), delay: 0 })),
     });
     during = await drained[0];
     expect(during).toEqual({ removed: 0 });
-    expect(await drainRemovals({ records, blobs: test.blobs, now: Date.now(), delay: 0 })).toEqual({ removed: 2 });
+    expect(await removeQueuedBlobs({ records, blobs: test.blobs, now: Date.now(), delay: 0 })).toEqual({ removed: 2 });
   });
 
   it('is not written over something', async () => {
@@ -157,6 +157,6 @@ describe('a restored snapshot', () => {
   it('does not replace anything', async () => {
     const out = join(base.path, 'out');
     await takeSnapshot({ records, folder, out });
-    await expect(restoreSnapshot(out, folder)).rejects.toThrow('holds something already');
+    await expect(restoreSnapshot(out, folder)).rejects.toThrow('is not empty');
   });
 });

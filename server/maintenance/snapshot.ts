@@ -3,22 +3,23 @@ import { chmod, copyFile, link, mkdir, readFile, rename, rm, stat, opendir, read
 import { syncFile, makeDurableFolder, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
-import { holdRemovals } from '../objects/garbage-collection.ts';
+import { holdGarbageCollection } from '../objects/garbage-collection.ts';
 import type { BlobId } from '../store/blob-store.ts';
 import { markerName } from '../store/blobs-marker.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
+import { MaintenanceError } from './maintenance-error.ts';
 
 /** Error codes of file systems that have no links, or none to the target. */
-const noLinks = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+const noLinkCodes = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** Links a file that never changes under a second name, which takes no space; copies it where the file system cannot link. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && noLinks.has(String(error.code)))) throw error;
+    if (!(error instanceof Error && 'code' in error && noLinkCodes.has(String(error.code)))) throw error;
     await durableCopy(from, to);
   }
 }
@@ -49,11 +50,6 @@ export interface SnapshotSummary {
   readonly missing: number;
 }
 
-/** The target cannot be written, or exists already. */
-export class SnapshotError extends Error {
-  override readonly name = 'SnapshotError';
-}
-
 /**
  * Writes a data folder with the content of the stores at one moment: the records, and hard links to their blobs, which take no space on
  * the same file system. Blobs never change, and garbage collection removes none until all are linked. The folder gets its name only
@@ -61,11 +57,12 @@ export class SnapshotError extends Error {
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSummary> {
   const { records, folder, out, clock = Date.now, random = randomBytes } = options;
-  if (records.backup === undefined) throw new SnapshotError('only records in a data folder have snapshots');
-  if (await exists(out)) throw new SnapshotError(`${out} exists already: name a folder that does not`);
+  if (records.backup === undefined)
+    throw new MaintenanceError('unsupported', 'only records in a data folder have snapshots');
+  if (await exists(out)) throw new MaintenanceError('exists', `${out} exists already: name a folder that does not`);
   await makeDurableFolder(dirname(out));
   const partial = `${out}.partial-${randomUUID()}`;
-  const hold = await holdRemovals(records, { clock, random });
+  const hold = await holdGarbageCollection(records, { clock, random });
   try {
     await mkdir(partial, { mode: 0o700 });
     await records.backup(join(partial, 'records'));
@@ -191,6 +188,6 @@ async function refuseUnlessEmpty(folder: string): Promise<void> {
     throw error;
   }
   if (names.length > 0) {
-    throw new SnapshotError(`${folder} holds something already: name a folder that is empty, or does not exist yet`);
+    throw new MaintenanceError('exists', `${folder} is not empty: name an empty folder, or one that does not exist`);
   }
 }

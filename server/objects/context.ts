@@ -3,14 +3,14 @@ import type { DigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import type { BlockSumsUnderWay } from './bodies/block-sums-of.ts';
-import type { Seats } from './hashing/buffer-slots.ts';
+import type { PendingBlockSums } from './bodies/block-sums-of.ts';
+import type { BufferSlots } from './hashing/buffer-slots.ts';
 import type { KnownKeyUses } from './encryption/key-use.ts';
 import type { DecodedBuckets } from './records/bucket-record.ts';
 import type { SpaceCheck } from './operations/space-check.ts';
 
 /** Mutexes by key, for writers in this thread. Waiting writers get the mutex in the order in which they asked. */
-export class Turns {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
   /** Resolves when the caller has the mutex. The caller must call the result to release it, whatever happens. */
@@ -47,7 +47,7 @@ export function pooledRandom(source: (size: number) => Buffer): (size: number) =
 }
 
 /** The dependencies of every operation: `ObjectLayerOptions` with defaults filled in. */
-export interface Environment {
+export interface ObjectContext {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly keys: KeySource;
@@ -58,11 +58,11 @@ export interface Environment {
   readonly autoEncryption: boolean;
   readonly checkSpace: SpaceCheck;
   /** The mutexes of writers in this thread whose commits conflicted, by record key. */
-  readonly turns: Turns;
+  readonly writeMutexes: KeyedMutex;
   readonly buckets: DecodedBuckets;
   readonly keyUses: KnownKeyUses;
-  readonly blockSumsUnderWay: BlockSumsUnderWay;
+  readonly pendingBlockSums: PendingBlockSums;
   readonly blockSumsMutex: SharedMutex;
   /** The buffer slots for large bodies, which another thread hashes; undefined where there is no such thread. */
-  readonly seats: Seats | undefined;
+  readonly bufferSlots: BufferSlots | undefined;
 }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import {
-  holdRemovals,
-  removalsHeld,
-  drainRemovals,
-  ORPHAN_GRACE,
-  sweepOrphans,
+  holdGarbageCollection,
+  isGarbageCollectionHeld,
+  removeQueuedBlobs,
+  ORPHAN_GRACE_PERIOD,
+  removeOrphanBlobs,
   REMOVAL_DELAY,
 } from './garbage-collection.ts';
 import { put, randomBody, testLayer, body, chunks } from '../../test/support/objects/test-layer.ts';
@@ -21,28 +21,28 @@ describe('a hold on removals', () => {
     await layer.createBucket('bucket', { location: '' });
     await layer.putObject(put('bucket', 'key', randomBody(200_000)));
     await layer.deleteObject('bucket', 'key');
-    const now = Date.now() + 2 * ORPHAN_GRACE;
-    const hold = await holdRemovals(records, own(now));
-    expect(await drainRemovals({ records, blobs, now })).toEqual({ removed: 0 });
-    expect(await sweepOrphans({ records, blobs, now, grace: 0 })).toEqual({ removed: 0 });
+    const now = Date.now() + 2 * ORPHAN_GRACE_PERIOD;
+    const hold = await holdGarbageCollection(records, own(now));
+    expect(await removeQueuedBlobs({ records, blobs, now })).toEqual({ removed: 0 });
+    expect(await removeOrphanBlobs({ records, blobs, now, grace: 0 })).toEqual({ removed: 0 });
     await hold.release();
-    expect(await drainRemovals({ records, blobs, now })).toEqual({ removed: 1 });
+    expect(await removeQueuedBlobs({ records, blobs, now })).toEqual({ removed: 1 });
   });
 
   it('is held until the last one is released', async () => {
     const records = new MemoryRecordStore();
-    const [one, other] = [await holdRemovals(records, own(0)), await holdRemovals(records, own(0))];
+    const [one, other] = [await holdGarbageCollection(records, own(0)), await holdGarbageCollection(records, own(0))];
     await one.release();
-    expect(await removalsHeld(records, 1)).toBe(true);
+    expect(await isGarbageCollectionHeld(records, 1)).toBe(true);
     await other.release();
-    expect(await removalsHeld(records, 1)).toBe(false);
+    expect(await isGarbageCollectionHeld(records, 1)).toBe(false);
   });
 
   it('ends by itself when its owner died', async () => {
     const records = new MemoryRecordStore();
-    const hold = await holdRemovals(records, own(0));
-    expect(await removalsHeld(records, 29 * 60_000)).toBe(true);
-    expect(await removalsHeld(records, 30 * 60_000)).toBe(false);
+    const hold = await holdGarbageCollection(records, own(0));
+    expect(await isGarbageCollectionHeld(records, 29 * 60_000)).toBe(true);
+    expect(await isGarbageCollectionHeld(records, 30 * 60_000)).toBe(false);
     await hold.release();
   });
 });
@@ -67,7 +67,7 @@ function slowBody(bytes: Buffer) {
   return { read, goOn: resolve };
 }
 
-describe('drainRemovals', () => {
+describe('removeQueuedBlobs', () => {
   it('removes what was replaced and deleted, after the time that readers have', async () => {
     const { layer, clock, options, blobCount, records } = await prepared();
     await layer.putObject(put('bucket', 'a', randomBody(100)));
@@ -75,9 +75,9 @@ describe('drainRemovals', () => {
     await layer.putObject(put('bucket', 'b', randomBody(100)));
     await layer.deleteObject('bucket', 'b');
     clock.now += REMOVAL_DELAY - 1;
-    expect(await drainRemovals(options())).toEqual({ removed: 0 });
+    expect(await removeQueuedBlobs(options())).toEqual({ removed: 0 });
     clock.now += 1;
-    expect(await drainRemovals(options())).toEqual({ removed: 2 });
+    expect(await removeQueuedBlobs(options())).toEqual({ removed: 2 });
     expect(await blobCount()).toBe(1);
     expect(await body(layer, 'bucket', 'a')).toHaveLength(100);
     expect(await Array.fromAsync(records.scan(within('x')))).toEqual([]);
@@ -97,21 +97,21 @@ describe('drainRemovals', () => {
       if (calls === 2) throw new Error('interrupted');
       await remove(id);
     };
-    await expect(drainRemovals(options())).rejects.toThrow('interrupted');
-    await drainRemovals(options());
+    await expect(removeQueuedBlobs(options())).rejects.toThrow('interrupted');
+    await removeQueuedBlobs(options());
     expect(await blobCount()).toBe(0);
   });
 });
 
-describe('sweepOrphans', () => {
+describe('removeOrphanBlobs', () => {
   it('removes a blob without an owner after the grace period, and no other', async () => {
     const { layer, clock, options, blobs, blobCount } = await prepared();
     await layer.putObject(put('bucket', 'kept', randomBody(100)));
     await blobs.write('0'.repeat(32) as never, chunks(randomBody(100), 10));
-    clock.now += ORPHAN_GRACE - 1;
-    expect(await sweepOrphans(options())).toEqual({ removed: 0 });
+    clock.now += ORPHAN_GRACE_PERIOD - 1;
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 0 });
     clock.now += 1;
-    expect(await sweepOrphans(options())).toEqual({ removed: 1 });
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 1 });
     expect(await blobCount()).toBe(1);
     expect(await body(layer, 'bucket', 'kept')).toHaveLength(100);
   });
@@ -122,8 +122,8 @@ describe('sweepOrphans', () => {
     const { uploadId } = await layer.createMultipartUpload({ ...upload, headers: { metadata: {} } });
     const part = put('bucket', 'key', randomBody(100));
     await layer.putPart({ ...part, uploadId, partNumber: 1 });
-    clock.now += 2 * ORPHAN_GRACE;
-    expect(await sweepOrphans(options())).toEqual({ removed: 0 });
+    clock.now += 2 * ORPHAN_GRACE_PERIOD;
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 0 });
     expect(await blobCount()).toBe(1);
   });
 
@@ -133,8 +133,8 @@ describe('sweepOrphans', () => {
     const slow = slowBody(bytes);
     const answer = layer.putObject(put('bucket', 'slow', bytes, { body: slow.read() }));
     await new Promise((resolve) => setImmediate(resolve));
-    clock.now += ORPHAN_GRACE;
-    expect(await sweepOrphans(options())).toEqual({ removed: 1 });
+    clock.now += ORPHAN_GRACE_PERIOD;
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 1 });
     slow.goOn();
     await expect(answer).rejects.toMatchObject({ code: 'RequestTimeout' });
     await expect(layer.headObject('bucket', 'slow')).rejects.toMatchObject({ code: 'NoSuchKey' });
@@ -147,10 +147,10 @@ describe('sweepOrphans', () => {
       const slow = slowBody(bytes);
       const answer = layer.putObject(put('bucket', 'slow', bytes, { body: slow.read() }));
       await new Promise((resolve) => setImmediate(resolve));
-      clock.now += ORPHAN_GRACE;
+      clock.now += ORPHAN_GRACE_PERIOD;
       slow.goOn();
       for (let turn = 0; turn < round % 10; turn += 1) await Promise.resolve();
-      const [put_] = await Promise.allSettled([answer, sweepOrphans(options())]);
+      const [put_] = await Promise.allSettled([answer, removeOrphanBlobs(options())]);
       if (put_.status === 'fulfilled') expect((await body(layer, 'bucket', 'slow')).equals(bytes)).toBe(true);
       else expect(await blobCount()).toBe(0);
     }
@@ -159,11 +159,11 @@ describe('sweepOrphans', () => {
   it('forgets a tombstone when no writer can be left', async () => {
     const { clock, options, blobs, records } = await prepared();
     await blobs.write('0'.repeat(32) as never, chunks(randomBody(100), 10));
-    clock.now += ORPHAN_GRACE;
-    await sweepOrphans(options());
+    clock.now += ORPHAN_GRACE_PERIOD;
+    await removeOrphanBlobs(options());
     expect(await Array.fromAsync(records.scan(within('t')))).toHaveLength(1);
-    clock.now += 7 * ORPHAN_GRACE;
-    await sweepOrphans(options());
+    clock.now += 7 * ORPHAN_GRACE_PERIOD;
+    await removeOrphanBlobs(options());
     expect(await Array.fromAsync(records.scan(within('t')))).toEqual([]);
   });
 });

@@ -12,22 +12,23 @@ import { queueRemoval } from './operations/replace-object.ts';
  * The lifetime of a hold in milliseconds, after which a hold of a dead process ends. It is longer than the clocks of servers may
  * differ.
  */
-const LASTS = 30 * 60_000;
-const RENEWED = 60_000;
+const HOLD_LIFETIME = 30 * 60_000;
+const RENEW_INTERVAL = 60_000;
 
 /**
  * Keeps garbage collection from removing blobs, so that every blob that a record refers to from now on stays. A collection in progress
  * continues: it removes only blobs that nothing referred to when it began.
  */
-export async function holdRemovals(
+export async function holdGarbageCollection(
   records: RecordStore,
   { clock, random }: { readonly clock: () => number; readonly random: (size: number) => Buffer },
 ): Promise<{ release(): Promise<void> }> {
   const key = recordKeys.hold(random(16).toString('hex'));
-  const renew = () => commitOnce(records, { put: [{ key, value: encodeRecord({ until: clock() + LASTS }) }] }, random);
+  const renew = () =>
+    commitOnce(records, { put: [{ key, value: encodeRecord({ until: clock() + HOLD_LIFETIME }) }] }, random);
   await renew();
   // The next renewal makes up for a failed one.
-  const timer = setInterval(() => void renew().catch(() => undefined), RENEWED).unref();
+  const timer = setInterval(() => void renew().catch(() => undefined), RENEW_INTERVAL).unref();
   return {
     async release() {
       clearInterval(timer);
@@ -37,7 +38,7 @@ export async function holdRemovals(
 }
 
 /** Reports if a hold is active. */
-export async function removalsHeld(records: RecordStore, now: number): Promise<boolean> {
+export async function isGarbageCollectionHeld(records: RecordStore, now: number): Promise<boolean> {
   for await (const item of records.scan(within('hold'))) {
     if (item.kind !== 'entry') continue;
     const { until } = decodeRecord(item.value, 'a hold on removals') as { until: number };
@@ -47,7 +48,7 @@ export async function removalsHeld(records: RecordStore, now: number): Promise<b
 }
 
 /** The dependencies of garbage collection. Times are milliseconds since 1970. */
-interface SweepOptions {
+interface GarbageCollectionOptions {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly now: number;
@@ -57,19 +58,21 @@ interface SweepOptions {
 /** Milliseconds. Readers that read an object's record just before it was replaced still find its blob. */
 export const REMOVAL_DELAY = 60_000;
 /** The maximum duration of an upload in milliseconds. */
-export const ORPHAN_GRACE = 24 * 3_600_000;
+export const ORPHAN_GRACE_PERIOD = 24 * 3_600_000;
 /** Milliseconds. No writer is alive this long after its blob was abandoned. */
-const TOMBSTONE_KEPT = 7 * 24 * 3_600_000;
+const TOMBSTONE_LIFETIME = 7 * 24 * 3_600_000;
 const COMMIT_SIZE = 500;
 
 /**
  * Removes the blobs in the removal queue that are older than `delay` milliseconds, and the leftover parts of uploads that ended. It can
  * be interrupted and repeated at any point.
  */
-export async function drainRemovals(options: SweepOptions & { readonly delay?: number }): Promise<{ removed: number }> {
+export async function removeQueuedBlobs(
+  options: GarbageCollectionOptions & { readonly delay?: number },
+): Promise<{ removed: number }> {
   const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY } = options;
-  if (await removalsHeld(records, now)) return { removed: 0 };
-  await queueLeftovers(options);
+  if (await isGarbageCollectionHeld(records, now)) return { removed: 0 };
+  await queueLeftoverParts(options);
   let removed = 0;
   let done: Key[] = [];
   const forget = async () => {
@@ -89,7 +92,7 @@ export async function drainRemovals(options: SweepOptions & { readonly delay?: n
 }
 
 /** Queues the parts of uploads that were aborted, or completed without them. The record of the upload is gone, so that no part is added. */
-async function queueLeftovers({ records, now, random = randomBytes }: SweepOptions): Promise<void> {
+async function queueLeftoverParts({ records, now, random = randomBytes }: GarbageCollectionOptions): Promise<void> {
   for await (const item of records.scan(within('q'))) {
     if (item.kind !== 'entry') continue;
     const uploadId = String(decodeKey(item.key)[1]);
@@ -111,12 +114,14 @@ async function queueLeftovers({ records, now, random = randomBytes }: SweepOptio
  * Removes blobs that have had no owner for `grace` milliseconds: uploads that broke off. A tombstone is written first, so that the
  * commit of a slow writer fails instead of referring to a blob that is gone.
  */
-export async function sweepOrphans(options: SweepOptions & { readonly grace?: number }): Promise<{ removed: number }> {
-  const { records, blobs, now, random = randomBytes, grace = ORPHAN_GRACE } = options;
-  if (await removalsHeld(records, now)) return { removed: 0 };
+export async function removeOrphanBlobs(
+  options: GarbageCollectionOptions & { readonly grace?: number },
+): Promise<{ removed: number }> {
+  const { records, blobs, now, random = randomBytes, grace = ORPHAN_GRACE_PERIOD } = options;
+  if (await isGarbageCollectionHeld(records, now)) return { removed: 0 };
   let removed = 0;
   for await (const { id, ageMs } of blobs.list()) {
-    if (ageMs < grace || !(await giveUp(records, id, now, random))) continue;
+    if (ageMs < grace || !(await abandonBlob(records, id, now, random))) continue;
     await blobs.remove(id);
     removed += 1;
   }
@@ -125,7 +130,7 @@ export async function sweepOrphans(options: SweepOptions & { readonly grace?: nu
 }
 
 /** Writes a tombstone. Returns false where the blob has an owner or is queued for removal. */
-async function giveUp(
+async function abandonBlob(
   records: RecordStore,
   blob: BlobId,
   now: number,
@@ -153,7 +158,7 @@ async function forgetTombstones(records: RecordStore, now: number, random: (size
   for await (const item of records.scan(within('t'))) {
     if (item.kind !== 'entry') continue;
     const { given } = decodeRecord(item.value, 'a tombstone') as { given: number };
-    if (given + TOMBSTONE_KEPT <= now) old.push(item.key);
+    if (given + TOMBSTONE_LIFETIME <= now) old.push(item.key);
     if (old.length < COMMIT_SIZE) continue;
     await commitOnce(records, { delete: old }, random);
     old = [];

@@ -18,9 +18,9 @@ import {
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject } from './operations/delete-object.ts';
-import { type Environment, pooledRandom, Turns } from './context.ts';
+import { type ObjectContext, pooledRandom, KeyedMutex } from './context.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
-import type { Seats } from './hashing/buffer-slots.ts';
+import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './operations/list-objects.ts';
 import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from './multipart/multipart-uploads.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
@@ -50,7 +50,7 @@ export interface ObjectLayerOptions {
   /** Writes are refused below this free space of the blobs or the records; none by default. */
   readonly reserve?: Reserve;
   /** The buffer slots of this thread; without them the thread itself hashes large bodies. */
-  readonly seats?: Seats;
+  readonly bufferSlots?: BufferSlots;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
@@ -60,7 +60,7 @@ const INLINE_LIMIT = 128 * 1024;
 /** Creates the object layer. Each operation is a function in a file of its own. */
 export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
   const clock = options.clock ?? Date.now;
-  const environment: Environment = {
+  const context: ObjectContext = {
     records: options.records,
     blobs: options.blobs,
     keys: options.keys,
@@ -70,41 +70,41 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     inlineLimit: options.inlineLimit ?? INLINE_LIMIT,
     autoEncryption: options.autoEncryption ?? false,
     checkSpace: spaceCheck(volumesOf(options), options.reserve, clock),
-    turns: new Turns(),
+    writeMutexes: new KeyedMutex(),
     buckets: new DecodedBuckets(),
     keyUses: new Map(),
-    blockSumsUnderWay: new Map(),
+    pendingBlockSums: new Map(),
     blockSumsMutex: options.blockSumsMutex ?? new SharedMutex(),
-    seats: options.seats,
+    bufferSlots: options.bufferSlots,
   };
   return {
-    createBucket: operation(environment, createBucket),
-    headBucket: operation(environment, headBucket),
-    listBuckets: operation(environment, listBuckets),
-    deleteBucket: operation(environment, deleteBucket),
-    getBucketEncryption: operation(environment, getBucketEncryption),
-    putBucketEncryption: operation(environment, putBucketEncryption),
-    deleteBucketEncryption: operation(environment, deleteBucketEncryption),
-    getBucketPolicy: operation(environment, getBucketPolicy),
-    putBucketPolicy: operation(environment, putBucketPolicy),
-    deleteBucketPolicy: operation(environment, deleteBucketPolicy),
-    getBucketTags: operation(environment, getBucketTags),
-    putBucketTags: operation(environment, putBucketTags),
-    deleteBucketTags: operation(environment, deleteBucketTags),
-    putObject: operation(environment, putObject),
-    headObject: operation(environment, headIntactObject),
-    getObject: operation(environment, getIntactObject),
-    copyObject: operation(environment, copyObject),
-    deleteObject: operation(environment, deleteObject),
-    listObjects: operation(environment, listObjects),
-    createMultipartUpload: operation(environment, createMultipartUpload),
-    putPart: operation(environment, putPart),
-    copyPart: operation(environment, copyPart),
-    completeMultipartUpload: operation(environment, completeMultipartUpload),
-    uploadEncryption: operation(environment, uploadEncryption),
-    abortMultipartUpload: operation(environment, abortMultipartUpload),
-    listParts: operation(environment, listParts),
-    listMultipartUploads: operation(environment, listMultipartUploads),
+    createBucket: operation(context, createBucket),
+    headBucket: operation(context, headBucket),
+    listBuckets: operation(context, listBuckets),
+    deleteBucket: operation(context, deleteBucket),
+    getBucketEncryption: operation(context, getBucketEncryption),
+    putBucketEncryption: operation(context, putBucketEncryption),
+    deleteBucketEncryption: operation(context, deleteBucketEncryption),
+    getBucketPolicy: operation(context, getBucketPolicy),
+    putBucketPolicy: operation(context, putBucketPolicy),
+    deleteBucketPolicy: operation(context, deleteBucketPolicy),
+    getBucketTags: operation(context, getBucketTags),
+    putBucketTags: operation(context, putBucketTags),
+    deleteBucketTags: operation(context, deleteBucketTags),
+    putObject: operation(context, putObject),
+    headObject: operation(context, headIntactObject),
+    getObject: operation(context, getIntactObject),
+    copyObject: operation(context, copyObject),
+    deleteObject: operation(context, deleteObject),
+    listObjects: operation(context, listObjects),
+    createMultipartUpload: operation(context, createMultipartUpload),
+    putPart: operation(context, putPart),
+    copyPart: operation(context, copyPart),
+    completeMultipartUpload: operation(context, completeMultipartUpload),
+    uploadEncryption: operation(context, uploadEncryption),
+    abortMultipartUpload: operation(context, abortMultipartUpload),
+    listParts: operation(context, listParts),
+    listMultipartUploads: operation(context, listMultipartUploads),
   };
 }
 
@@ -114,10 +114,10 @@ function volumesOf({ blobs, records }: ObjectLayerOptions): Volumes {
 
 /** Binds an operation to the context, and translates its errors to those of the protocol. */
 function operation<Arguments extends readonly unknown[], Result>(
-  environment: Environment,
-  run: (environment: Environment, ...given: Arguments) => Promise<Result>,
+  context: ObjectContext,
+  run: (context: ObjectContext, ...given: Arguments) => Promise<Result>,
 ): (...given: Arguments) => Promise<Result> {
-  return (...given) => run(environment, ...given).catch(throwTranslated);
+  return (...given) => run(context, ...given).catch(throwTranslated);
 }
 
 function throwTranslated(error: unknown): never {

@@ -20,7 +20,7 @@ import { requestIds, createS3Server } from '../http/s3-server.ts';
 import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
 import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { createMaintenance } from '../maintenance/maintenance.ts';
-import { seatsAt } from '../objects/hashing/hashing.ts';
+import { bufferSlotsAt } from '../objects/hashing/hashing.ts';
 import { quarantined } from '../objects/operations/quarantine.ts';
 import { readScrubState } from '../maintenance/verify/scrub.ts';
 import { createMetricsHandler } from '../observability/metrics/metrics-handler.ts';
@@ -44,10 +44,10 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const quiet = log.child({}, { level: 'error' });
   // What providers have to say, errors too, the background thread says.
   const silent = log.child({}, { level: 'silent' });
-  const seats = options.hashing && seatsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
+  const bufferSlots = options.hashing && bufferSlotsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
   const tracing = await openRequestTracing(process.env, first ? log : quiet);
   const logs = { main: first ? log : quiet, providers: silent, people: log };
-  const services = await openServices(options, logs, { seats, tracing });
+  const services = await openServices(options, logs, { bufferSlots, tracing });
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', ...starting };
   let replicas: ReplicasView = { leads: false, live: [] };

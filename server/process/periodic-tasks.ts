@@ -1,11 +1,16 @@
 import type { Logger } from '../../platform/logger.ts';
-import { drainRemovals, ORPHAN_GRACE, REMOVAL_DELAY, sweepOrphans } from '../objects/garbage-collection.ts';
+import {
+  removeQueuedBlobs,
+  ORPHAN_GRACE_PERIOD,
+  REMOVAL_DELAY,
+  removeOrphanBlobs,
+} from '../objects/garbage-collection.ts';
 import { fencedRecords, LeaseLost, type Hold, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
-import { resealRound } from '../maintenance/rewrap/rewrap.ts';
+import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import type { Services } from './services.ts';
@@ -58,10 +63,10 @@ export function keepTidy(
   const countUsage = usageRounds({ ...scanner, log });
   const rounds = [
     repeat('removals', 'blobs that were given up', (hold) =>
-      drainRemovals({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
+      removeQueuedBlobs({ ...sweeping(hold), delay: REMOVAL_DELAY + skew }),
     ),
     repeat('orphans', 'blobs that never had an owner', (hold) =>
-      sweepOrphans({ ...sweeping(hold), grace: ORPHAN_GRACE + skew }),
+      removeOrphanBlobs({ ...sweeping(hold), grace: ORPHAN_GRACE_PERIOD + skew }),
     ),
     // Not fenced: what has expired may be removed twice.
     repeat('credentials', 'temporary credentials that expired', async () => ({
@@ -77,7 +82,7 @@ export function keepTidy(
       async work(hold) {
         const records = fencedRecords(stores.records, hold);
         const signal = AbortSignal.any([hold.signal, stopping.signal]);
-        await resealRound({ records, keys, objects, log, signal });
+        await rewrapRound({ records, keys, objects, log, signal });
         return { removed: 0 };
       },
     }),

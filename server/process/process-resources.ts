@@ -52,7 +52,7 @@ interface ProcessAudit extends AuditLog {
 
 /**
  * Opens what audit entries go to; undefined, and nothing loaded, where they go nowhere. The main thread writes them: it has nothing else
- * to do, hears the signals, and is the last to end. Rejects with `AuditTargetError`.
+ * to do, hears the signals, and is the last to end. Rejects with `AuditError`.
  */
 export async function openAudit({ audit: settings }: ServerSettings, log: Logger): Promise<ProcessAudit | undefined> {
   if (settings.file === undefined && settings.webhooks.length === 0) return undefined;

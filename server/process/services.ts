@@ -15,7 +15,7 @@ import { type SealedRecordStore, sealedRecords } from '../encryption/sealed-reco
 import { openIdentities } from '../auth/identities/open-identities.ts';
 import { openIdentityServices, type IdentityServices } from './identity-services.ts';
 import { bucketPolicies } from '../objects/buckets/bucket-policies.ts';
-import type { Seats } from '../objects/hashing/buffer-slots.ts';
+import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { createObjectLayer } from '../objects/objects.ts';
@@ -67,7 +67,7 @@ const clock = () => new Date();
 export async function openServices(
   options: ThreadOptions,
   logs: { main: Logger; providers: Logger; people: Logger },
-  more: { readonly seats?: Seats | undefined; readonly tracing?: RequestTracing | undefined } = {},
+  more: { readonly bufferSlots?: BufferSlots | undefined; readonly tracing?: RequestTracing | undefined } = {},
 ): Promise<Services> {
   const { settings } = options;
   const keyService = await openKeys(settings, logs.main);
@@ -115,7 +115,7 @@ export async function openServices(
       autoEncryption: settings.autoEncryption,
       reserve: settings.storageReserve,
       blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
-      ...(more.seats === undefined ? {} : { seats: more.seats }),
+      ...(more.bufferSlots === undefined ? {} : { bufferSlots: more.bufferSlots }),
     }),
     policies,
     access,

@@ -28,10 +28,10 @@ async function start(): Promise<Role> {
     return startBackground(options, log, tell);
   }
   if (options.role === 'hashing') {
-    const { hashForEver } = await import('../objects/hashing/hashing.ts');
+    const { runHashing } = await import('../objects/hashing/hashing.ts');
     if (options.hashing === undefined) throw new Error('a hashing thread needs what it shares');
     // Hears no messages any more: it ends with the process.
-    return hashForEver(options.hashing.memory, options.hashing.threads);
+    return runHashing(options.hashing.memory, options.hashing.threads);
   }
   const { startHttp } = await import('./http-thread.ts');
   return startHttp(options, log, tell);

@@ -1,7 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { SettingsError } from '../../platform/settings/load-settings.ts';
-import { SnapshotError } from '../maintenance/snapshot.ts';
 import { DataFolderError } from '../store/data-folder.ts';
 import { DeploymentError } from '../store/deployment.ts';
 import { StoreAddressError } from '../store/store-address.ts';
@@ -11,6 +10,7 @@ import { readOnlyCommand } from './commands/read-only.ts';
 import { restoreCommand, snapshotCommand, type SnapshotArguments } from './commands/snapshot.ts';
 import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
 import { type Io, ToolError, UsageError } from './report.ts';
+import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 
 /** Runs one command line; answers its exit code: 0 clean, 1 findings or a failure, 2 a command line that cannot be. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -37,7 +37,7 @@ const expected = [
   DataFolderError,
   DeploymentError,
   SettingsError,
-  SnapshotError,
+  MaintenanceError,
   StoreAddressError,
   StoreUnavailable,
   ToolError,

@@ -1,6 +1,6 @@
 import { isLoss, type Finding } from '../../server/maintenance/verify/finding.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
-import { drainRemovals, sweepOrphans } from '../../server/objects/garbage-collection.ts';
+import { removeQueuedBlobs, removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
@@ -26,8 +26,8 @@ export function verifyFolder(path: string): Promise<Verified> {
 export function verifySweptFolder(path: string): Promise<Verified> {
   return withStores(path, async (records, blobs) => {
     const now = Date.now() + 1_000;
-    await drainRemovals({ records, blobs, now, delay: 0 });
-    await sweepOrphans({ records, blobs, now, grace: 0 });
+    await removeQueuedBlobs({ records, blobs, now, delay: 0 });
+    await removeOrphanBlobs({ records, blobs, now, grace: 0 });
     const { complaints, orphans } = await verified(records, blobs);
     return { complaints: orphans === 0 ? complaints : [...complaints, `${orphans} orphans were not swept`], orphans };
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
-import { drainRemovals, sweepOrphans } from '../../server/objects/garbage-collection.ts';
+import { removeQueuedBlobs, removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
 import { body, put, randomBody, testLayer } from '../support/objects/test-layer.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
@@ -41,8 +41,8 @@ it('keeps objects as they were answered while sessions are ended in the middle o
     if ((found?.length ?? 0) > 100) large += 1;
   }
   const now = Date.now() + 1000;
-  await drainRemovals({ records, blobs, now, delay: 0 });
-  await sweepOrphans({ records, blobs, now, grace: -1000 });
+  await removeQueuedBlobs({ records, blobs, now, delay: 0 });
+  await removeOrphanBlobs({ records, blobs, now, grace: -1000 });
   expect(await Array.fromAsync(blobs.list())).toHaveLength(large);
   await records.close();
 }, 120_000);

@@ -2,7 +2,7 @@ import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { sweepOrphans } from '../../server/objects/garbage-collection.ts';
+import { removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
 import { openBlobStore, openRecordStore } from '../../server/store/open-stores.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
@@ -58,7 +58,7 @@ describe('of two servers', { timeout: 120_000 }, () => {
     expect((await fetch(`${other.s3}/${Bucket}/half`)).status).toBe(403);
     const { url, password } = deployment.database;
     const records = await openRecordStore({ kind: 'postgres', url, password }, { log });
-    expect(await sweepOrphans({ records, blobs, now: Date.now(), grace: 0 })).toEqual({ removed: 1 });
+    expect(await removeOrphanBlobs({ records, blobs, now: Date.now(), grace: 0 })).toEqual({ removed: 1 });
     expect(await count()).toBe(0);
     await records.close();
   });

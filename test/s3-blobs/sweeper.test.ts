@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { sweepOrphans } from '../../server/objects/garbage-collection.ts';
+import { removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
 import { from, listed, someBlobId } from '../support/store/blob-store.conformance.ts';
 import type { BlobId, BlobStore } from '../../server/store/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
@@ -32,7 +32,7 @@ it('ends uploads and removes blobs in another S3 that nobody came back for, and 
   await blobs.write(oldBlob, from([Buffer.from('old')]));
   s3.bucket.ageMs = 0;
   await blobs.write(newBlob, from([Buffer.from('new')]));
-  const swept = await sweepOrphans({ records: new MemoryRecordStore(), blobs, now: Date.now() });
+  const swept = await removeOrphanBlobs({ records: new MemoryRecordStore(), blobs, now: Date.now() });
   expect(swept).toEqual({ removed: 2 });
   expect([...s3.bucket.uploads.keys()]).toEqual([newUpload]);
   expect((await listed(blobs)).toSorted()).toEqual([newUpload, newBlob].toSorted());

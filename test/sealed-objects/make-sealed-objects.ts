@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CustomerKey } from '../../server/encryption/object-key.ts';
-import { resealObject } from '../../server/maintenance/rewrap/rewrap-records.ts';
+import { rewrapObject } from '../../server/maintenance/rewrap/rewrap-records.ts';
 import type { RequestedEncryption } from '../../server/objects/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
@@ -36,7 +36,7 @@ await put('sse-kms-context', { scheme: 'SSE-KMS', context: { of: 'the client', '
 await put('sse-c-inline', { scheme: 'SSE-C', customerKey: new CustomerKey(customerKeyBytes) });
 await put('sse-kms-resealed', { scheme: 'SSE-KMS', keyName: 'main-key' });
 const sealing = { ...stores, keys, random: randomBytes, clock: Date.now, keyUses: new Map<string, number>() };
-await resealObject({ ...sealing, from: 'main-key', to: 'second-key' }, { bucket, key: 'sse-kms-resealed' });
+await rewrapObject({ ...sealing, from: 'main-key', to: 'second-key' }, { bucket, key: 'sse-kms-resealed' });
 
 const key = 'sse-kms-parts';
 const upload = { bucket, key, headers: { metadata: {} }, encryption: { scheme: 'SSE-KMS' } } as const;

@@ -9,7 +9,7 @@ interface Range {
 }
 
 /** Records of a deployment that are not data: removal queues, live servers, the progress of a copy or a scrub, usage, background tasks. */
-const ofAPlace = [
+const localPrefixes = [
   prefixOf('background'),
   prefixOf('hold'),
   prefixOf('live'),
@@ -22,7 +22,7 @@ const ofAPlace = [
   prefixOf('x'),
 ];
 /** Records that are copied together with the blobs. */
-const withBlobs = [
+const blobPrefixes = [
   prefixOf('c'),
   prefixOf('i'),
   prefixOf('m'),
@@ -32,21 +32,21 @@ const withBlobs = [
   prefixOf('u'),
 ];
 /** Records of these prefixes stay behind where nothing refers to them. */
-const referredOnly = [prefixOf('c'), prefixOf('p'), prefixOf('r')];
+const referredPrefixes = [prefixOf('c'), prefixOf('p'), prefixOf('r')];
 
 /** Yields the records that are copied unchanged, after a key. */
 export function plainRecords(records: RecordStore, after?: Buffer): AsyncGenerator<Entry> {
-  return outside(records, [...ofAPlace, ...withBlobs], after);
+  return outside(records, [...localPrefixes, ...blobPrefixes], after);
 }
 
 /** Yields every record that may be in a copy. */
 function copiedRecords(records: RecordStore): AsyncGenerator<Entry> {
-  return outside(records, ofAPlace);
+  return outside(records, localPrefixes);
 }
 
 /** Reports if a record of the source must be in the copy. */
 function mustBeCopied(recordKey: Buffer): boolean {
-  return !referredOnly.some((prefix) => recordKey.subarray(0, prefix.length).equals(prefix));
+  return !referredPrefixes.some((prefix) => recordKey.subarray(0, prefix.length).equals(prefix));
 }
 
 async function* outside(records: RecordStore, prefixes: readonly Buffer[], after?: Buffer): AsyncGenerator<Entry> {

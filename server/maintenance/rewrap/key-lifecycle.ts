@@ -9,7 +9,8 @@ import { entries } from '../verify/object-records.ts';
 import { randomBytes } from 'node:crypto';
 import { unsealedKeyLimits } from '../../encryption/key-service-keys.ts';
 import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/key-use.ts';
-import { type ResealState, readResealState, writeResealState } from './rewrap-state.ts';
+import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
+import { MaintenanceError } from '../maintenance-error.ts';
 
 /** What a named key encrypts, and what it will encrypt. */
 interface KeyUsage {
@@ -28,7 +29,7 @@ interface UsageOptions {
   readonly onProgress?: (looked: number) => void;
 }
 
-const MOST_BUCKETS = 100;
+const MAX_BUCKETS = 100;
 const none: KeyUsage = { objects: 0, uploads: 0, buckets: [], backend: false };
 
 /**
@@ -46,7 +47,7 @@ export async function keyUsage({ records, signal, onProgress }: UsageOptions): P
     const { encryption } = decodeBucket(value, bucket);
     if (encryption?.scheme !== 'SSE-KMS' || encryption.keyName === undefined) continue;
     count(encryption.keyName, (usage) =>
-      usage.buckets.length < MOST_BUCKETS ? { ...usage, buckets: [...usage.buckets, bucket] } : usage,
+      usage.buckets.length < MAX_BUCKETS ? { ...usage, buckets: [...usage.buckets, bucket] } : usage,
     );
   }
   for await (const { key, value } of entries(records, within('u'))) {
@@ -90,16 +91,6 @@ interface RemoveKeyOptions {
   readonly random?: (size: number) => Buffer;
 }
 
-/** The message says what uses the key. */
-export class KeyInUse extends Error {
-  override readonly name = 'KeyInUse';
-  readonly usage: KeyUsage | undefined;
-  constructor(message: string, usage?: KeyUsage) {
-    super(message);
-    this.usage = usage;
-  }
-}
-
 /**
  * Removes a key that nothing uses. The key is marked first, so that no server encrypts another object with it; then its usage is
  * counted, and only then it is removed. The default key and the key of the backend are never removed.
@@ -109,22 +100,28 @@ export class KeyInUse extends Error {
 export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | undefined> {
   const { records, keyName, force, clock = Date.now, random = randomBytes } = options;
   if (keyName === options.defaultKey) {
-    throw new KeyInUse(`${keyName} is the default key of this server: name another one in its settings first`);
+    throw new MaintenanceError(
+      'key-in-use',
+      `${keyName} is the default key of this server: name another one in its settings first`,
+    );
   }
   await mark(records, keyName, { state: 'leaving', since: clock() }, random);
   try {
     const usage = (await keyUsage({ records })).get(keyName);
     if (usage?.backend === true) {
-      throw new KeyInUse(`identities and settings are sealed under ${keyName}: it cannot be removed`, usage);
+      throw new MaintenanceError(
+        'key-in-use',
+        `identities and settings are sealed under ${keyName}: it cannot be removed`,
+      );
     }
-    if (usage !== undefined && !force) throw new KeyInUse(sentence(keyName, usage), usage);
+    if (usage !== undefined && !force) throw new MaintenanceError('key-in-use', sentence(keyName, usage));
     await options.remove();
     await mark(records, keyName, { state: 'gone', since: clock() }, random);
     return usage;
   } catch (error) {
     // The answer of the key service may have been lost, and the key with it: no object is encrypted with it until the removal is asked
     // for again.
-    if (error instanceof KeyInUse || (await options.exists().catch(() => false))) {
+    if (error instanceof MaintenanceError || (await options.exists().catch(() => false))) {
       await mark(records, keyName, { state: 'live', since: clock() }, random);
     }
     throw error;
@@ -132,12 +129,12 @@ export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | u
 }
 
 /** The time for which servers may still have data keys of a removed key, in milliseconds, with a margin for their clocks. */
-const REMEMBERED = unsealedKeyLimits.lifetimeMs + 60_000;
+const DATA_KEY_LIFETIME = unsealedKeyLimits.lifetimeMs + 60_000;
 
 /** Returns the milliseconds until a key of this name may be created again; 0 where it may be now. */
 export async function untilKeyMayReturn(records: RecordStore, keyName: string, now: number): Promise<number> {
   const found = await findKeyUse(records, keyName);
-  return found?.use.state === 'gone' ? Math.max(0, found.use.since + REMEMBERED - now) : 0;
+  return found?.use.state === 'gone' ? Math.max(0, found.use.since + DATA_KEY_LIFETIME - now) : 0;
 }
 
 /** Allows objects to be encrypted with a key that was created again. */
@@ -186,13 +183,9 @@ export interface KeyLifecycle {
   /** Rejects with `MaintenanceError`, code `rotation-in-progress`. */
   mayRotate(): Promise<void>;
   /** Asks for a rotation, which the leading server runs. Rejects with `MaintenanceError`, code `rotation-in-progress`. */
-  rotate(asked: Pick<ResealState, 'from' | 'to' | 'version' | 'mode' | 'objectsPerSecond'>): Promise<ResealState>;
+  rotate(asked: Pick<RewrapState, 'from' | 'to' | 'version' | 'mode' | 'objectsPerSecond'>): Promise<RewrapState>;
   /** Resolves to the rotation in progress, or the last one. */
-  rotation(): Promise<ResealState | undefined>;
-}
-
-export class RotationUnderWay extends Error {
-  override readonly name = 'RotationUnderWay';
+  rotation(): Promise<RewrapState | undefined>;
 }
 
 export function createKeyLifecycle(
@@ -200,15 +193,18 @@ export function createKeyLifecycle(
   { clock = Date.now, random = randomBytes }: { clock?: () => number; random?: (size: number) => Buffer } = {},
 ): KeyLifecycle {
   async function mayRotate(): Promise<void> {
-    const known = await readResealState(records);
+    const known = await readRewrapState(records);
     if (known === undefined || known.finished !== undefined) return;
     const { from, to, looked, againAfter } = known;
     const what = from === to ? `its newest version` : to;
     const until =
       againAfter === undefined
         ? 'wait until that ended'
-        : `what servers wrote meanwhile is looked at after ${new Date(againAfter).toISOString()}: wait until then`;
-    throw new RotationUnderWay(`objects of ${from} are given ${what} now, ${looked} were looked at: ${until}`);
+        : `a second pass begins at ${new Date(againAfter).toISOString()}: wait until then`;
+    throw new MaintenanceError(
+      'rotation-in-progress',
+      `objects of ${from} are moved to ${what} now, ${looked} of them so far: ${until}`,
+    );
   }
   return {
     mayRotate,
@@ -219,9 +215,9 @@ export function createKeyLifecycle(
     async rotate(asked) {
       await mayRotate();
       const state = { ...asked, started: clock(), looked: 0, done: 0, failed: 0 };
-      await writeResealState(records, state, random);
+      await writeRewrapState(records, state, random);
       return state;
     },
-    rotation: () => readResealState(records),
+    rotation: () => readRewrapState(records),
   };
 }

@@ -1,5 +1,5 @@
 import type { ObjectPlace } from '../../encryption/object-key.ts';
-import type { Environment } from '../../objects/context.ts';
+import type { ObjectContext } from '../../objects/context.ts';
 import { guardKey } from '../../objects/encryption/key-use.ts';
 import { recoverObjectKey, sealUnder } from '../../objects/encryption/object-keys.ts';
 import { decodeBucket, encodeBucket } from '../../objects/records/bucket-record.ts';
@@ -18,7 +18,7 @@ import type { Entry } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';
 
 /** The keys that a rewrap moves objects from and to. */
-export interface Sealing extends Pick<Environment, 'records' | 'keys' | 'random' | 'clock' | 'keyUses'> {
+export interface RewrapKeys extends Pick<ObjectContext, 'records' | 'keys' | 'random' | 'clock' | 'keyUses'> {
   readonly from: string;
   readonly to: string;
   /** The newest version of `to`. Objects that have it are not rewrapped again. */
@@ -27,7 +27,7 @@ export interface Sealing extends Pick<Environment, 'records' | 'keys' | 'random'
 
 /** Reports if the data key is under the old key, or the old version. */
 export function hasOldKey(
-  { from, version }: Pick<Sealing, 'from' | 'version'>,
+  { from, version }: Pick<RewrapKeys, 'from' | 'version'>,
   sealed: SealedKeys | undefined,
 ): sealed is ServiceSealedKeys {
   if (sealed === undefined || sealed.scheme === 'SSE-C' || sealed.keyName !== from) return false;
@@ -41,80 +41,82 @@ const ATTEMPTS = 10;
  * Rewraps the key of an object. Its body, ETag and time do not change. The commit expects the record that was read, so that a
  * concurrent write is not lost. Returns false where there is nothing to do.
  */
-export async function resealObject(sealing: Sealing, place: Place): Promise<boolean> {
+export async function rewrapObject(rewrapKeys: RewrapKeys, place: Place): Promise<boolean> {
   const recordKey = recordKeys.object(place.bucket, place.key);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const entry = await sealing.records.get(recordKey);
+    const entry = await rewrapKeys.records.get(recordKey);
     if (entry === undefined) return false;
     const record = decodeObject(entry.value, place.bucket, place.key);
-    const sealed = await sealedAnew(sealing, record.sealed, { ...place, id: record.id });
+    const sealed = await rewrappedKeys(rewrapKeys, record.sealed, { ...place, id: record.id });
     if (sealed === undefined) return false;
-    if (await replaced(sealing, entry, encodeObject({ ...record, sealed }), sealed, attempt)) return true;
+    if (await replaced(rewrapKeys, entry, encodeObject({ ...record, sealed }), sealed, attempt)) return true;
   }
   throw new Error(`the object was replaced ${ATTEMPTS} times while its key was changed`);
 }
 
 /** Rewraps the key of an upload in progress, which its parts share. */
-export async function resealUpload(sealing: Sealing, listed: Entry): Promise<boolean> {
+export async function rewrapUpload(rewrapKeys: RewrapKeys, listed: Entry): Promise<boolean> {
   const [, bucket = '', key = '', id = ''] = decodeKey(listed.key).map(String);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const entry = await sealing.records.get(listed.key);
+    const entry = await rewrapKeys.records.get(listed.key);
     if (entry === undefined) return false;
     const record = decodeUpload(entry.value, id);
-    const sealed = await sealedAnew(sealing, record.sealed, { bucket, key, id });
+    const sealed = await rewrappedKeys(rewrapKeys, record.sealed, { bucket, key, id });
     if (sealed === undefined) return false;
-    if (await replaced(sealing, entry, encodeRecord({ ...record, sealed }), sealed, attempt)) return true;
+    if (await replaced(rewrapKeys, entry, encodeRecord({ ...record, sealed }), sealed, attempt)) return true;
   }
   throw new Error(`the upload changed ${ATTEMPTS} times while its key was changed`);
 }
 
 /** Gives the new key to a bucket whose default is the old one. */
-export async function resealBucket(sealing: Sealing, listed: Entry): Promise<void> {
+export async function rewrapBucket(rewrapKeys: RewrapKeys, listed: Entry): Promise<void> {
   const bucket = String(decodeKey(listed.key)[1]);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const entry = await sealing.records.get(listed.key);
+    const entry = await rewrapKeys.records.get(listed.key);
     const record = entry && decodeBucket(entry.value, bucket);
     const encryption = record?.encryption;
     if (entry === undefined || record === undefined || encryption?.scheme !== 'SSE-KMS') return;
-    if (encryption.keyName !== sealing.from || sealing.from === sealing.to) return;
-    const value = encodeBucket({ ...record, encryption: { ...encryption, keyName: sealing.to } });
+    if (encryption.keyName !== rewrapKeys.from || rewrapKeys.from === rewrapKeys.to) return;
+    const value = encodeBucket({ ...record, encryption: { ...encryption, keyName: rewrapKeys.to } });
     const settled = await commitOnce(
-      sealing.records,
+      rewrapKeys.records,
       {
         expect: [{ kind: 'revision', key: entry.key, revision: entry.revision }],
         put: [{ key: entry.key, value }],
       },
-      sealing.random,
+      rewrapKeys.random,
     );
     if (settled.kind === 'committed') return;
   }
 }
 
 /** Returns undefined where the old key is not in use. */
-async function sealedAnew(
-  sealing: Sealing,
+async function rewrappedKeys(
+  rewrapKeys: RewrapKeys,
   sealed: SealedKeys | undefined,
   place: ObjectPlace,
 ): Promise<SealedKeys | undefined> {
-  if (!hasOldKey(sealing, sealed)) return undefined;
-  const { bytes: objectKey } = await recoverObjectKey(sealing, sealed, place);
+  if (!hasOldKey(rewrapKeys, sealed)) return undefined;
+  const { bytes: objectKey } = await recoverObjectKey(rewrapKeys, sealed, place);
   const { scheme, context, bucketKey } = sealed;
   return sealUnder(
-    sealing,
-    { scheme, keyName: sealing.to, ...(context && { context }), ...(bucketKey !== undefined && { bucketKey }) },
+    rewrapKeys,
+    { scheme, keyName: rewrapKeys.to, ...(context && { context }), ...(bucketKey !== undefined && { bucketKey }) },
     place,
     objectKey,
   );
 }
 
 async function replaced(
-  sealing: Sealing,
+  rewrapKeys: RewrapKeys,
   { key, revision }: Entry,
   value: Buffer,
   sealed: SealedKeys,
   attempt: number,
 ): Promise<boolean> {
-  const guard = await guardKey(sealing, sealed, attempt);
+  const guard = await guardKey(rewrapKeys, sealed, attempt);
   const expect = [{ kind: 'revision' as const, key, revision }, ...guard];
-  return (await commitOnce(sealing.records, { expect, put: [{ key, value }] }, sealing.random)).kind === 'committed';
+  return (
+    (await commitOnce(rewrapKeys.records, { expect, put: [{ key, value }] }, rewrapKeys.random)).kind === 'committed'
+  );
 }

@@ -5,7 +5,7 @@ import type { RecordStore } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';
 
 /** The progress of a rotation. Times are milliseconds since 1970. */
-export interface ResealState {
+export interface RewrapState {
   /** The key that objects have, and the key that they get. Both are the same where objects get its newest version. */
   readonly from: string;
   readonly to: string;
@@ -33,14 +33,14 @@ export interface ResealState {
 
 const stateKey = key('system', 'reseal');
 
-export async function readResealState(records: Pick<RecordStore, 'get'>): Promise<ResealState | undefined> {
+export async function readRewrapState(records: Pick<RecordStore, 'get'>): Promise<RewrapState | undefined> {
   const entry = await records.get(stateKey);
-  return entry && (decodeRecord(entry.value, 'the change of keys') as ResealState);
+  return entry && (decodeRecord(entry.value, 'the change of keys') as RewrapState);
 }
 
-export async function writeResealState(
+export async function writeRewrapState(
   records: Pick<RecordStore, 'commit' | 'outcome'>,
-  state: ResealState,
+  state: RewrapState,
   random: (size: number) => Buffer,
 ): Promise<void> {
   await commitOnce(records, { put: [{ key: stateKey, value: encodeRecord(state) }] }, random);

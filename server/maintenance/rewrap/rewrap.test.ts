@@ -7,8 +7,8 @@ import { decodeObject } from '../../objects/records/object-record.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { body, put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { keyUsage } from './key-lifecycle.ts';
-import { resealRound } from './rewrap.ts';
-import { readResealState, writeResealState, type ResealState } from './rewrap-state.ts';
+import { rewrapRound } from './rewrap.ts';
+import { readRewrapState, writeRewrapState, type RewrapState } from './rewrap-state.ts';
 
 const kms = (keyName: string, context?: Record<string, string>) =>
   ({ encryption: { scheme: 'SSE-KMS', keyName, ...(context && { context }) } }) as const;
@@ -19,8 +19,8 @@ async function prepared() {
   const test = testLayer({ inlineLimit: 1_000 });
   test.keyService.keys.set('old', Buffer.alloc(32, 1)).set('new', Buffer.alloc(32, 2));
   await test.layer.createBucket('bucket', { location: '' });
-  const ask = (more: Partial<ResealState> = {}) =>
-    writeResealState(
+  const ask = (more: Partial<RewrapState> = {}) =>
+    writeRewrapState(
       test.records,
       {
         from: 'old',
@@ -37,7 +37,7 @@ async function prepared() {
     );
   const round = (
     more: { readonly signal?: AbortSignal; readonly keys?: KeySource; readonly clock?: () => number } = {},
-  ) => resealRound({ records: test.records, keys: test.keys, objects: test.layer, log, ...more });
+  ) => rewrapRound({ records: test.records, keys: test.keys, objects: test.layer, log, ...more });
   return { ...test, ask, round };
 }
 
@@ -124,10 +124,10 @@ describe('a change of keys', () => {
       },
     };
     await expect(round({ signal: stop.signal, keys: stopping })).rejects.toThrow();
-    const half = await readResealState(records);
+    const half = await readRewrapState(records);
     expect([half?.looked, half?.finished]).toEqual([7, undefined]);
     await round();
-    expect(await readResealState(records)).toMatchObject({ looked: 20, failed: 0, finished: expect.any(Number) });
+    expect(await readRewrapState(records)).toMatchObject({ looked: 20, failed: 0, finished: expect.any(Number) });
     expect((await keyUsage({ records })).get('new')).toMatchObject({ objects: 20 });
   });
 

@@ -12,14 +12,14 @@ import { decodeObject } from '../../objects/records/object-record.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
 import { StoreUnavailable, type Entry, type RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
-import { type ResealState, readResealState, writeResealState } from './rewrap-state.ts';
-import { hasOldKey, resealBucket, resealObject, resealUpload, type Sealing } from './rewrap-records.ts';
+import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
+import { hasOldKey, rewrapBucket, rewrapObject, rewrapUpload, type RewrapKeys } from './rewrap-records.ts';
 
 /**
  * Returns a key source without cached data keys: this thread may still have data keys of the previous version. New data keys serve as
  * many objects as usual.
  */
-function freshKeys(keys: KeySource, clock: () => number): KeySource {
+function withoutCachedDataKeys(keys: KeySource, clock: () => number): KeySource {
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
   return {
     ...keys,
@@ -57,7 +57,7 @@ function under(encryption: ObjectEncryption, keyName: string): RequestedEncrypti
   return encryption.scheme === 'SSE-C' ? undefined : { ...encryption, keyName };
 }
 
-interface ResealOptions {
+interface RewrapOptions {
   /** The records as the lease holder sees them: its commits are fenced. */
   readonly records: RecordStore;
   readonly keys: KeySource;
@@ -70,13 +70,13 @@ interface ResealOptions {
 }
 
 /** The interval in milliseconds at which the position is saved. After a stop, this much is done again without harm. */
-const SAVE_EVERY = 5_000;
+const SAVE_INTERVAL = 5_000;
 /** The delay in milliseconds before an object is tried again while the key service is away, and the count of such attempts. */
-const PAUSE = 5_000;
-const PATIENCE = 60;
+const RETRY_DELAY = 5_000;
+const MAX_RETRIES = 60;
 
 /** The time in milliseconds for which servers may still have data keys of the previous version, with a margin for their clocks. */
-const STRAGGLERS = dataKeyLimits.lifetimeMs + 60_000;
+const DATA_KEY_LIFETIME = dataKeyLimits.lifetimeMs + 60_000;
 
 /**
  * Continues the rotation until all objects have the new key; returns at once where none was asked for. A server that stops or loses the
@@ -84,49 +84,49 @@ const STRAGGLERS = dataKeyLimits.lifetimeMs + 60_000;
  * rotation to a new version of the same key, a second pass some minutes later finds the objects that were written with cached data keys
  * of the previous version.
  */
-export async function resealRound(options: ResealOptions): Promise<ResealState | undefined> {
+export async function rewrapRound(options: RewrapOptions): Promise<RewrapState | undefined> {
   const { records, random = randomBytes, clock = Date.now, log } = options;
-  const asked = await readResealState(records);
+  const asked = await readRewrapState(records);
   if (asked === undefined || asked.finished !== undefined) return asked;
   if (asked.againAfter !== undefined && clock() < asked.againAfter) return asked;
-  const job = new Reseal(options, asked);
+  const job = new Rewrap(options, asked);
   try {
     await job.buckets();
     await job.uploads();
     await job.objects();
   } finally {
-    await writeResealState(records, job.state, random).catch(() => undefined);
+    await writeRewrapState(records, job.state, random).catch(() => undefined);
   }
   const { after: _, againAfter, ...done } = job.state;
   if (done.version !== undefined && againAfter === undefined) {
-    const state = { ...done, againAfter: done.started + STRAGGLERS };
-    await writeResealState(records, state, random);
+    const state = { ...done, againAfter: done.started + DATA_KEY_LIFETIME };
+    await writeRewrapState(records, state, random);
     return state;
   }
   const finished = { ...done, finished: clock() };
-  await writeResealState(records, finished, random);
+  await writeRewrapState(records, finished, random);
   const { from, to, mode, failed } = finished;
   log.info({ event: 'keys-changed', from, to, mode, done: finished.done, failed }, `objects of ${from} have ${to} now`);
   return finished;
 }
 
-class Reseal {
-  state: ResealState;
-  readonly #options: ResealOptions;
-  readonly #sealing: Sealing;
+class Rewrap {
+  state: RewrapState;
+  readonly #options: RewrapOptions;
+  readonly #rewrapKeys: RewrapKeys;
   readonly #clock: () => number;
   readonly #wait: (objects: number) => Promise<void>;
   #saved: number;
 
-  constructor(options: ResealOptions, state: ResealState) {
+  constructor(options: RewrapOptions, state: RewrapState) {
     const { records, keys, random = randomBytes, clock = Date.now } = options;
     this.state = state;
     this.#options = options;
     this.#clock = clock;
     const { from, to, version } = state;
-    this.#sealing = {
+    this.#rewrapKeys = {
       records,
-      keys: freshKeys(keys, clock),
+      keys: withoutCachedDataKeys(keys, clock),
       random,
       clock,
       keyUses: new Map(),
@@ -139,7 +139,7 @@ class Reseal {
   }
 
   async buckets(): Promise<void> {
-    for await (const entry of entries(this.#options.records, within('b'))) await resealBucket(this.#sealing, entry);
+    for await (const entry of entries(this.#options.records, within('b'))) await rewrapBucket(this.#rewrapKeys, entry);
   }
 
   /** Each round visits all uploads: those with the new key are skipped. */
@@ -147,7 +147,7 @@ class Reseal {
     for await (const entry of entries(this.#options.records, within('u'))) {
       this.#options.signal?.throwIfAborted();
       const [, bucket = '', name = ''] = decodeKey(entry.key).map(String);
-      await this.#change({ bucket, key: name }, () => resealUpload(this.#sealing, entry));
+      await this.#change({ bucket, key: name }, () => rewrapUpload(this.#rewrapKeys, entry));
     }
   }
 
@@ -169,13 +169,13 @@ class Reseal {
   #concerns(entry: Entry, { bucket, key: name }: Place): boolean {
     if (hasHead(entry.value) && !decodeHead(entry.value, `object ${bucket}/${name}`).encrypted) return false;
     const { sealed } = decodeObject(entry.value, bucket, name);
-    return hasOldKey(this.#sealing, sealed);
+    return hasOldKey(this.#rewrapKeys, sealed);
   }
 
   #changeObject(place: Place): Promise<boolean> {
     return this.state.mode === 'rewrite'
       ? rewriteObject(this.#options.objects, place, this.state.to)
-      : resealObject(this.#sealing, place);
+      : rewrapObject(this.#rewrapKeys, place);
   }
 
   /** Counts and logs an object that fails, and continues with the others. Waits while the key service is away. */
@@ -188,8 +188,8 @@ class Reseal {
         return await this.#wait(1);
       } catch (error) {
         if (isOfTheRound(error)) throw error;
-        if (mayPass(error) && attempt < PATIENCE) {
-          await sleep(PAUSE, undefined, this.#options.signal && { signal: this.#options.signal });
+        if (mayPass(error) && attempt < MAX_RETRIES) {
+          await sleep(RETRY_DELAY, undefined, this.#options.signal && { signal: this.#options.signal });
           continue;
         }
         const message = error instanceof Error ? error.message : String(error);
@@ -206,9 +206,9 @@ class Reseal {
 
   async #save(): Promise<void> {
     const now = this.#clock();
-    if (now - this.#saved < SAVE_EVERY) return;
+    if (now - this.#saved < SAVE_INTERVAL) return;
     this.#saved = now;
-    await writeResealState(this.#options.records, this.state, this.#options.random ?? randomBytes);
+    await writeRewrapState(this.#options.records, this.state, this.#options.random ?? randomBytes);
   }
 }
 

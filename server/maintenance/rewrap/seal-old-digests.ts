@@ -12,7 +12,7 @@ import {
 } from '../../objects/records/body-record.ts';
 import { decodeHead, hasHead } from '../../objects/records/object-head.ts';
 import { decodeObject, encodeObject, type ObjectRecord, type SealedKeys } from '../../objects/records/object-record.ts';
-import { decodeRecord, encodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
+import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import {
   type DigestOwner,
@@ -32,6 +32,7 @@ import { after as afterKey, decodeKey, key, within } from '../../store/keys.ts';
 import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, type Place } from '../verify/object-records.ts';
 import { pace } from '../pace.ts';
+import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** The progress of sealing the digests that older servers stored in the clear. Times are milliseconds since 1970. */
 interface OldDigestsState {
@@ -63,7 +64,7 @@ interface OldDigestsOptions {
 
 const stateKey = key('system', 'digests');
 /** The interval in milliseconds at which the position is saved. */
-const SAVE_EVERY = 5_000;
+const SAVE_INTERVAL = 5_000;
 /** Milliseconds between passes: during a rolling upgrade, older servers still write plain digests. */
 const AGAIN_AFTER = 10 * 60_000;
 const PER_SECOND = 1_000;
@@ -171,7 +172,7 @@ class Pass {
         isPlainObject(object, place) ? 'nothing' : this.#replaced(object, (entry) => this.#object(entry, place)),
       );
       this.state = { ...this.state, after: place };
-      if (this.#clock() - this.#saved < SAVE_EVERY) continue;
+      if (this.#clock() - this.#saved < SAVE_INTERVAL) continue;
       this.#saved = this.#clock();
       await writeState(records, this.state, this.#random);
     }
@@ -185,7 +186,7 @@ class Pass {
       this.state = { ...this.state, [changed]: this.state[changed] + 1 };
       await this.#wait(1);
     } catch (error) {
-      if (!(error instanceof UnreadableRecord)) throw error;
+      if (!isUnreadable(error)) throw error;
       this.state = { ...this.state, failed: this.state.failed + 1 };
       this.#options.log.error({ err: error, bucket, key: name }, 'the digests of an object could not be sealed');
     }
@@ -289,7 +290,10 @@ function sealedDigests(
   const { etag, checksum } = stored;
   if (seal === undefined) {
     if (scheme === 'SSE-C') return { etag };
-    throw new UnreadableRecord('its digests cannot be sealed: the server has no key service any more');
+    throw new StoredDataError(
+      'unreadable-record',
+      'its digests cannot be sealed: the server has no key service any more',
+    );
   }
   return {
     etag: scheme === 'SSE-S3' && typeof etag === 'string' ? sealEtag(seal, owner, etag) : etag,

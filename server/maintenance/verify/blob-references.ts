@@ -1,5 +1,5 @@
 import { type BlobId, isBlobId } from '../../store/blob-store.ts';
-import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
+import { decodeRecord } from '../../objects/records/record-format.ts';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
 import { within, after, decodeKey } from '../../store/keys.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
@@ -8,6 +8,7 @@ import { type ObjectPlan, planObject } from './plan-object.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Finding, shownKey } from './finding.ts';
+import { isUnreadable } from '../../objects/stored-data-error.ts';
 
 const ID_BYTES = 16;
 
@@ -79,13 +80,13 @@ export async function* referredBlobs(records: RecordStore, signal: AbortSignal |
   }
   for await (const object of allObjectRecords(records, { inline: false })) {
     signal?.throwIfAborted();
-    const { streams } = await planOfOneMoment(records, object);
+    const { streams } = await consistentPlan(records, object);
     for (const stream of streams) if (stream.kind === 'blob') yield stream.blob;
   }
 }
 
 /** The scan may have read the manifest of another object. */
-async function planOfOneMoment(records: RecordStore, object: ObjectRecords): Promise<ObjectPlan> {
+async function consistentPlan(records: RecordStore, object: ObjectRecords): Promise<ObjectPlan> {
   const plan = planObject(object);
   return plan.record?.body.kind === 'parts' && plan.streams.length === 0
     ? planObject(await readObjectRecords(records, object))
@@ -97,7 +98,7 @@ function partBlob(value: Buffer): BlobId | undefined {
     const { blob } = decodeRecord(value, 'a part') as PartRecord;
     return isBlobId(blob) ? blob : undefined;
   } catch (error) {
-    if (error instanceof UnreadableRecord) return undefined;
+    if (isUnreadable(error)) return undefined;
     throw error;
   }
 }
@@ -109,7 +110,7 @@ const WINDOW = 1_000_000;
  * Yields owner records of blobs that nothing refers to: they keep their blobs for ever. An owner record does not name its object, so
  * that a window of them is compared with all objects at once.
  */
-export async function* strayOwners(check: VerifyContext, size = WINDOW): AsyncGenerator<Finding> {
+export async function* unreferencedOwners(check: VerifyContext, size = WINDOW): AsyncGenerator<Finding> {
   const { records, signal } = check;
   const range = within('r');
   const window = new BlobWindow(size);
@@ -126,12 +127,12 @@ export async function* strayOwners(check: VerifyContext, size = WINDOW): AsyncGe
     }
     if (window.size === 0) return;
     const full = window.full;
-    yield* unreferred(check, window);
+    yield* unreferencedIn(check, window);
     if (!full) return;
   }
 }
 
-async function* unreferred(check: VerifyContext, window: BlobWindow): AsyncGenerator<Finding> {
+async function* unreferencedIn(check: VerifyContext, window: BlobWindow): AsyncGenerator<Finding> {
   const { records, signal } = check;
   for await (const blob of referredBlobs(records, signal)) window.see(blob);
   // Suspects are rare. A second pass excludes those of objects that came or moved during the first.

@@ -1,5 +1,5 @@
 import { type KeySource, KeySourceError } from '../../encryption/key-source.ts';
-import { type BlockSums, areStored, BlockSumsInProgress, coverSize } from '../../objects/checksums/block-sums.ts';
+import { type BlockSums, matchesStored, BlockSumsHasher, coversSize } from '../../objects/checksums/block-sums.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import type { RecordStore, Entry } from '../../store/record-store.ts';
 import { type StoredStream, checkBlob, checkBlobSize, checkBytes, type Damage } from './check-stream.ts';
@@ -10,10 +10,11 @@ import type { ObjectRecord, SealedKeys } from '../../objects/records/object-reco
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
 import { decodeBlockSums } from '../../objects/records/body-record.ts';
-import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
+import { decodeRecord } from '../../objects/records/record-format.ts';
 import type { Finding } from './finding.ts';
 import { type ObjectRecords, type Place, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
+import { isUnreadable } from '../../objects/stored-data-error.ts';
 
 /** The context of a verification. */
 export interface VerifyContext {
@@ -125,14 +126,14 @@ export async function checkBlobStream(
   const { blob } = stream;
   const what = `blob ${blob} of ${place.bucket}/${place.key}`;
   const findings: Finding[] = [];
-  const unowned = await whyUnowned(check.records, blob, owner);
+  const unowned = await ownerError(check.records, blob, owner);
   if (unowned !== undefined) findings.push({ kind: 'unowned-blob', ...place, blob, message: `${what} ${unowned}` });
   const { protection } = stream;
   const plain = 'salt' in protection || 'sums' in protection ? undefined : { blob, size: stream.size, protection };
   const recorded = plain && (await readBlockSums(check, plain));
   // A server with another block size may have written the block sums of an older body.
   const block = plain && 'block' in plain.protection ? plain.protection.block : recorded?.sums?.block;
-  const sums = plain && check.bodies ? new BlockSumsInProgress(block) : undefined;
+  const sums = plain && check.bodies ? new BlockSumsHasher(block) : undefined;
   const damage = check.bodies
     ? await checkBlob(check.blobs, blob, stream, check.paced, sums)
     : await checkBlobSize(check.blobs, blob, stream);
@@ -159,10 +160,10 @@ async function readBlockSums(
   if (entry === undefined) return 'block' in protection ? { wrong: 'are missing' } : {};
   try {
     const sums = decodeBlockSums(entry.value, blob);
-    const isRight = coverSize(sums, size) && (!('block' in protection) || areStored(sums, protection));
+    const isRight = coversSize(sums, size) && (!('block' in protection) || matchesStored(sums, protection));
     return isRight ? { sums } : { wrong: 'are those of other bytes' };
   } catch (error) {
-    if (error instanceof UnreadableRecord) return { wrong: `cannot be read: ${error.message}` };
+    if (isUnreadable(error)) return { wrong: `cannot be read: ${error.message}` };
     throw error;
   }
 }
@@ -176,20 +177,20 @@ async function checkBlockSums(
 ): Promise<string | undefined> {
   if (computed === undefined) return wrong;
   if (sums?.sums.equals(computed.sums) === true) return undefined;
-  const told = sums === undefined ? wrong : 'are those of other bytes';
-  await keepSums?.(blob, computed, told);
-  return told;
+  const difference = sums === undefined ? wrong : 'are those of other bytes';
+  await keepSums?.(blob, computed, difference);
+  return difference;
 }
 
-async function whyUnowned(records: RecordStore, blob: BlobId, id: string): Promise<string | undefined> {
+async function ownerError(records: RecordStore, blob: BlobId, id: string): Promise<string | undefined> {
   const [owner, removal] = await records.getAll([recordKeys.owner(blob), recordKeys.removal(blob)]);
   if (removal !== undefined) return 'is queued for removal';
-  if (owner === undefined) return 'has no owner record, so that the sweeper would remove it';
+  if (owner === undefined) return 'has no owner record, so that garbage collection would remove it';
   try {
     const { object } = decodeRecord(owner.value, `the owner of blob ${blob}`) as { object?: unknown };
     return object === id ? undefined : `belongs to ${String(object)} by its owner record, and not to ${id}`;
   } catch (error) {
-    if (error instanceof UnreadableRecord) return `has an owner record that cannot be read: ${error.message}`;
+    if (isUnreadable(error)) return `has an owner record that cannot be read: ${error.message}`;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { decodeRecord, UnreadableRecord } from '../../objects/records/record-format.ts';
+import { decodeRecord } from '../../objects/records/record-format.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
 import { isBlobId } from '../../store/blob-store.ts';
@@ -7,18 +7,20 @@ import type { Key, RecordStore } from '../../store/record-store.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Finding, shownKey } from './finding.ts';
 import { entries } from './object-records.ts';
+import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** Checks that bucket, damage, leftover, removal and tombstone records can be read and do not contradict other records. */
-export async function* checkSmallRecords({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
+export async function* checkRecords({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
   for (const kind of ['b', 'd', 'q', 'x', 't']) {
     for await (const { key, value } of entries(records, within(kind))) {
       signal?.throwIfAborted();
       const record = shownKey(key);
       try {
         const decoded = decodeRecord(value, record) as Record<string, unknown>;
-        if (!isOfKind(kind, decoded)) throw new UnreadableRecord(`the record ${record} is not complete`);
+        if (!isOfKind(kind, decoded))
+          throw new StoredDataError('unreadable-record', `the record ${record} is not complete`);
       } catch (error) {
-        if (!(error instanceof UnreadableRecord)) throw error;
+        if (!isUnreadable(error)) throw error;
         // A record that was removed meanwhile could not be read either: then there is nothing to report.
         if ((await records.get(key)) !== undefined) yield { kind: 'unreadable-record', record, message: error.message };
         continue;
@@ -30,7 +32,7 @@ export async function* checkSmallRecords({ records, signal }: VerifyContext): As
 }
 
 /** Yields block sums whose blob is gone: nothing removes them any more. */
-export async function* strayBlockSums({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
+export async function* unreferencedBlockSums({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
   for await (const { key } of entries(records, within('c'))) {
     signal?.throwIfAborted();
     const blob = String(decodeKey(key)[1]);
@@ -51,7 +53,7 @@ async function contradictionOf(records: RecordStore, kind: string, key: Key): Pr
   if (kind === 't' && isBlobId(first)) {
     const [tombstone, owner] = await records.getAll([key, recordKeys.owner(first)]);
     if (tombstone === undefined || owner === undefined) return undefined;
-    return `blob ${first} was given up by the sweeper, and has an owner`;
+    return `blob ${first} has a tombstone and an owner`;
   }
   if (kind !== 'd') return undefined;
   const [mark, object] = await records.getAll([key, recordKeys.object(first, second)]);
@@ -64,7 +66,7 @@ function hasMark(value: Buffer, bucket: string, key: string): boolean {
   try {
     return decodeObject(value, bucket, key).damage !== undefined;
   } catch (error) {
-    if (error instanceof UnreadableRecord) return true;
+    if (isUnreadable(error)) return true;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DamagedCiphertext, decryptBuffer, decryptStream } from '../../encryption/packages.ts';
-import { type BlockSumsInProgress, type ByteCheck, checkOf } from '../../objects/checksums/block-sums.ts';
+import { type BlockSumsHasher, type ByteCheck, checkOf } from '../../objects/checksums/block-sums.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
 import { BlobAltered, type BlobId, BlobMissing, type BlobStore, BlobTruncated } from '../../store/blob-store.ts';
 import { StoreUnavailable } from '../../store/record-store.ts';
@@ -54,7 +54,7 @@ export async function checkBlob(
   blob: BlobId,
   stream: StoredStream,
   paced: (bytes: number) => Promise<void> | void,
-  sums?: BlockSumsInProgress,
+  sums?: BlockSumsHasher,
 ): Promise<Damage | undefined> {
   const { protection, objectKey, size } = stream;
   const expected = storedSize(stream);
@@ -83,7 +83,7 @@ export async function checkBlob(
   if (total !== expected) return damaged(`has ${total} bytes instead of ${expected}`);
   if (check?.holds() === false) return damaged('does not have its checksum');
   if ('salt' in protection && format !== STREAM_FORMAT) return damaged(`begins with the unknown format ${format}`);
-  return (await goesOn(blobs, blob, expected)) ? tooLong(expected) : undefined;
+  return (await isLonger(blobs, blob, expected)) ? tooLong(expected) : undefined;
 }
 
 /** Checks that a blob exists with its size, without reading it. */
@@ -91,14 +91,14 @@ export async function checkBlobSize(blobs: BlobStore, blob: BlobId, stream: Stor
   const expected = storedSize(stream);
   try {
     if (expected > 0) for await (const _chunk of blobs.read(blob, { start: expected - 1, end: expected }));
-    return (await goesOn(blobs, blob, expected)) ? tooLong(expected) : undefined;
+    return (await isLonger(blobs, blob, expected)) ? tooLong(expected) : undefined;
   } catch (error) {
     return damageOf(error);
   }
 }
 
 /** The store has no size of a blob, but refuses to read after its end. */
-async function goesOn(blobs: BlobStore, blob: BlobId, end: number): Promise<boolean> {
+async function isLonger(blobs: BlobStore, blob: BlobId, end: number): Promise<boolean> {
   try {
     for await (const _chunk of blobs.read(blob, { start: end, end: end + 1 }));
     return true;
@@ -127,7 +127,7 @@ function damageOf(error: unknown): Damage {
 }
 
 function tooLong(expected: number): Damage {
-  return damaged(`goes on after the ${expected} bytes that were written`);
+  return damaged(`continues after the ${expected} bytes that were written`);
 }
 
 function damaged(message: string): Damage {

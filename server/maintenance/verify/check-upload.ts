@@ -1,4 +1,4 @@
-import { UnreadableRecord, decodeRecord } from '../../objects/records/record-format.ts';
+import { decodeRecord } from '../../objects/records/record-format.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { decodeUpload, type PartRecord, type UploadRecord } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';
@@ -7,6 +7,7 @@ import { type VerifyContext, checkBlobStream, objectKeyOf } from './check-object
 import { type Finding, shownKey } from './finding.ts';
 import { entries, type Place } from './object-records.ts';
 import { isHex, isProtection } from './plan-object.ts';
+import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 interface Upload extends Place {
   readonly uploadId: string;
@@ -24,7 +25,7 @@ export async function checkUpload(check: VerifyContext, entry: Entry): Promise<C
   try {
     record = decodeUpload(entry.value, upload.uploadId);
   } catch (error) {
-    if (!(error instanceof UnreadableRecord)) throw error;
+    if (!isUnreadable(error)) throw error;
     return { findings: [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }] };
   }
   const findings: Finding[] = [];
@@ -42,10 +43,13 @@ async function checkPart(check: VerifyContext, upload: Upload, record: UploadRec
   try {
     part = decodeRecord(entry.value, `a part of upload ${upload.uploadId}`) as PartRecord;
     if (!isHex(part.blob) || !Number.isSafeInteger(part.size) || !isProtection(part.protection)) {
-      throw new UnreadableRecord(`the record of a part of upload ${upload.uploadId} is not complete`);
+      throw new StoredDataError(
+        'unreadable-record',
+        `the record of a part of upload ${upload.uploadId} is not complete`,
+      );
     }
   } catch (error) {
-    if (!(error instanceof UnreadableRecord)) throw error;
+    if (!isUnreadable(error)) throw error;
     return [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }];
   }
   const { bucket, key, uploadId } = upload;
@@ -64,7 +68,7 @@ async function unchanged({ records }: VerifyContext, upload: Entry, part: Entry)
 const WINDOW = 50_000;
 
 /** Yields parts whose upload neither is in progress nor has ended. */
-export async function* strayParts({ records, signal }: VerifyContext, window = WINDOW): AsyncGenerator<Finding> {
+export async function* unreferencedParts({ records, signal }: VerifyContext, window = WINDOW): AsyncGenerator<Finding> {
   let { start } = within('p');
   const { end } = within('p');
   for (;;) {

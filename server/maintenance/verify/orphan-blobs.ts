@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 /** The count of blobs in one read of their records. */
 const PAGE = 256;
 /** The maximum of ids in memory before the blobs are listed once more. */
-const MOST_UNREADABLE = 10_000;
+const MAX_UNREADABLE = 10_000;
 
 /** Yields blobs that are older than `graceMs`, have no owner, and are not in the removal queue. Calls `seen` for every blob. */
 export async function* orphanBlobs(check: VerifyContext, graceMs: number, seen: () => void): AsyncGenerator<Finding> {
@@ -20,7 +20,7 @@ export async function* orphanBlobs(check: VerifyContext, graceMs: number, seen: 
     if (page.length < PAGE) continue;
     yield* orphansAmong(check, page, unreadable);
     page = [];
-    if (unreadable.size >= MOST_UNREADABLE) yield* halfWritten(check, unreadable);
+    if (unreadable.size >= MAX_UNREADABLE) yield* halfWritten(check, unreadable);
   }
   yield* orphansAmong(check, page, unreadable);
   if (unreadable.size > 0) yield* halfWritten(check, unreadable);
@@ -64,5 +64,5 @@ async function* halfWritten({ blobs }: VerifyContext, unreadable: Set<BlobId>): 
 }
 
 function orphan(blob: BlobId): Finding {
-  return { kind: 'orphan-blob', blob, message: `blob ${blob} has no owner, and no sweeper knows of it` };
+  return { kind: 'orphan-blob', blob, message: `blob ${blob} has no owner, and is not queued for removal` };
 }

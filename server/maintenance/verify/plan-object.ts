@@ -1,12 +1,12 @@
 import { isBlockSize } from '../../objects/checksums/block-sums.ts';
 import { decodeBody, decodeManifest, type ManifestPart } from '../../objects/records/body-record.ts';
 import { decodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
-import { UnreadableRecord } from '../../objects/records/record-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
 import { type Finding, shownKey } from './finding.ts';
 import type { ObjectRecords } from './object-records.ts';
+import { isUnreadable, StoredDataError } from '../../objects/stored-data-error.ts';
 
 /** The state of an object by its records alone, and the streams that remain to be checked. */
 export interface ObjectPlan {
@@ -25,9 +25,10 @@ export function planObject(records: ObjectRecords): ObjectPlan {
   let record: ObjectRecord;
   try {
     record = decodeObject(object.value, bucket, key);
-    if (!hasShape(record)) throw new UnreadableRecord(`the record of object ${bucket}/${key} is not complete`);
+    if (!hasShape(record))
+      throw new StoredDataError('unreadable-record', `the record of object ${bucket}/${key} is not complete`);
   } catch (error) {
-    if (!(error instanceof UnreadableRecord)) throw error;
+    if (!isUnreadable(error)) throw error;
     return {
       findings: [{ kind: 'unreadable-record', record: shownKey(object.key), message: error.message }],
       streams: [],
@@ -89,7 +90,7 @@ function ofObject(entry: Entry | undefined, id: string): Buffer | Wrong {
   try {
     return decodeBody(entry.value, id) ?? { kind: 'damaged-body', message: 'belongs to another object' };
   } catch (error) {
-    if (!(error instanceof UnreadableRecord)) throw error;
+    if (!isUnreadable(error)) throw error;
     return { kind: 'damaged-body', message: `cannot be read: ${error.message}` };
   }
 }

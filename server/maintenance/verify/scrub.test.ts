@@ -5,7 +5,7 @@ import { quarantined } from '../../objects/operations/quarantine.ts';
 import { encodeObject } from '../../objects/records/object-record.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { decodeBlockSums, encodeBlockSums } from '../../objects/records/body-record.ts';
-import { BlockSumsInProgress } from '../../objects/checksums/block-sums.ts';
+import { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
 import { body, put, readAll, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { pace } from '../pace.ts';
 import { scrubRound, type ScrubOptions, readScrubState } from './scrub.ts';
@@ -110,7 +110,7 @@ describe('scrubRound', () => {
       const bytes = await makeOlder(test, 'large', sum);
       const record = await valueOf(test, recordKeys.object('bucket', 'large'));
       expect(await scrub(test)).toMatchObject({ damaged: 0, missing: 0 });
-      const sums = new BlockSumsInProgress();
+      const sums = new BlockSumsHasher();
       sums.update(bytes);
       const blob = await blobOf(test, 'large');
       expect(await valueOf(test, recordKeys.blockSums(blob))).toEqual(encodeBlockSums(sums.digest()));
@@ -157,7 +157,7 @@ describe('scrubRound', () => {
       const bytes = await makeOlder(test, 'large');
       const key = recordKeys.blockSums(await blobOf(test, 'large'));
       for (const block of [65_536, 1_048_576]) {
-        const sums = new BlockSumsInProgress(block);
+        const sums = new BlockSumsHasher(block);
         sums.update(bytes);
         await writeRecord(test, key, encodeBlockSums(sums.digest()));
         await scrub(test, { everyMs: 0 });

@@ -63,7 +63,7 @@ export interface ScrubOptions {
 
 const EVERY = 24 * 3_600_000;
 /** The interval in milliseconds at which the position is saved. After a stop, this much is read again. */
-const SAVE_EVERY = 10_000;
+const SAVE_INTERVAL = 10_000;
 /** The cost of reading a record, however small its object, in bytes. */
 const RECORD_BYTES = 4_096;
 
@@ -178,7 +178,7 @@ class Scrub {
 
   async #save(): Promise<void> {
     const now = this.#clock();
-    if (now - this.#saved < SAVE_EVERY) return;
+    if (now - this.#saved < SAVE_INTERVAL) return;
     this.#saved = now;
     await writeScrubState(this.#options.records, this.state, this.#random);
   }

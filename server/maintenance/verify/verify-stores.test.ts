@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { BlockSumsInProgress } from '../../objects/checksums/block-sums.ts';
+import { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
 import { encodeBlockSums } from '../../objects/records/body-record.ts';
 import { encodeObject } from '../../objects/records/object-record.ts';
 import { encodeRecord } from '../../objects/records/record-format.ts';
 import { recordKeys } from '../../objects/records/record-keys.ts';
 import { chunks, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
-import { ORPHAN_GRACE } from '../../objects/garbage-collection.ts';
+import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { key } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
@@ -163,7 +163,7 @@ describe('verifyStores', () => {
       const half = randomBytes(16).toString('hex') as BlobId;
       void blobs.write(half, endless()).catch(() => undefined);
       await new Promise((resolve) => setImmediate(resolve));
-      clock.now += ORPHAN_GRACE - 1;
+      clock.now += ORPHAN_GRACE_PERIOD - 1;
       expect(await findings(test)).toEqual([]);
       clock.now += 1;
       expect((await findings(test)).toSorted(byBlob)).toMatchObject(
@@ -341,7 +341,7 @@ async function* endless(): AsyncGenerator<Buffer> {
 }
 
 function sumsOf(bytes: Buffer, block?: number): Buffer {
-  const sums = new BlockSumsInProgress(block);
+  const sums = new BlockSumsHasher(block);
   sums.update(bytes);
   return encodeBlockSums(sums.digest());
 }

@@ -1,5 +1,5 @@
 import type { KeySource } from '../../encryption/key-source.ts';
-import { ORPHAN_GRACE } from '../../objects/garbage-collection.ts';
+import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection.ts';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
@@ -8,9 +8,9 @@ import type { Finding } from './finding.ts';
 import { inParallel } from '../in-parallel.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
-import { checkSmallRecords, strayBlockSums } from './check-records.ts';
-import { strayOwners } from './blob-references.ts';
-import { checkUpload, strayParts } from './check-upload.ts';
+import { checkRecords, unreferencedBlockSums } from './check-records.ts';
+import { unreferencedOwners } from './blob-references.ts';
+import { checkUpload, unreferencedParts } from './check-upload.ts';
 
 export interface VerifyOptions {
   readonly records: RecordStore;
@@ -69,8 +69,8 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
   return summary;
 
   async function* everyFinding(): AsyncGenerator<Finding> {
-    yield* checkSmallRecords(check);
-    yield* strayBlockSums(check);
+    yield* checkRecords(check);
+    yield* unreferencedBlockSums(check);
     const objects = inParallel(allObjectRecords(records), concurrency, (object) => checkObject(check, object));
     for await (const { findings } of objects) {
       summary.objects += 1;
@@ -83,9 +83,9 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
       progress();
       yield* findings;
     }
-    yield* strayParts(check);
-    yield* strayOwners(check);
-    yield* orphanBlobs(check, options.graceMs ?? ORPHAN_GRACE, () => {
+    yield* unreferencedParts(check);
+    yield* unreferencedOwners(check);
+    yield* orphanBlobs(check, options.graceMs ?? ORPHAN_GRACE_PERIOD, () => {
       summary.blobs += 1;
       progress();
     });

@@ -4,25 +4,25 @@ import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commit-once.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import {
-  areStored,
+  matchesStored,
   type BlockSums,
-  BlockSumsInProgress,
-  coverSize,
+  BlockSumsHasher,
+  coversSize,
   checkOf,
   type Sums,
 } from '../checksums/block-sums.ts';
 import { decodeBlockSums, encodeBlockSums } from '../records/body-record.ts';
-import { UnreadableRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
+import { isUnreadable } from '../stored-data-error.ts';
 
 /** Block sums that this thread computes at the moment, by blob: concurrent readers of one body share the work. */
-export type BlockSumsUnderWay = Map<BlobId, Promise<BlockSums | undefined>>;
+export type PendingBlockSums = Map<BlobId, Promise<BlockSums | undefined>>;
 
 export interface BlockSumsContext {
   readonly records: Pick<RecordStore, 'get' | 'commit' | 'outcome'>;
   readonly blobs: Pick<BlobStore, 'lend'>;
   readonly random: (size: number) => Buffer;
-  readonly blockSumsUnderWay: BlockSumsUnderWay;
+  readonly pendingBlockSums: PendingBlockSums;
   /** Shared by all threads: one thread computes the sums of a blob, and the others find its record. */
   readonly blockSumsMutex: SharedMutex;
 }
@@ -41,7 +41,7 @@ export async function blockSumsOf(context: BlockSumsContext, plain: PlainBlob): 
   const { protection, size } = plain;
   if ('sums' in protection) {
     const sums = { block: protection.block, sums: Buffer.from(protection.sums, 'base64') };
-    return coverSize(sums, size) ? sums : undefined;
+    return coversSize(sums, size) ? sums : undefined;
   }
   return (await recordedBlockSums(context, plain)) ?? (await computedOnce(context, plain));
 }
@@ -55,11 +55,11 @@ async function recordedBlockSums(
   if (entry === undefined) return undefined;
   try {
     const sums = decodeBlockSums(entry.value, blob);
-    const right = coverSize(sums, size) && (!('root' in protection) || areStored(sums, protection));
+    const right = coversSize(sums, size) && (!('root' in protection) || matchesStored(sums, protection));
     return right ? sums : undefined;
   } catch (error) {
     // The caller computes the sums from the blob again.
-    if (error instanceof UnreadableRecord) return undefined;
+    if (isUnreadable(error)) return undefined;
     throw error;
   }
 }
@@ -87,14 +87,14 @@ export async function keepBlockSums(
 }
 
 function computedOnce(context: BlockSumsContext, plain: PlainBlob): Promise<BlockSums | undefined> {
-  const { blockSumsUnderWay, blockSumsMutex } = context;
+  const { pendingBlockSums, blockSumsMutex } = context;
   const { blob } = plain;
-  const known = blockSumsUnderWay.get(blob);
+  const known = pendingBlockSums.get(blob);
   if (known !== undefined) return known;
   const computing = blockSumsMutex
     .run(blob, async (progress) => (await recordedBlockSums(context, plain)) ?? compute(context, plain, progress))
-    .finally(() => blockSumsUnderWay.delete(blob));
-  blockSumsUnderWay.set(blob, computing);
+    .finally(() => pendingBlockSums.delete(blob));
+  pendingBlockSums.set(blob, computing);
   return computing;
 }
 
@@ -104,7 +104,7 @@ async function compute(
   progress: () => void,
 ): Promise<BlockSums | undefined> {
   const check = checkOf(protection);
-  const sums = new BlockSumsInProgress('block' in protection ? protection.block : undefined);
+  const sums = new BlockSumsHasher('block' in protection ? protection.block : undefined);
   for await (const piece of eachPiece(context.blobs.lend(blob, { start: 0, end: size, size }))) {
     check.update(piece);
     sums.update(piece);

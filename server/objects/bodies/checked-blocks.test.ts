@@ -13,9 +13,9 @@ import {
   writeRecord,
 } from '../../../test/support/maintenance/filled-layer.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
-import { BLOCK_SIZE, BlockSumsInProgress } from '../checksums/block-sums.ts';
+import { BLOCK_SIZE, BlockSumsHasher } from '../checksums/block-sums.ts';
 import { recordKeys } from '../records/record-keys.ts';
-import { drainRemovals } from '../garbage-collection.ts';
+import { removeQueuedBlobs } from '../garbage-collection.ts';
 import {
   chunks,
   put,
@@ -27,7 +27,7 @@ import {
 
 const block = 65_536;
 const stored = randomBody(5 * block + 1000);
-const inProgress = new BlockSumsInProgress(block);
+const inProgress = new BlockSumsHasher(block);
 inProgress.update(stored);
 const sums = inProgress.digest();
 
@@ -119,7 +119,7 @@ describe('a plain blob', () => {
     expect((await ranged(test, 'key', 64 * BLOCK_SIZE - 3, bytes.length)).equals(bytes.subarray(-4))).toBe(true);
     await test.layer.deleteObject('bucket', 'key');
     expect(await test.records.get(recordKeys.blockSums(large))).toBeDefined();
-    await drainRemovals({ ...test, now: Date.now(), delay: -1 });
+    await removeQueuedBlobs({ ...test, now: Date.now(), delay: -1 });
     expect(await test.records.get(recordKeys.blockSums(large))).toBeUndefined();
   });
 

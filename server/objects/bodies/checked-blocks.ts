@@ -1,6 +1,6 @@
 import { bodyBuffers } from '../../../platform/body-buffers.ts';
 import type { Pieces, Tenure } from '../../../platform/pieces.ts';
-import { type BlockSums, isBlock } from '../checksums/block-sums.ts';
+import { type BlockSums, matchesBlock } from '../checksums/block-sums.ts';
 
 interface Range {
   readonly start: number;
@@ -54,7 +54,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
     const blocks = await this.#nextBlocks(source, sums.block);
     for (let at = 0; at < blocks.length; at += sums.block) {
       const number = (start + at) / sums.block;
-      if (!isBlock(blocks.subarray(at, at + sums.block), number, sums)) {
+      if (!matchesBlock(blocks.subarray(at, at + sums.block), number, sums)) {
         throw this.#options.damage(`block ${number} of ${sums.block} bytes does not have its checksum`);
       }
     }

@@ -17,7 +17,7 @@ export interface IncomingBody {
   /** Bodies up to this size are returned instead of becoming a blob. */
   readonly inlineLimit: number;
   /** True where block sums always have a record of their own. */
-  readonly sumsApart?: boolean;
+  readonly sumsInRecord?: boolean;
 }
 
 /** A blob, and the block sums that the commit which claims it must write under `c`. */
@@ -43,11 +43,11 @@ interface Protected {
 }
 
 /** Returns the integrity data of a stored body: sums of a plain body, `sealed` of an encrypted one. */
-export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, sumsApart = false): Protected {
+export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, sumsInRecord = false): Protected {
   if (sealed !== undefined) return { protection: { ...sealed, salt: sealed.salt.toString('base64') } };
   if (sums === undefined) throw new Error('a plain body has a sum');
   if ('crc' in sums) return { protection: sums };
-  const protection = storedBlockSums(sums, sumsApart);
+  const protection = storedBlockSums(sums, sumsInRecord);
   return { protection, ...('root' in protection && { recordedSums: sums }) };
 }
 
@@ -56,13 +56,13 @@ export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, 
  * the body.
  */
 export async function collectBody(body: BodySource, size: number): Promise<Buffer> {
-  const bytes = body.whole === undefined ? await gathered(body, size) : await body.whole();
+  const bytes = body.whole === undefined ? await collectChunks(body, size) : await body.whole();
   checkLength(size, bytes.length, 'whole');
   bodyBytesPassed(size);
   return bytes;
 }
 
-async function gathered(body: BodySource, size: number): Promise<Buffer> {
+async function collectChunks(body: BodySource, size: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of body) {
@@ -78,6 +78,6 @@ async function gathered(body: BodySource, size: number): Promise<Buffer> {
 /** Throws `IncompleteBody` when more bytes came than were announced or, at the end, fewer. */
 export function checkLength(announced: number, came: number, whole?: 'whole'): void {
   if (came === announced || (came < announced && whole === undefined)) return;
-  const told = came > announced ? `more than ${announced}` : String(came);
-  throw new S3Error('IncompleteBody', `The request announced a body of ${announced} bytes; ${told} came.`);
+  const received = came > announced ? `more than ${announced}` : String(came);
+  throw new S3Error('IncompleteBody', `The request announced a body of ${announced} bytes; ${received} came.`);
 }

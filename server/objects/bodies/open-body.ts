@@ -18,18 +18,19 @@ import type { Entry } from '../../store/record-store.ts';
 import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 import { holds } from '../checksums/block-sums.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type { ReadableObject } from '../object-layer.ts';
 import { decodeBody, type ManifestPart } from '../records/body-record.ts';
 import type { ObjectRecord, Protection } from '../records/object-record.ts';
 import { readManifest } from '../operations/replace-object.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /**
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
  * async context that created this object, so that a trace shows the read below its request.
  */
-class LatePieces<T extends Tenure> implements Pieces<T> {
+class LazyPieces<T extends Tenure> implements Pieces<T> {
   readonly tenure: T;
   readonly #open: () => Pieces<T>;
   readonly #translate: (error: unknown) => unknown;
@@ -64,11 +65,6 @@ interface Range {
   readonly end: number;
 }
 
-/** The stored bytes are not those that were written. Chunks that were returned before are right where they are encrypted. */
-export class DamagedBody extends Error {
-  override readonly name = 'DamagedBody';
-}
-
 /** The object to open, and the client's key. */
 interface Opened {
   readonly bucket: string;
@@ -93,24 +89,24 @@ interface Source<T extends Tenure> {
  * replaced since then. Throws `KeySourceError`.
  */
 export async function openBody(
-  environment: Environment,
+  context: ObjectContext,
   { bucket, key, customerKey }: Opened,
   record: ObjectRecord,
   inline: Entry | undefined,
 ): Promise<OpenBody | undefined> {
   const { body, id, sealed, size } = record;
   const what = `${bucket}/${key}`;
-  const objectKey = sealed && (await recoverObjectKey(environment, sealed, { bucket, key, id }, customerKey));
-  const { blobs } = environment;
+  const objectKey = sealed && (await recoverObjectKey(context, sealed, { bucket, key, id }, customerKey));
+  const { blobs } = context;
   const own: Source<'own'> = {
     tenure: 'own',
-    context: environment,
+    context,
     read: (blob, range) => ownPieces(blobs.read(blob, range)),
     decrypt: (ciphertext, decryption) => ownPieces(decryptedAnew(ciphertext, decryption)),
   };
   const lent: Source<Tenure> = {
     tenure: 'lent',
-    context: environment,
+    context,
     read: (blob, range) => blobs.lend(blob, range),
     decrypt: (ciphertext, decryption) => new DecryptedPieces(ciphertext, decryption),
   };
@@ -128,7 +124,7 @@ export async function openBody(
     const lend = (range: Range) => singlePiece(() => bytes(range));
     return { open: (range) => readable(lend(range)), lend, bytes };
   }
-  const parts = await readManifest(environment, bucket, key, record);
+  const parts = await readManifest(context, bucket, key, record);
   return (
     parts && {
       open: (range) => readable(readParts(own, parts, { objectKey, what }, range)),
@@ -169,7 +165,7 @@ function readBlob<T extends Tenure>(
   if (!('salt' in protection)) {
     return readPlain(source, { blob, size, protection, what }, range);
   }
-  return new LatePieces(
+  return new LazyPieces(
     source.tenure,
     () => {
       const cipher = cipherRange(range.start, range.end, size);
@@ -208,7 +204,7 @@ function readPlain<T extends Tenure>(
         return sums;
       },
     });
-  return new LatePieces(tenure, open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
+  return new LazyPieces(tenure, open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
 }
 
 /** Plaintext lies in new buffers, for who keeps it. */
@@ -243,7 +239,11 @@ function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey:
   return objectKey.streamKey(protection.salt);
 }
 
-function damaged(what: string, cause?: Error): DamagedBody {
+function damaged(what: string, cause?: Error): StoredDataError {
   const found = cause === undefined ? '' : ` (${cause.message})`;
-  return new DamagedBody(`the stored bytes of ${what} are damaged: they are not what was written${found}`, { cause });
+  return new StoredDataError(
+    'damaged-body',
+    `the stored bytes of ${what} are damaged: they are not what was written${found}`,
+    { cause },
+  );
 }

@@ -2,12 +2,12 @@ import { crc32 } from 'node:zlib';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { encryptBuffer, encryptStream, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
-import { DigestsInProgress, digestWhole } from '../checksums/body-digests.ts';
+import { BodyHasher, digestWhole } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, collectBody, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
-import { receiveAtSeat } from './receive-into-slot.ts';
+import { receiveIntoSlot } from './receive-into-slot.ts';
 
 export { discardBlob } from '../operations/claim-blob.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
@@ -16,8 +16,8 @@ export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
  * Receives a body. A blob is durable when this resolves. Throws `IncompleteBody`, `BadDigest` and the errors of the body; garbage
  * collection removes what is left then.
  */
-export async function receiveBody(environment: Environment, incoming: IncomingBody): Promise<ReceivedBody> {
-  const { random } = environment;
+export async function receiveBody(context: ObjectContext, incoming: IncomingBody): Promise<ReceivedBody> {
+  const { random } = context;
   const wanted = { md5: incoming.md5, sum: incoming.objectKey === undefined };
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
@@ -33,15 +33,15 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
     };
   }
 
-  if (environment.blobs.writePieces !== undefined) {
-    const seat = key === undefined ? environment.seats?.take() : environment.seats?.takeUnhashed();
+  if (context.blobs.writePieces !== undefined) {
+    const slot = key === undefined ? context.bufferSlots?.take() : context.bufferSlots?.takeUnhashed();
     const sealing = salt && key && { salt, encryptor: new PackageEncryptor(key, incoming.size) };
-    if (seat !== undefined) return receiveAtSeat(environment, incoming, seat, sealing);
+    if (slot !== undefined) return receiveIntoSlot(context, incoming, slot, sealing);
   }
 
-  const digests = new DigestsInProgress(incoming.digests, wanted);
+  const digests = new BodyHasher(incoming.digests, wanted);
   const measured = measure(incoming, digests);
-  const blob = newBlobId(environment.clock(), random);
+  const blob = newBlobId(context.clock(), random);
   const mac = key && new Gmac();
   async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
     for await (const chunk of encryptStream(measured, streamingKey, incoming.size)) {
@@ -49,19 +49,19 @@ export async function receiveBody(environment: Environment, incoming: IncomingBo
       yield chunk;
     }
   }
-  await environment.blobs.write(blob, key === undefined ? measured : ciphertext(key));
+  await context.blobs.write(blob, key === undefined ? measured : ciphertext(key));
   try {
     const result = digests.finish();
     const sealed = salt && mac && { salt, mac: mac.digest() };
-    const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsApart);
+    const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsInRecord);
     return { digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
   } catch (error) {
-    await discardBlob(environment, blob);
+    await discardBlob(context, blob);
     throw error;
   }
 }
 
-async function* measure(incoming: IncomingBody, digests: DigestsInProgress): AsyncGenerator<Buffer> {
+async function* measure(incoming: IncomingBody, digests: BodyHasher): AsyncGenerator<Buffer> {
   let total = 0;
   for await (const chunk of incoming.body) {
     total += chunk.length;

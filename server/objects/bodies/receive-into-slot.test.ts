@@ -3,17 +3,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { openFilesBlobStore } from '../../store/files/blob-store.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
-import { hashingPlaces, seatsAt, HashingRounds } from '../hashing/hashing.ts';
-import { PIECE_BYTES, SEATS, seatsOf } from '../hashing/layout.ts';
+import { hashingPlaces, bufferSlotsAt, HashingRounds } from '../hashing/hashing.ts';
+import { BUFFER_BYTES, SLOTS, slotsOf } from '../hashing/layout.ts';
 import { md5Lanes } from '../hashing/md5-module.ts';
-import type { Seats } from '../hashing/buffer-slots.ts';
+import type { BufferSlots } from '../hashing/buffer-slots.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { body, chunks, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
 
 async function* broken() {
-  yield* chunks(randomBytes(3 * PIECE_BYTES + 5), 65_536);
+  yield* chunks(randomBytes(3 * BUFFER_BYTES + 5), 65_536);
   throw new Error('the client went away');
 }
 
@@ -21,7 +21,7 @@ describe('a large body that is hashed on the hashing thread', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let blobs: BlobStore;
   let layer: ObjectLayer;
-  let seats: Seats;
+  let bufferSlots: BufferSlots;
   let hashing: NodeJS.Timeout;
 
   beforeEach(async () => {
@@ -29,8 +29,8 @@ describe('a large body that is hashed on the hashing thread', () => {
     blobs = openFilesBlobStore(folder.path);
     const [place] = hashingPlaces(1);
     if (place === undefined) throw new Error('one thread has one place');
-    seats = seatsAt(place, () => undefined);
-    const rounds = new HashingRounds(place.memory.buffer, seatsOf(1), md5Lanes(place.memory));
+    bufferSlots = bufferSlotsAt(place, () => undefined);
+    const rounds = new HashingRounds(place.memory.buffer, slotsOf(1), md5Lanes(place.memory));
     hashing = setInterval(() => {
       while (rounds.next());
     }, 1);
@@ -43,7 +43,7 @@ describe('a large body that is hashed on the hashing thread', () => {
     await folder.remove();
   });
 
-  const layerOver = (store: BlobStore) => testLayer({ blobs: store as never, seats }).layer;
+  const layerOver = (store: BlobStore) => testLayer({ blobs: store as never, bufferSlots }).layer;
 
   async function listed(): Promise<number> {
     let count = 0;
@@ -57,11 +57,11 @@ describe('a large body that is hashed on the hashing thread', () => {
       setTimeout(resolve, 50);
     });
     let count = 0;
-    while (seats.take() !== undefined) count += 1;
+    while (bufferSlots.take() !== undefined) count += 1;
     return count;
   }
 
-  it.each([200_000, PIECE_BYTES, PIECE_BYTES + 1, 9 * PIECE_BYTES + 4_096, 9_999_999])(
+  it.each([200_000, BUFFER_BYTES, BUFFER_BYTES + 1, 9 * BUFFER_BYTES + 4_096, 9_999_999])(
     'has its MD5 as its ETag and comes back as it was, of %i bytes',
     async (size) => {
       const bytes = randomBytes(size);
@@ -70,39 +70,39 @@ describe('a large body that is hashed on the hashing thread', () => {
     },
   );
 
-  it('keeps bodies apart that come at once, more than there are seats', async () => {
-    const bodies = Array.from({ length: SEATS + 3 }, () => randomBytes(PIECE_BYTES + 777));
+  it('keeps bodies apart that come at once, more than there are slots', async () => {
+    const bodies = Array.from({ length: SLOTS + 3 }, () => randomBytes(BUFFER_BYTES + 777));
     const infos = await Promise.all(bodies.map((bytes, index) => layer.putObject(put('bucket', `${index}`, bytes))));
     expect(infos.map(({ etag }) => etag)).toEqual(bodies.map(md5));
-    expect(await freeSeats()).toBe(SEATS);
+    expect(await freeSeats()).toBe(SLOTS);
   });
 
   it('refuses another Content-MD5, and keeps nothing', async () => {
     const digests = { md5: Buffer.alloc(16).toString('base64') };
-    const answer = layer.putObject(put('bucket', 'key', randomBytes(PIECE_BYTES + 1), { digests }));
+    const answer = layer.putObject(put('bucket', 'key', randomBytes(BUFFER_BYTES + 1), { digests }));
     await expect(answer).rejects.toMatchObject({ code: 'BadDigest' });
     expect(await listed()).toBe(0);
-    expect(await freeSeats()).toBe(SEATS);
+    expect(await freeSeats()).toBe(SLOTS);
   });
 
-  it('gives its seat up when the client goes away', async () => {
-    const answer = layer.putObject(put('bucket', 'key', Buffer.alloc(4 * PIECE_BYTES), { body: broken() }));
+  it('releases its slot when the client goes away', async () => {
+    const answer = layer.putObject(put('bucket', 'key', Buffer.alloc(4 * BUFFER_BYTES), { body: broken() }));
     await expect(answer).rejects.toThrow('the client went away');
     expect(await listed()).toBe(0);
-    expect(await freeSeats()).toBe(SEATS);
+    expect(await freeSeats()).toBe(SLOTS);
   });
 
   it('is refused when it is shorter or longer than announced', async () => {
-    const bytes = randomBytes(2 * PIECE_BYTES);
+    const bytes = randomBytes(2 * BUFFER_BYTES);
     for (const size of [bytes.length + 1, bytes.length - 1]) {
       const answer = layer.putObject({ ...put('bucket', 'key', bytes), size });
       await expect(answer).rejects.toMatchObject({ code: 'IncompleteBody' });
     }
     expect(await listed()).toBe(0);
-    expect(await freeSeats()).toBe(SEATS);
+    expect(await freeSeats()).toBe(SLOTS);
   });
 
-  it.each(['before', 'after'])('gives its seat up when the store fails %s the first piece', async (when) => {
+  it.each(['before', 'after'])('releases its slot when the store fails %s the first chunk', async (when) => {
     const failing: BlobStore = Object.assign(Object.create(blobs) as BlobStore, {
       async writePieces(_id: string, pieces: AsyncIterable<{ release(): void }>) {
         if (when === 'after') {
@@ -114,24 +114,24 @@ describe('a large body that is hashed on the hashing thread', () => {
         throw new Error('the disk is gone');
       },
     });
-    const bytes = randomBytes(20 * PIECE_BYTES);
-    const other = testLayer({ blobs: failing as never, seats }).layer;
+    const bytes = randomBytes(20 * BUFFER_BYTES);
+    const other = testLayer({ blobs: failing as never, bufferSlots }).layer;
     await other.createBucket('bucket', { location: '' });
     await expect(other.putObject(put('bucket', 'key', bytes))).rejects.toThrow('the disk is gone');
-    expect(await freeSeats()).toBe(SEATS);
+    expect(await freeSeats()).toBe(SLOTS);
   });
 
   it('is found damaged on a read of the whole when one byte has changed', async () => {
     const { bytes, damage } = await damagedObject();
     await damage();
     await expect(body(layer, 'bucket', 'key')).rejects.toThrow('damaged');
-    expect(bytes.length).toBeGreaterThan(PIECE_BYTES);
+    expect(bytes.length).toBeGreaterThan(BUFFER_BYTES);
   });
 
   async function damagedObject() {
     const { open } = await import('node:fs/promises');
     const { join } = await import('node:path');
-    const bytes = randomBytes(PIECE_BYTES + 100);
+    const bytes = randomBytes(BUFFER_BYTES + 100);
     await layer.putObject(put('bucket', 'key', bytes));
     const damage = async () => {
       for await (const { id } of blobs.list()) {

@@ -1,24 +1,24 @@
 import type { Piece } from '../../store/blob-store.ts';
-import type { Seat } from '../hashing/buffer-slots.ts';
+import type { BufferSlot } from '../hashing/buffer-slots.ts';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import type { PackageEncryptor } from '../../encryption/package-encryptor.ts';
-import { DigestsInProgress } from '../checksums/body-digests.ts';
+import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
 import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { BodySource } from '../object-layer.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
-class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
-  readonly #pieces: Piece[] = [];
+class ChunkQueue implements AsyncIterableIterator<Piece, undefined> {
+  readonly #chunks: Piece[] = [];
   #end: { readonly failed: boolean; readonly error?: unknown } | undefined;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  push(piece: Piece): void {
-    if (this.#closed) return piece.release();
-    this.#pieces.push(piece);
+  push(chunk: Piece): void {
+    if (this.#closed) return chunk.release();
+    this.#chunks.push(chunk);
     this.#wake?.();
   }
 
@@ -35,7 +35,7 @@ class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
   /** The caller calls this when the store has settled: the store takes no more chunks. */
   close(): void {
     this.#closed = true;
-    for (const piece of this.#pieces.splice(0)) piece.release();
+    for (const chunk of this.#chunks.splice(0)) chunk.release();
   }
 
   /** Throws after the store has failed. The error of the store says why. */
@@ -50,7 +50,7 @@ class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
   async next(): Promise<IteratorResult<Piece, undefined>> {
     for (;;) {
       if (this.#end?.failed === true) throw this.#end.error;
-      const value = this.#pieces.shift();
+      const value = this.#chunks.shift();
       if (value !== undefined) return { done: false, value };
       if (this.#end !== undefined) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
@@ -69,16 +69,16 @@ class PieceQueue implements AsyncIterableIterator<Piece, undefined> {
  * Copies bytes into the buffers of a slot, and submits buffers that are full. Incoming chunks have any size, and do not begin at a
  * page.
  */
-class PieceFiller {
-  readonly #seat: Seat;
-  readonly #queue: PieceQueue;
+class BufferFiller {
+  readonly #slot: BufferSlot;
+  readonly #queue: ChunkQueue;
   readonly #filled: (bytes: Buffer) => void;
-  #piece: Buffer | undefined;
+  #buffer: Buffer | undefined;
   #used = 0;
 
   /** @param filled is called with the bytes of each buffer that is submitted */
-  constructor(seat: Seat, queue: PieceQueue, filled: (bytes: Buffer) => void = () => undefined) {
-    this.#seat = seat;
+  constructor(slot: BufferSlot, queue: ChunkQueue, filled: (bytes: Buffer) => void = () => undefined) {
+    this.#slot = slot;
     this.#queue = queue;
     this.#filled = filled;
   }
@@ -86,12 +86,12 @@ class PieceFiller {
   /** Returns undefined where all bytes were copied; otherwise the bytes must not change until the promise resolves. */
   copy(bytes: Buffer, from = 0): Promise<void> | undefined {
     for (let at = from; at < bytes.length;) {
-      this.#piece ??= this.#seat.empty();
-      if (this.#piece === undefined) return this.#copyLater(bytes, at);
-      const copied = bytes.copy(this.#piece, this.#used, at);
+      this.#buffer ??= this.#slot.nextBuffer();
+      if (this.#buffer === undefined) return this.#copyLater(bytes, at);
+      const copied = bytes.copy(this.#buffer, this.#used, at);
       at += copied;
       this.#used += copied;
-      if (this.#used === this.#piece.length) this.#hand(this.#piece);
+      if (this.#used === this.#buffer.length) this.#submit(this.#buffer);
     }
     return undefined;
   }
@@ -107,52 +107,52 @@ class PieceFiller {
 
   /** Submits the last buffer. The caller calls this after the last byte. */
   finish(): void {
-    if (this.#piece !== undefined && this.#used > 0) this.#hand(this.#piece);
+    if (this.#buffer !== undefined && this.#used > 0) this.#submit(this.#buffer);
   }
 
   async #copyLater(bytes: Buffer, at: number): Promise<void> {
-    await this.#seat.emptied();
+    await this.#slot.bufferFree();
     await this.copy(bytes, at);
   }
 
-  #hand(piece: Buffer): void {
-    this.#filled(piece.subarray(0, this.#used));
-    this.#queue.push(this.#seat.hand(this.#used));
-    this.#piece = undefined;
+  #submit(buffer: Buffer): void {
+    this.#filled(buffer.subarray(0, this.#used));
+    this.#queue.push(this.#slot.submit(this.#used));
+    this.#buffer = undefined;
     this.#used = 0;
   }
 }
 
 /** The encryption of a body on its way into the buffers. */
-interface Sealing {
+interface BodyEncryption {
   readonly salt: Buffer;
   readonly encryptor: PackageEncryptor;
 }
 
 /**
  * Receives a body that becomes a blob. The hashing thread computes the MD5 of a plain body from the bytes as they are written. An
- * encrypted body, with `sealing`, uses an unhashed slot: the store writes ciphertext, and the digests are of the plaintext.
+ * encrypted body, with `encryption`, uses an unhashed slot: the store writes ciphertext, and the digests are of the plaintext.
  */
-export async function receiveAtSeat(
-  environment: Environment,
+export async function receiveIntoSlot(
+  context: ObjectContext,
   incoming: IncomingBody,
-  seat: Seat,
-  sealing?: Sealing,
+  slot: BufferSlot,
+  encryption?: BodyEncryption,
 ): Promise<ReceivedBody> {
-  const { blobs, clock, random } = environment;
-  const digests = new DigestsInProgress(incoming.digests, wanted(incoming, sealing));
+  const { blobs, clock, random } = context;
+  const digests = new BodyHasher(incoming.digests, wanted(incoming, encryption));
   const blob = newBlobId(clock(), random);
-  const mac = sealing && new Gmac();
+  const mac = encryption && new Gmac();
   let md5: Promise<Buffer> | undefined;
-  const queue = new PieceQueue();
-  const filler = new PieceFiller(seat, queue, (bytes) => {
+  const queue = new ChunkQueue();
+  const filler = new BufferFiller(slot, queue, (bytes) => {
     mac?.update(bytes);
   });
-  const poured = (async () => {
+  const received = (async () => {
     try {
-      await pourInto(incoming, { digests, queue, filler, encryptor: sealing?.encryptor });
+      await receiveInto(incoming, { digests, queue, filler, encryptor: encryption?.encryptor });
       // The store writes and flushes meanwhile.
-      if (sealing === undefined) md5 = seat.digest();
+      if (encryption === undefined) md5 = slot.digest();
       queue.end();
     } catch (error) {
       queue.fail(error);
@@ -162,33 +162,33 @@ export async function receiveAtSeat(
     await blobs.writePieces?.(blob, queue);
     try {
       const result = digests.finish(await md5);
-      const sealed = sealing && mac && { salt: sealing.salt, mac: mac.digest() };
-      const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsApart);
+      const sealed = encryption && mac && { salt: encryption.salt, mac: mac.digest() };
+      const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsInRecord);
       return { digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
     } catch (error) {
-      await discardBlob(environment, blob);
+      await discardBlob(context, blob);
       throw error;
     }
   } finally {
     queue.close();
     // After a failure of the store, a chunk may still be on its way into a buffer.
-    void poured.then(() => seat.leave());
+    void received.then(() => slot.leave());
   }
 }
 
-function wanted({ md5 }: IncomingBody, sealing: Sealing | undefined) {
-  return sealing === undefined ? ({ md5: 'elsewhere', sum: true } as const) : { md5, sum: false };
+function wanted({ md5 }: IncomingBody, encryption: BodyEncryption | undefined) {
+  return encryption === undefined ? ({ md5: 'elsewhere', sum: true } as const) : { md5, sum: false };
 }
 
-interface Pouring {
-  readonly digests: DigestsInProgress;
-  readonly queue: PieceQueue;
-  readonly filler: PieceFiller;
+interface Receiver {
+  readonly digests: BodyHasher;
+  readonly queue: ChunkQueue;
+  readonly filler: BufferFiller;
   readonly encryptor: PackageEncryptor | undefined;
 }
 
 /** Throws `IncompleteBody`, the errors of the body, and the error of the store. */
-async function pourInto(incoming: IncomingBody, { digests, queue, filler, encryptor }: Pouring): Promise<void> {
+async function receiveInto(incoming: IncomingBody, { digests, queue, filler, encryptor }: Receiver): Promise<void> {
   let total = 0;
   const take = (chunk: Buffer) => {
     queue.throwIfClosed();

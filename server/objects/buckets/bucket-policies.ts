@@ -5,7 +5,7 @@ import { decodeBucket } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-keys.ts';
 
 /** The maximum of buckets in the cache, with or without a policy. The oldest entry is evicted. */
-const mostKept = 1000;
+const MAX_CACHED = 1000;
 
 /**
  * Returns a function that reads the policy of a bucket. It returns the last committed policy on every thread, and parses each policy
@@ -27,7 +27,7 @@ export function bucketPolicies(
     const document = policy === undefined ? undefined : parseBucketPolicy(policy, bucket);
     parsed.set(bucket, { revision: entry.revision, document });
     for (const oldest of parsed.keys()) {
-      if (parsed.size <= mostKept) break;
+      if (parsed.size <= MAX_CACHED) break;
       parsed.delete(oldest);
     }
     return document;

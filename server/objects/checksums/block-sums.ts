@@ -42,7 +42,7 @@ export const BLOCK_SIZE = 256 * 1024;
 /** The size of a block's sum in bytes: the beginning of its GMAC. */
 const SUM = 8;
 /** The maximum of sums in the protection of a body; more have a record of their own. */
-const MOST_INLINE = 64;
+const MAX_INLINE_SUMS = 64;
 
 /** The sums of the blocks of a plain body. Each block is checked with them before it leaves the server. */
 export interface BlockSums {
@@ -60,7 +60,7 @@ type StoredBlockSums =
   { readonly block: number; readonly sums: string } | { readonly block: number; readonly root: string };
 
 /** Computes block sums of a stream of chunks of any length. */
-export class BlockSumsInProgress {
+export class BlockSumsHasher {
   readonly #block: number;
   readonly #sums: Buffer[] = [];
   #current: Gmac | undefined;
@@ -96,7 +96,7 @@ export class BlockSumsInProgress {
 }
 
 /** Reports if these bytes are the block with this number. */
-export function isBlock(bytes: Buffer, number: number, { sums }: BlockSums): boolean {
+export function matchesBlock(bytes: Buffer, number: number, { sums }: BlockSums): boolean {
   return (
     sums.length >= (number + 1) * SUM && sums.compare(tagOf(bytes), 0, SUM, number * SUM, (number + 1) * SUM) === 0
   );
@@ -107,18 +107,18 @@ export function isBlock(bytes: Buffer, number: number, { sums }: BlockSums): boo
  * manifest, which must stay short.
  */
 export function storedBlockSums({ block, sums }: BlockSums, apart: boolean): StoredBlockSums {
-  if (apart || sums.length > MOST_INLINE * SUM) return { block, root: rootOf(sums) };
+  if (apart || sums.length > MAX_INLINE_SUMS * SUM) return { block, root: rootOf(sums) };
   return { block, sums: sums.toString('base64') };
 }
 
 /** Reports if these are the sums that were stored. */
-export function areStored({ block, sums }: BlockSums, stored: StoredBlockSums): boolean {
+export function matchesStored({ block, sums }: BlockSums, stored: StoredBlockSums): boolean {
   if (block !== stored.block) return false;
   return 'sums' in stored ? sums.toString('base64') === stored.sums : rootOf(sums) === stored.root;
 }
 
 /** Reports if there is a sum for each block of a body of this size. */
-export function coverSize({ block, sums }: BlockSums, size: number): boolean {
+export function coversSize({ block, sums }: BlockSums, size: number): boolean {
   return sums.length === Math.ceil(size / block) * SUM;
 }
 
@@ -143,8 +143,8 @@ export interface ByteCheck {
 
 export function checkOf(sums: Sums): ByteCheck {
   if ('block' in sums) {
-    const blocks = new BlockSumsInProgress(sums.block);
-    return { update: (bytes) => blocks.update(bytes), holds: () => areStored(blocks.digest(), sums) };
+    const blocks = new BlockSumsHasher(sums.block);
+    return { update: (bytes) => blocks.update(bytes), holds: () => matchesStored(blocks.digest(), sums) };
   }
   const { gmac } = sums;
   if (gmac !== undefined) {

@@ -2,7 +2,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
-import { type BlockSums, BlockSumsInProgress } from './block-sums.ts';
+import { type BlockSums, BlockSumsHasher } from './block-sums.ts';
 import { type Hasher, hasherOf } from './hasher.ts';
 
 export interface BodyDigests {
@@ -24,11 +24,11 @@ interface Wanted {
 }
 
 /** Computes the digests of a stream, and refuses a body that differs from the expected ones. */
-export class DigestsInProgress {
+export class BodyHasher {
   readonly #expected: ExpectedDigests;
   readonly #md5: Hash | undefined;
   readonly #hasher: Hasher | undefined;
-  readonly #sums: BlockSumsInProgress | undefined;
+  readonly #sums: BlockSumsHasher | undefined;
 
   constructor(expected: ExpectedDigests, wanted: Wanted) {
     this.#expected = expected;
@@ -36,7 +36,7 @@ export class DigestsInProgress {
     this.#md5 = md5 ? createHash('md5') : undefined;
     const algorithm = algorithmOf(expected);
     this.#hasher = algorithm && hasherOf(algorithm);
-    this.#sums = wanted.sum ? new BlockSumsInProgress() : undefined;
+    this.#sums = wanted.sum ? new BlockSumsHasher() : undefined;
   }
 
   update(chunk: Buffer): void {

@@ -67,9 +67,9 @@ export class CrcModule {
   update(state: Uint32Array, bytes: Uint8Array): void {
     this.#state.set(state);
     for (let at = 0; at < bytes.length; at += INPUT_BYTES) {
-      const piece = bytes.subarray(at, at + INPUT_BYTES);
-      this.#input.set(piece);
-      this.#update(INPUT, INPUT + piece.length);
+      const chunk = bytes.subarray(at, at + INPUT_BYTES);
+      this.#input.set(chunk);
+      this.#update(INPUT, INPUT + chunk.length);
     }
     state.set(this.#state);
   }

@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { digestSealOfObject } from '../../encryption/digest-keys.ts';
 import type { DigestSeal } from '../../encryption/digest-seal.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { SealedKeys } from '../records/object-record.ts';
 import {
   type DigestOwner,
@@ -12,7 +12,7 @@ import {
   sealEtag,
   type StoredChecksum,
   type StoredEtag,
-  underOf,
+  sealingKeyOf,
 } from '../records/stored-digests.ts';
 
 /** The digests in the record of an object or a part. */
@@ -39,7 +39,7 @@ export function arePlain<T extends StoredDigests>(stored: T): stored is T & Dige
  * @throws S3Error `ServiceUnavailable` while the backend is not sealed
  */
 export function sealDigests(
-  environment: Pick<Environment, 'digests'>,
+  context: Pick<ObjectContext, 'digests'>,
   place: DigestsPlace,
   digests: Digests,
   keys: { readonly sealed: SealedKeys | undefined; readonly objectKey: Buffer | undefined },
@@ -56,7 +56,7 @@ export function sealDigests(
     etag: sealed.scheme === 'SSE-S3' ? sealEtag(seal, place, etag) : etag,
     ...(checksum && { checksum: sealChecksum(seal, 'bucket', place, checksum) }),
   });
-  const seal = bucketSeal(environment, place.bucket);
+  const seal = bucketSeal(context, place.bucket);
   return seal instanceof Promise ? seal.then(withSeal) : withSeal(seal);
 }
 
@@ -67,14 +67,14 @@ export function sealDigests(
  * @throws DamagedCiphertext where a digest was changed, or belongs to another object
  */
 export function openDigests(
-  environment: Pick<Environment, 'digests'>,
+  context: Pick<ObjectContext, 'digests'>,
   place: DigestsPlace,
   stored: StoredDigests,
   objectKey?: Buffer,
 ): Digests | Promise<Digests> {
   if (arePlain(stored)) return stored;
   if (!needsBucketKey(stored)) return open(place, stored, undefined, objectKey);
-  const seal = bucketSeal(environment, place.bucket);
+  const seal = bucketSeal(context, place.bucket);
   return seal instanceof Promise
     ? seal.then((known) => open(place, stored, known, objectKey))
     : open(place, stored, seal, objectKey);
@@ -82,7 +82,7 @@ export function openDigests(
 
 /** Returns the digest key of a bucket, for callers that open many digests. Throws as `sealDigests`. */
 export function bucketSeal(
-  { digests }: Pick<Environment, 'digests'>,
+  { digests }: Pick<ObjectContext, 'digests'>,
   bucket: string,
 ): DigestSeal | Promise<DigestSeal> {
   const seal = digests.ofBucket(bucket);
@@ -99,7 +99,9 @@ function present(seal: DigestSeal | undefined): DigestSeal {
 
 function needsBucketKey({ etag, checksum }: StoredDigests): boolean {
   if (typeof etag !== 'string') return true;
-  return checksum !== undefined && 'sealed' in checksum && underOf(Buffer.from(checksum.sealed, 'base64')) === 'bucket';
+  return (
+    checksum !== undefined && 'sealed' in checksum && sealingKeyOf(Buffer.from(checksum.sealed, 'base64')) === 'bucket'
+  );
 }
 
 function open(
@@ -122,7 +124,8 @@ function openedChecksum(
   objectKey: Buffer | undefined,
 ) {
   if ('value' in checksum) return checksum;
-  if (underOf(Buffer.from(checksum.sealed, 'base64')) === 'bucket') return openChecksum(present(seal), place, checksum);
+  if (sealingKeyOf(Buffer.from(checksum.sealed, 'base64')) === 'bucket')
+    return openChecksum(present(seal), place, checksum);
   return objectKey && openChecksum(digestSealOfObject(objectKey, place.id), place, checksum);
 }
 
@@ -131,14 +134,14 @@ function openedChecksum(
  * `openDigests`.
  */
 export function comparable<T extends { readonly id: string; readonly etag: StoredEtag }>(
-  environment: Pick<Environment, 'digests'>,
+  context: Pick<ObjectContext, 'digests'>,
   bucket: string,
   record: T | undefined,
   conditions: object | undefined,
 ): Comparable<T> | undefined | Promise<Comparable<T>> {
   if (record === undefined || hasPlainText(record)) return record;
   if (conditions === undefined) return { ...record, etag: '' };
-  const opened = openDigests(environment, { bucket, id: record.id, part: 0 }, { etag: record.etag });
+  const opened = openDigests(context, { bucket, id: record.id, part: 0 }, { etag: record.etag });
   return opened instanceof Promise
     ? opened.then(({ etag }) => ({ ...record, etag }))
     : { ...record, etag: opened.etag };

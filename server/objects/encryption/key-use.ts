@@ -3,7 +3,7 @@ import type { RecordStore, Revision, Expectation } from '../../store/record-stor
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { SealedKeys } from '../records/object-record.ts';
 
 /**
@@ -55,26 +55,26 @@ export async function writeKeyUse(
 export type KnownKeyUses = Map<string, Revision>;
 
 /** The maximum of key names in memory. Clients choose names, but only of keys that exist. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /**
  * Returns the expectation of a commit that its key is not being removed. Attempt 1 uses the revision that this thread has read before;
  * later attempts read it again. Throws `KMSNotFound` where the key is being removed.
  */
 export async function guardKey(
-  environment: Pick<Environment, 'records' | 'clock' | 'random' | 'keyUses'>,
+  context: Pick<ObjectContext, 'records' | 'clock' | 'random' | 'keyUses'>,
   sealed: SealedKeys | undefined,
   attempt: number,
 ): Promise<readonly Expectation[]> {
   if (sealed === undefined || sealed.scheme === 'SSE-C') return [];
   const { keyName } = sealed;
-  const known = attempt === 1 ? environment.keyUses.get(keyName) : undefined;
-  const revision = known ?? (await readUse(environment, keyName));
+  const known = attempt === 1 ? context.keyUses.get(keyName) : undefined;
+  const revision = known ?? (await readUse(context, keyName));
   return [{ kind: 'revision', key: recordKeys.keyUse(keyName), revision }];
 }
 
 async function readUse(
-  { records, clock, random, keyUses }: Pick<Environment, 'records' | 'clock' | 'random' | 'keyUses'>,
+  { records, clock, random, keyUses }: Pick<ObjectContext, 'records' | 'clock' | 'random' | 'keyUses'>,
   keyName: string,
 ): Promise<Revision> {
   for (;;) {
@@ -86,15 +86,15 @@ async function readUse(
     }
     if (found.use.state !== 'live') {
       keyUses.delete(keyName);
-      throw new S3Error('KMSNotFound', `Invalid keyId: the key ${keyName} ${whatBecame[found.use.state]}`);
+      throw new S3Error('KMSNotFound', `Invalid keyId: the key ${keyName} ${stateText[found.use.state]}`);
     }
-    if (keyUses.size >= MOST_KNOWN) keyUses.clear();
+    if (keyUses.size >= MAX_KNOWN) keyUses.clear();
     keyUses.set(keyName, found.revision);
     return found.revision;
   }
 }
 
-const whatBecame = {
-  leaving: 'is being removed by an administrator; if nobody is removing it any more, ask for its removal again.',
+const stateText = {
+  leaving: 'is being removed by an administrator; if the removal was interrupted, ask for it again.',
   gone: 'was removed by an administrator.',
 } as const;

@@ -8,11 +8,11 @@ import {
 } from '../../encryption/object-key.ts';
 import { openCustomerSealed } from './customer-keys.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { SealedKeys, ServiceSealedKeys } from '../records/object-record.ts';
 
 /** The maximum of cached keys of all data keys together, some 600 bytes each. */
-const MOST = 8_192;
+const MAX_KEYS = 8_192;
 
 interface Known {
   /** The object that the key is bound to. */
@@ -31,7 +31,7 @@ export class OpenedObjectKeys {
   #byDataKey = new WeakMap<Buffer, Map<string, Known>>();
   #count = 0;
 
-  constructor(most = MOST) {
+  constructor(most = MAX_KEYS) {
     this.#most = most;
   }
 
@@ -73,20 +73,20 @@ function isSame(a: ObjectPlace, b: ObjectPlace): boolean {
 
 /** Creates the key of a new object or upload, and its sealed form for the record. Throws `KeySourceError`. */
 export async function makeObjectKey(
-  environment: Pick<Environment, 'keys' | 'random'>,
+  context: Pick<ObjectContext, 'keys' | 'random'>,
   chosen: ChosenEncryption,
   place: ObjectPlace,
 ): Promise<{ readonly objectKey: Buffer; readonly sealed: SealedKeys }> {
-  const { random } = environment;
+  const { random } = context;
   const objectKey = newObjectKey(random);
-  if (chosen.scheme !== 'SSE-C') return { objectKey, sealed: await sealUnder(environment, chosen, place, objectKey) };
+  if (chosen.scheme !== 'SSE-C') return { objectKey, sealed: await sealUnder(context, chosen, place, objectKey) };
   const sealed = chosen.customerKey.seal(objectKey, place, random).toString('base64');
   return { objectKey, sealed: { scheme: 'SSE-C', objectKey: sealed } };
 }
 
 /** Seals the key of an object under a data key. Throws `KeySourceError`. */
 export async function sealUnder(
-  { keys, random }: Pick<Environment, 'keys' | 'random'>,
+  { keys, random }: Pick<ObjectContext, 'keys' | 'random'>,
   chosen: Exclude<ChosenEncryption, { scheme: 'SSE-C' }>,
   place: ObjectPlace,
   objectKey: Buffer,
@@ -114,14 +114,17 @@ const opened = new OpenedObjectKeys();
  * was assembled from others, and with an `S3Error` where the client's key is missing or wrong.
  */
 export function recoverObjectKey(
-  environment: Pick<Environment, 'keys'>,
+  context: Pick<ObjectContext, 'keys'>,
   sealed: SealedKeys,
   place: ObjectPlace,
   customerKey?: CustomerKey,
 ): OpenedObjectKey | Promise<OpenedObjectKey> {
   if (sealed.scheme === 'SSE-C') return new OpenedObjectKey(openCustomerSealed(sealed, place, customerKey));
-  const { keyName, keyVersion, dataKey: ciphertext, objectKey, context } = sealed;
-  const dataKey = environment.keys.unseal({ keyName, keyVersion, ciphertext }, dataKeyContext(place.bucket, context));
+  const { keyName, keyVersion, dataKey: ciphertext, objectKey } = sealed;
+  const dataKey = context.keys.unseal(
+    { keyName, keyVersion, ciphertext },
+    dataKeyContext(place.bucket, sealed.context),
+  );
   if (dataKey instanceof Promise) return dataKey.then((bytes) => opened.open(objectKey, bytes, place));
   return opened.open(objectKey, dataKey, place);
 }

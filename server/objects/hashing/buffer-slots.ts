@@ -1,21 +1,21 @@
 import type { Piece } from '../../store/blob-store.ts';
 import {
-  BELL,
+  DOORBELL,
   controlWord,
-  HANDED,
+  SUBMITTED,
   HASHED,
-  PIECE_BYTES,
-  pieceAddress,
-  PIECES,
+  BUFFER_BYTES,
+  bufferAddress,
+  BUFFERS,
   ringWord,
-  SEATS,
+  SLOTS,
   tailAddress,
   TAIL_BYTES,
 } from './layout.ts';
 import { BLOCK, INITIAL } from './md5-module.ts';
 
 /** The buffer slots of an HTTP thread, which its hashing thread reads. */
-export class Seats {
+export class BufferSlots {
   readonly #memory: SharedArrayBuffer;
   readonly #start: () => void;
   /** The slot that was released last is used first: its pages are in memory. */
@@ -29,41 +29,41 @@ export class Seats {
   constructor(memory: SharedArrayBuffer, part: number, start: () => void) {
     this.#memory = memory;
     this.#start = start;
-    this.#free = Array.from({ length: SEATS }, (_, seat) => part * SEATS + seat).reverse();
+    this.#free = Array.from({ length: SLOTS }, (_, slot) => part * SLOTS + slot).reverse();
   }
 
   /** Returns undefined where all slots are in use: then the upload uses none. */
-  take(): Seat | undefined {
-    const seat = this.#take(true);
-    if (seat === undefined) return undefined;
+  take(): BufferSlot | undefined {
+    const slot = this.#take(true);
+    if (slot === undefined) return undefined;
     if (!this.#started) this.#start();
     this.#started = true;
-    return seat;
+    return slot;
   }
 
   /** Takes a slot for its page-aligned memory alone: its content is not hashed. */
-  takeUnhashed(): Seat | undefined {
+  takeUnhashed(): BufferSlot | undefined {
     return this.#take(false);
   }
 
-  #take(hashed: boolean): Seat | undefined {
-    const seat = this.#free.pop();
-    if (seat === undefined) return undefined;
-    return new Seat(this.#memory, seat, { hashed, leave: () => this.#free.push(seat) });
+  #take(hashed: boolean): BufferSlot | undefined {
+    const slot = this.#free.pop();
+    if (slot === undefined) return undefined;
+    return new BufferSlot(this.#memory, slot, { hashed, leave: () => this.#free.push(slot) });
   }
 }
 
 /** The buffers of one upload, and its MD5 in progress on the hashing thread. */
-export class Seat {
+export class BufferSlot {
   readonly #memory: SharedArrayBuffer;
   readonly #words: Int32Array;
-  readonly #seat: number;
+  readonly #slot: number;
   readonly #control: number;
   readonly #hashed: boolean;
   readonly #leave: () => void;
-  readonly #stored: (Promise<void> | undefined)[] = Array.from({ length: PIECES });
-  readonly #handed: (number | undefined)[] = Array.from({ length: PIECES });
-  #piece = 0;
+  readonly #stored: (Promise<void> | undefined)[] = Array.from({ length: BUFFERS });
+  readonly #submitted: (number | undefined)[] = Array.from({ length: BUFFERS });
+  #buffer = 0;
   #total = 0;
   #tail: Buffer = Buffer.alloc(0);
   #digest: Promise<Buffer> | undefined;
@@ -71,45 +71,45 @@ export class Seat {
   /** @param leave called once, when nothing refers to the buffers any more */
   constructor(
     memory: SharedArrayBuffer,
-    seat: number,
+    slot: number,
     { hashed, leave }: { readonly hashed: boolean; readonly leave: () => void },
   ) {
     this.#memory = memory;
     this.#words = new Int32Array(memory);
-    this.#seat = seat;
-    this.#control = controlWord(seat);
+    this.#slot = slot;
+    this.#control = controlWord(slot);
     this.#hashed = hashed;
     this.#leave = leave;
     this.#words.set(INITIAL, this.#control);
   }
 
-  /** Returns the next buffer to fill. Undefined while its previous content is not hashed and stored: `emptied` waits for that. */
-  empty(): Buffer | undefined {
-    const number = this.#handed[this.#piece];
+  /** Returns the next buffer to fill. Undefined while its previous content is not hashed and stored: `bufferFree` waits for that. */
+  nextBuffer(): Buffer | undefined {
+    const number = this.#submitted[this.#buffer];
     const hashed = number === undefined || this.#isHashed(number);
-    if (!hashed || this.#stored[this.#piece] !== undefined) return undefined;
-    return Buffer.from(this.#memory, pieceAddress(this.#seat, this.#piece), PIECE_BYTES);
+    if (!hashed || this.#stored[this.#buffer] !== undefined) return undefined;
+    return Buffer.from(this.#memory, bufferAddress(this.#slot, this.#buffer), BUFFER_BYTES);
   }
 
-  async emptied(): Promise<void> {
-    await this.#stored[this.#piece];
-    const number = this.#handed[this.#piece];
+  async bufferFree(): Promise<void> {
+    await this.#stored[this.#buffer];
+    const number = this.#submitted[this.#buffer];
     if (number !== undefined) await this.#untilHashed(number);
   }
 
   /** Submits the first `length` bytes of that buffer. Only the last buffer of an upload may be partly filled. */
-  hand(length: number): Piece {
-    const piece = this.#piece;
-    const address = pieceAddress(this.#seat, piece);
+  submit(length: number): Piece {
+    const buffer = this.#buffer;
+    const address = bufferAddress(this.#slot, buffer);
     const whole = this.#hashed ? length - (length % BLOCK) : 0;
-    this.#handed[piece] = whole > 0 ? this.#tell(address, whole) : undefined;
+    this.#submitted[buffer] = whole > 0 ? this.#submit(address, whole) : undefined;
     if (this.#hashed) this.#tail = Buffer.from(this.#memory, address + whole, length - whole);
     this.#total += length;
-    this.#piece = (piece + 1) % PIECES;
+    this.#buffer = (buffer + 1) % BUFFERS;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#stored[piece] = promise;
+    this.#stored[buffer] = promise;
     const release = () => {
-      this.#stored[piece] = undefined;
+      this.#stored[buffer] = undefined;
       resolve();
     };
     return { bytes: Buffer.from(this.#memory, address, length), release };
@@ -117,7 +117,7 @@ export class Seat {
 
   /** Resolves to the MD5 of all submitted bytes. The last buffer must not be filled again before. Throws for an unhashed slot. */
   digest(): Promise<Buffer> {
-    if (!this.#hashed) throw new Error('this seat hashes nothing');
+    if (!this.#hashed) throw new Error('this slot is not hashed');
     return (this.#digest ??= this.#finish());
   }
 
@@ -130,21 +130,21 @@ export class Seat {
 
   async #finish(): Promise<Buffer> {
     const end = padding(this.#tail, this.#total);
-    const address = tailAddress(this.#seat);
+    const address = tailAddress(this.#slot);
     end.copy(Buffer.from(this.#memory, address, TAIL_BYTES));
-    await this.#untilHashed(this.#tell(address, end.length));
+    await this.#untilHashed(this.#submit(address, end.length));
     const digest = Buffer.alloc(16);
     for (let word = 0; word < 4; word += 1) digest.writeInt32LE(this.#words[this.#control + word] ?? 0, 4 * word);
     return digest;
   }
 
-  #tell(address: number, length: number): number {
-    const counter = this.#control + HANDED;
+  #submit(address: number, length: number): number {
+    const counter = this.#control + SUBMITTED;
     const number = Atomics.load(this.#words, counter);
-    this.#words.set([address, length], ringWord(this.#seat, number));
+    this.#words.set([address, length], ringWord(this.#slot, number));
     Atomics.store(this.#words, counter, number + 1);
-    Atomics.add(this.#words, BELL, 1);
-    Atomics.notify(this.#words, BELL);
+    Atomics.add(this.#words, DOORBELL, 1);
+    Atomics.notify(this.#words, DOORBELL);
     return number;
   }
 

@@ -1,62 +1,62 @@
 import {
-  BELL,
+  DOORBELL,
   controlWord,
-  HANDED,
+  SUBMITTED,
   HASHED,
   LANES,
-  PIECES,
+  BUFFERS,
   ringWord,
   tailAddress,
   memoryBytes,
-  seatsOf,
+  slotsOf,
   SHARE,
 } from './layout.ts';
 import { BLOCK, type HashLanes, md5Lanes } from './md5-module.ts';
 import { PAGE, WebAssembly } from '../checksums/wasm-assembly.ts';
-import { Seats } from './buffer-slots.ts';
+import { BufferSlots } from './buffer-slots.ts';
 
 /** The count of streams that are hashed together. */
 const WIDTH = 4;
 /** The count of blocks after which the thread looks for new streams: 64 KiB. */
 const BLOCKS_AT_ONCE = 1024;
-const URGENT = PIECES - 1;
+const URGENT = BUFFERS - 1;
 
 /** Hashes the submitted buffers of each slot in their order, several slots together. */
 export class HashingRounds {
   readonly #words: Int32Array;
   readonly #update: HashLanes;
-  readonly #seats: number;
+  readonly #slots: number;
   /** For each slot, the count of bytes of its first submitted buffer that are hashed. */
   readonly #done: Int32Array;
   /** The slot that is looked at first. It changes with each round. */
-  #turn = 0;
+  #nextSlot = 0;
 
-  constructor(memory: SharedArrayBuffer, seats: number, update: HashLanes) {
+  constructor(memory: SharedArrayBuffer, bufferSlots: number, update: HashLanes) {
     this.#words = new Int32Array(memory);
-    this.#seats = seats;
+    this.#slots = bufferSlots;
     this.#update = update;
-    this.#done = new Int32Array(seats);
+    this.#done = new Int32Array(bufferSlots);
   }
 
   /** Hashes some blocks of up to four streams. Returns false where there is nothing to hash. */
   next(): boolean {
     const ready = this.#ready();
-    if (ready.length < WIDTH && !ready.some((seat) => this.#cannotWait(seat))) return false;
+    if (ready.length < WIDTH && !ready.some((slot) => this.#cannotWait(slot))) return false;
     let blocks = BLOCKS_AT_ONCE;
-    const addresses = ready.map((seat) => {
-      const { address, left } = this.#first(seat);
+    const addresses = ready.map((slot) => {
+      const { address, left } = this.#first(slot);
       blocks = Math.min(blocks, left / BLOCK);
       return address;
     });
-    for (const [lane, seat] of ready.entries()) this.#copy(controlWord(seat), 1, LANES / 4 + lane, WIDTH);
+    for (const [lane, slot] of ready.entries()) this.#copy(controlWord(slot), 1, LANES / 4 + lane, WIDTH);
     // A lane without a stream hashes the bytes of the first.
     const [first = 0, second = first, third = first, fourth = first] = addresses;
     this.#update(first, second, third, fourth, blocks);
-    for (const [lane, seat] of ready.entries()) {
-      this.#copy(LANES / 4 + lane, WIDTH, controlWord(seat), 1);
-      this.#advance(seat, blocks * BLOCK);
+    for (const [lane, slot] of ready.entries()) {
+      this.#copy(LANES / 4 + lane, WIDTH, controlWord(slot), 1);
+      this.#advance(slot, blocks * BLOCK);
     }
-    this.#turn = ((ready.at(-1) ?? 0) + 1) % this.#seats;
+    this.#nextSlot = ((ready.at(-1) ?? 0) + 1) % this.#slots;
     return true;
   }
 
@@ -64,46 +64,46 @@ export class HashingRounds {
    * Four streams cost as much as one: a stream waits for others while its client has buffers left to fill, and does not wait at its
    * end.
    */
-  #cannotWait(seat: number): boolean {
-    const control = controlWord(seat);
-    const handed = this.#words[control + HANDED] ?? 0;
-    const outstanding = (handed - (this.#words[control + HASHED] ?? 0)) | 0;
-    return outstanding >= URGENT || this.#words[ringWord(seat, handed - 1)] === tailAddress(seat);
+  #cannotWait(slot: number): boolean {
+    const control = controlWord(slot);
+    const submitted = this.#words[control + SUBMITTED] ?? 0;
+    const outstanding = (submitted - (this.#words[control + HASHED] ?? 0)) | 0;
+    return outstanding >= URGENT || this.#words[ringWord(slot, submitted - 1)] === tailAddress(slot);
   }
 
   /** Waits until the bell has rung since it was `seen`. */
   wait(seen: number): void {
-    Atomics.wait(this.#words, BELL, seen);
+    Atomics.wait(this.#words, DOORBELL, seen);
   }
 
-  bell(): number {
-    return Atomics.load(this.#words, BELL);
+  doorbell(): number {
+    return Atomics.load(this.#words, DOORBELL);
   }
 
   #ready(): number[] {
     const ready: number[] = [];
-    for (let looked = 0; looked < this.#seats && ready.length < WIDTH; looked += 1) {
-      const seat = (this.#turn + looked) % this.#seats;
-      const control = controlWord(seat);
-      if (Atomics.load(this.#words, control + HANDED) !== this.#words[control + HASHED]) ready.push(seat);
+    for (let looked = 0; looked < this.#slots && ready.length < WIDTH; looked += 1) {
+      const slot = (this.#nextSlot + looked) % this.#slots;
+      const control = controlWord(slot);
+      if (Atomics.load(this.#words, control + SUBMITTED) !== this.#words[control + HASHED]) ready.push(slot);
     }
     return ready;
   }
 
-  #first(seat: number): { readonly address: number; readonly left: number } {
-    const at = ringWord(seat, this.#words[controlWord(seat) + HASHED] ?? 0);
+  #first(slot: number): { readonly address: number; readonly left: number } {
+    const at = ringWord(slot, this.#words[controlWord(slot) + HASHED] ?? 0);
     const [address = 0, length = 0] = this.#words.subarray(at, at + 2);
-    const done = this.#done[seat] ?? 0;
+    const done = this.#done[slot] ?? 0;
     return { address: address + done, left: length - done };
   }
 
-  #advance(seat: number, bytes: number): void {
-    if (this.#first(seat).left > bytes) {
-      this.#done[seat] = (this.#done[seat] ?? 0) + bytes;
+  #advance(slot: number, bytes: number): void {
+    if (this.#first(slot).left > bytes) {
+      this.#done[slot] = (this.#done[slot] ?? 0) + bytes;
       return;
     }
-    this.#done[seat] = 0;
-    const hashed = controlWord(seat) + HASHED;
+    this.#done[slot] = 0;
+    const hashed = controlWord(slot) + HASHED;
     Atomics.add(this.#words, hashed, 1);
     Atomics.notify(this.#words, hashed);
   }
@@ -140,16 +140,16 @@ export function hashingPlaces(threads: number): readonly HashingPlace[] {
 }
 
 /** @param start called before the first large body: the hashing thread is not needed earlier */
-export function seatsAt({ memory, part }: HashingPlace, start: () => void): Seats {
-  return new Seats(memory.buffer, part, start);
+export function bufferSlotsAt({ memory, part }: HashingPlace, start: () => void): BufferSlots {
+  return new BufferSlots(memory.buffer, part, start);
 }
 
 /** Hashes for ever: the calling thread does nothing else until it ends. */
-export function hashForEver(memory: HashingMemory, threads: number): never {
-  const rounds = new HashingRounds(memory.buffer, seatsOf(threads), md5Lanes(memory));
+export function runHashing(memory: HashingMemory, threads: number): never {
+  const rounds = new HashingRounds(memory.buffer, slotsOf(threads), md5Lanes(memory));
   for (;;) {
     // The bell is read first: a buffer that is submitted after the round rings it again.
-    const bell = rounds.bell();
-    if (!rounds.next()) rounds.wait(bell);
+    const doorbell = rounds.doorbell();
+    if (!rounds.next()) rounds.wait(doorbell);
   }
 }

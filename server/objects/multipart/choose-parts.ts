@@ -11,7 +11,7 @@ import type { StoredPart } from '../records/upload-record.ts';
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
  */
-const SMALLEST_PART = 5 * 1024 * 1024;
+const MIN_PART_SIZE = 5 * 1024 * 1024;
 
 /** A part with its digests as clients see them. */
 export interface OpenedPart extends StoredPart {
@@ -41,13 +41,13 @@ export function chooseParts(
     chosen.push(part);
   }
   for (const { number, record, digests } of chosen.slice(0, -1)) {
-    if (record.size < SMALLEST_PART) {
+    if (record.size < MIN_PART_SIZE) {
       throw new S3Error('EntityTooSmall', undefined, {
         details: {
           PartNumber: String(number),
           ETag: digests.etag,
           ProposedSize: String(record.size),
-          MinSizeAllowed: String(SMALLEST_PART),
+          MinSizeAllowed: String(MIN_PART_SIZE),
         },
       });
     }

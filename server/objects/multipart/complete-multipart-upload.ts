@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { guardBucket, getBucket, noSuchBucket } from '../records/bucket-record.ts';
-import { type Change, ChangedMeanwhile, commitChange } from '../operations/commit-change.ts';
+import { type Change, commitChange } from '../operations/commit-change.ts';
 import { checkWriteConditions } from '../operations/conditions.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
 import { arePlain, comparable, openDigests, sealDigests } from '../encryption/digests.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
 import { encodeBody, encodeManifest, type ManifestPart } from '../records/body-record.ts';
 import {
@@ -28,7 +28,7 @@ import {
   type StoredUpload,
   uploadRecordKey,
 } from '../records/upload-record.ts';
-import { readManifest, supersedeObject } from '../operations/replace-object.ts';
+import { readManifest, replaceObject } from '../operations/replace-object.ts';
 import {
   checkChecksumMode,
   checksumOfParts,
@@ -37,41 +37,42 @@ import {
   etagOfParts,
   type OpenedPart,
 } from './choose-parts.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /**
  * Writes a manifest of the parts; no byte is copied. Garbage collection removes parts that are not listed. A repeated request gets the
  * same answer.
  */
 export async function completeMultipartUpload(
-  environment: Environment,
+  context: ObjectContext,
   request: CompleteMultipartUpload,
 ): Promise<ObjectInfo> {
-  await environment.checkSpace(0);
-  return commitChange(environment, () => plan(environment, request));
+  await context.checkSpace(0);
+  return commitChange(context, () => plan(context, request));
 }
 
-async function plan(environment: Environment, request: CompleteMultipartUpload): Promise<Change<ObjectInfo>> {
+async function plan(context: ObjectContext, request: CompleteMultipartUpload): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId } = request;
-  const { stored, current, upload } = await readAtOnce(environment, request);
+  const { stored, current, upload } = await readAtOnce(context, request);
   // Only the completion of this upload creates an object with its id: the request was repeated, or another one completed the upload.
-  if (current?.record.id === uploadId) return completedBefore(environment, request, current.record);
+  if (current?.record.id === uploadId) return completedBefore(context, request, current.record);
   if (upload === undefined) throw noSuchUpload(uploadId);
   checkBlocked(upload.record.sealed?.scheme, stored.record.encryption);
-  checkWriteConditions(request.conditions, await comparable(environment, bucket, current?.record, request.conditions));
+  checkWriteConditions(request.conditions, await comparable(context, bucket, current?.record, request.conditions));
   checkChecksumMode(upload.record.checksum, request);
   const { sealed } = upload.record;
   const objectKey = ownKey(request, sealed);
-  const parts = await listedParts(environment, request, upload, objectKey);
+  const parts = await listedParts(context, request, upload, objectKey);
   const checksum = checksumOfParts(upload.record.checksum, parts);
   const size = parts.reduce((sum, part) => sum + part.record.size, 0);
   checkWholeObject(request, { size, checksum });
   const manifest = manifestOf(parts);
   const etag = etagOfParts(parts.map((part) => part.digests.etag));
   const digests = { etag, ...(checksum && { checksum }) };
-  const kept = await sealDigests(environment, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
+  const kept = await sealDigests(context, { bucket, id: uploadId, part: 0 }, digests, { sealed, objectKey });
   const record: ObjectRecord = {
     id: uploadId,
-    modified: environment.clock(),
+    modified: context.clock(),
     size,
     etag: kept.etag,
     headers: upload.record.headers,
@@ -81,45 +82,45 @@ async function plan(environment: Environment, request: CompleteMultipartUpload):
   };
   const recordKey = recordKeys.upload(bucket, key, uploadId);
   const guard = guardBucket(bucket, stored);
-  const superseded = await supersedeObject(environment, bucket, key, current, 'parts');
+  const replaced = await replaceObject(context, bucket, key, current, 'parts');
   const ended = endUpload({ recordKey, uploadId });
   return {
     batch: {
       expect: [
         ...guard.expect,
-        ...superseded.expect,
+        ...replaced.expect,
         { kind: 'revision', key: recordKey, revision: upload.revision },
         // A part that is uploaded again at this moment has another blob: the old one is queued for removal.
         ...parts.map((part) => ({ kind: 'revision' as const, key: part.key, revision: part.revision })),
       ],
       put: [
         ...guard.put,
-        ...superseded.put,
+        ...replaced.put,
         ...ended.put,
         { key: recordKeys.object(bucket, key), value: encodeObject(record) },
         { key: recordKeys.manifest(bucket, key), value: encodeBody(uploadId, manifest) },
       ],
-      delete: [...superseded.delete, ...ended.delete, ...parts.map((part) => part.key)],
+      delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
     },
     result: objectInfo(bucket, key, record, digests),
   };
 }
 
 /** Reads the bucket, the current object, and the upload at one moment. Throws `NoSuchBucket`. */
-async function readAtOnce(environment: Environment, { bucket, key, uploadId }: CompleteMultipartUpload) {
+async function readAtOnce(context: ObjectContext, { bucket, key, uploadId }: CompleteMultipartUpload) {
   const upload = uploadRecordKey(bucket, key, uploadId);
   if (upload === undefined) {
-    await getBucket(environment.records, bucket);
+    await getBucket(context.records, bucket);
     throw noSuchUpload(uploadId);
   }
-  const [bucketEntry, object, uploadEntry] = await environment.records.getAll([
+  const [bucketEntry, object, uploadEntry] = await context.records.getAll([
     recordKeys.bucket(bucket),
     recordKeys.object(bucket, key),
     upload,
   ]);
   if (bucketEntry === undefined) throw noSuchBucket(bucket);
   return {
-    stored: environment.buckets.decode(bucketEntry, bucket),
+    stored: context.buckets.decode(bucketEntry, bucket),
     current: object && { record: decodeObject(object.value, bucket, key), revision: object.revision },
     upload: uploadEntry && {
       record: decodeUpload(uploadEntry.value, uploadId),
@@ -130,17 +131,17 @@ async function readAtOnce(environment: Environment, { bucket, key, uploadId }: C
 
 /** Repeats the answer for a request that lists the same parts. Throws `NoSuchUpload` for other parts. */
 async function completedBefore(
-  environment: Environment,
+  context: ObjectContext,
   request: CompleteMultipartUpload,
   record: ObjectRecord,
 ): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId, parts } = request;
-  const manifest = await readManifest(environment, bucket, key, record);
-  if (manifest === undefined) throw new ChangedMeanwhile();
+  const manifest = await readManifest(context, bucket, key, record);
+  if (manifest === undefined) throw new StoredDataError('changed', 'the records changed meanwhile');
   const sameNumbers =
     manifest.length === parts.length && manifest.every(({ number }, index) => number === parts[index]?.partNumber);
   const objectKey = ownKey(request, record.sealed);
-  const digests = await openDigests(environment, { bucket, id: uploadId, part: 0 }, record, objectKey);
+  const digests = await openDigests(context, { bucket, id: uploadId, part: 0 }, record, objectKey);
   if (!sameNumbers || etagOfParts(parts.map(({ etag }) => etag)) !== digests.etag) throw noSuchUpload(uploadId);
   checkWholeObject(request, { size: record.size, checksum: digests.checksum });
   return { result: objectInfo(bucket, key, record, digests) };
@@ -151,17 +152,17 @@ async function completedBefore(
  * an error of the parts counts only while the upload exists.
  */
 async function listedParts(
-  environment: Environment,
+  context: ObjectContext,
   { bucket, key, uploadId, parts }: CompleteMultipartUpload,
   upload: StoredUpload,
   objectKey: Buffer | undefined,
 ): Promise<readonly OpenedPart[]> {
-  const { records } = environment;
+  const { records } = context;
   const uploaded = new Map<number, OpenedPart>();
   for await (const part of partsOf(records, uploadId)) {
     const kept = digestsOfRecord(part.record);
     const owner = { bucket, id: uploadId, part: part.number };
-    const digests = arePlain(kept) ? kept : await openDigests(environment, owner, kept, objectKey);
+    const digests = arePlain(kept) ? kept : await openDigests(context, owner, kept, objectKey);
     uploaded.set(part.number, { ...part, digests });
   }
   try {
@@ -171,7 +172,7 @@ async function listedParts(
     return chooseParts(parts, uploaded);
   } catch (error) {
     const still = await findUpload(records, bucket, key, uploadId);
-    if (still?.revision !== upload.revision) throw new ChangedMeanwhile('the upload ended', { cause: error });
+    if (still?.revision !== upload.revision) throw new StoredDataError('changed', 'the upload ended', { cause: error });
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { after, decodeKey, endOf, key as recordKey, partialPrefix } from '../../store/keys.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { ListMultipartUploads, UploadListing } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { decodeUpload } from '../records/upload-record.ts';
@@ -11,11 +11,11 @@ type Mutable = { uploads: UploadListing['uploads'][number][]; commonPrefixes: st
  * delimiter must not match in it.
  */
 export async function listMultipartUploads(
-  environment: Environment,
+  context: ObjectContext,
   request: ListMultipartUploads,
 ): Promise<UploadListing> {
   const { bucket, prefix, delimiter, limit } = request;
-  await getBucket(environment.records, bucket);
+  await getBucket(context.records, bucket);
   const listing: Mutable = { uploads: [], commonPrefixes: [] };
   if (limit <= 0) return listing;
   const bytes = partialPrefix('u', bucket, prefix);
@@ -24,7 +24,7 @@ export async function listMultipartUploads(
   let last = { key: '', uploadId: '' };
   while (start !== undefined && start.compare(end) < 0) {
     let groupEnd: Buffer | undefined;
-    for await (const item of environment.records.scan({ start, end, limit: limit + 1 })) {
+    for await (const item of context.records.scan({ start, end, limit: limit + 1 })) {
       if (item.kind !== 'entry') continue;
       if (listing.uploads.length + listing.commonPrefixes.length === limit) return { ...listing, next: last };
       const [, , keyBytes, idBytes] = decodeKey(item.key);

@@ -3,7 +3,7 @@ import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys } from '../records/record-keys.ts';
 import { commitChange } from '../operations/commit-change.ts';
 import { decideEncryption } from '../encryption/decide-encryption.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { guardKey } from '../encryption/key-use.ts';
 import { newId } from '../operations/claim-blob.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
@@ -16,34 +16,34 @@ import { openUploadSealed } from '../encryption/customer-keys.ts';
 
 /** Creates an upload. Its encryption is decided here: the keys of all parts are derived from its object key. */
 export async function createMultipartUpload(
-  environment: Environment,
+  context: ObjectContext,
   request: CreateMultipartUpload,
 ): Promise<{ readonly uploadId: string; readonly encryption?: ObjectEncryption }> {
   const { bucket, key, headers, checksum } = request;
   checkObjectKey(bucket, key);
   checkChecksumType(checksum);
-  await environment.checkSpace(0);
-  const { record: bucketRecord } = await getBucket(environment.records, bucket);
-  const uploadId = newId(environment.clock(), environment.random);
+  await context.checkSpace(0);
+  const { record: bucketRecord } = await getBucket(context.records, bucket);
+  const uploadId = newId(context.clock(), context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
     bucketDefault: bucketRecord.encryption,
-    autoEncryption: environment.autoEncryption,
-    defaultKey: environment.keys.defaultKey,
+    autoEncryption: context.autoEncryption,
+    defaultKey: context.keys.defaultKey,
   });
-  const made = chosen && (await makeObjectKey(environment, chosen, { bucket, key, id: uploadId }));
+  const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id: uploadId }));
   const record: UploadRecord = {
-    initiated: environment.clock(),
+    initiated: context.clock(),
     headers,
     ...(made && { sealed: made.sealed }),
     ...(checksum && { checksum }),
   };
   const upload = { key: recordKeys.upload(bucket, key, uploadId), value: encodeRecord(record) };
   let attempt = 0;
-  await commitChange(environment, async () => {
+  await commitChange(context, async () => {
     attempt += 1;
-    const guard = guardBucket(bucket, await getBucket(environment.records, bucket));
-    const keyGuard = await guardKey(environment, record.sealed, attempt);
+    const guard = guardBucket(bucket, await getBucket(context.records, bucket));
+    const keyGuard = await guardKey(context, record.sealed, attempt);
     return { batch: { expect: [...guard.expect, ...keyGuard], put: [...guard.put, upload] }, result: undefined };
   });
   return { uploadId, ...(made && { encryption: shownEncryption(made.sealed) }) };
@@ -65,13 +65,13 @@ function checkChecksumType(checksum: CreateMultipartUpload['checksum']): void {
 
 /** Aborts an upload, also below the reserve of free space. Throws `NoSuchUpload`, also when the upload was completed. */
 export function abortMultipartUpload(
-  environment: Environment,
+  context: ObjectContext,
   bucket: string,
   key: string,
   uploadId: string,
 ): Promise<void> {
-  return commitChange(environment, async () => {
-    const { revision } = await getUpload(environment.records, bucket, key, uploadId);
+  return commitChange(context, async () => {
+    const { revision } = await getUpload(context.records, bucket, key, uploadId);
     const recordKey = recordKeys.upload(bucket, key, uploadId);
     const expect = [{ kind: 'revision' as const, key: recordKey, revision }];
     return { batch: { expect, ...endUpload({ recordKey, uploadId }) }, result: undefined };
@@ -80,13 +80,13 @@ export function abortMultipartUpload(
 
 /** Returns the encryption of an upload. Throws `NoSuchUpload`, and `InvalidRequest` where `customerKey` is not that of the upload. */
 export async function uploadEncryption(
-  environment: Environment,
+  context: ObjectContext,
   bucket: string,
   key: string,
   uploadId: string,
   customerKey?: CustomerKey,
 ): Promise<ObjectEncryption | undefined> {
-  const { record } = await getUpload(environment.records, bucket, key, uploadId);
+  const { record } = await getUpload(context.records, bucket, key, uploadId);
   if (customerKey !== undefined) openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
   return record.sealed && shownEncryption(record.sealed);
 }

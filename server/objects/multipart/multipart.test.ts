@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { within } from '../../store/keys.ts';
-import { drainRemovals } from '../garbage-collection.ts';
+import { removeQueuedBlobs } from '../garbage-collection.ts';
 import type { ObjectLayer, PutPart } from '../object-layer.ts';
 import {
   body,
@@ -151,7 +151,7 @@ describe('a multipart upload', () => {
     const request = { ...upload(uploadId), parts: [await send(layer, part(uploadId, 1, 'x'))] };
     beforeParts(test, async () => {
       await layer.abortMultipartUpload('bucket', 'key', uploadId);
-      await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+      await removeQueuedBlobs({ records, blobs, now: Date.now() + 1, delay: 0 });
     });
     await expect(layer.completeMultipartUpload(request)).rejects.toMatchObject({ code: 'NoSuchUpload' });
   });
@@ -216,7 +216,7 @@ describe('a multipart upload', () => {
     const second = await layer.createMultipartUpload({ bucket: 'bucket', key: 'key', headers });
     await send(layer, part(second.uploadId, 1, 'aborted'));
     await layer.abortMultipartUpload('bucket', 'key', second.uploadId);
-    await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+    await removeQueuedBlobs({ records, blobs, now: Date.now() + 1, delay: 0 });
     expect(await Array.fromAsync(blobs.list())).toHaveLength(1);
     expect(String(await body(layer, 'bucket', 'key'))).toBe('kept');
     for (const left of ['p', 'q', 'x', 'u']) expect(await Array.fromAsync(records.scan(within(left)))).toEqual([]);
@@ -230,7 +230,7 @@ describe('a multipart upload', () => {
     ];
     await layer.completeMultipartUpload({ ...upload(uploadId), parts });
     await layer.deleteObject('bucket', 'key');
-    await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+    await removeQueuedBlobs({ records, blobs, now: Date.now() + 1, delay: 0 });
     expect(await Array.fromAsync(blobs.list())).toEqual([]);
     const left = await Array.fromAsync(records.scan({ start: Buffer.from('c'), end: Buffer.of(255) }));
     expect(left).toEqual([]);
@@ -279,7 +279,7 @@ describe('completing a multipart upload', () => {
         layer.abortMultipartUpload('bucket', 'key', uploadId),
       ]);
       expect([completed.status, aborted.status].filter((status) => status === 'fulfilled')).toHaveLength(1);
-      await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+      await removeQueuedBlobs({ records, blobs, now: Date.now() + 1, delay: 0 });
       expect(await Array.fromAsync(blobs.list())).toHaveLength(completed.status === 'fulfilled' ? 1 : 0);
     }
   });

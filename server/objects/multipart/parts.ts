@@ -5,7 +5,7 @@ import { openSource, sourceRange } from '../operations/copy-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { sealDigests, openDigests } from '../encryption/digests.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type {
@@ -18,7 +18,7 @@ import type {
   ListParts,
   PartListing,
 } from '../object-layer.ts';
-import { ownBlob } from '../operations/claim-blob.ts';
+import { claimBlob } from '../operations/claim-blob.ts';
 import { digestsOf } from '../operations/put-object.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { getBucket } from '../records/bucket-record.ts';
@@ -36,32 +36,32 @@ import {
 } from '../records/upload-record.ts';
 import { queueRemoval } from '../operations/replace-object.ts';
 
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 
 /** Stores a part as a blob of its own, however small. Uploading its number again replaces it. */
 export async function putPart(
-  environment: Environment,
+  context: ObjectContext,
   request: PutPart,
 ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
   const { bucket, key, uploadId, partNumber } = request;
-  if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > MOST_PARTS) {
+  if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > MAX_PARTS) {
     throw new S3Error(
       'InvalidArgument',
-      `Part number must be an integer between 1 and ${MOST_PARTS}, not ${partNumber}.`,
+      `Part number must be an integer between 1 and ${MAX_PARTS}, not ${partNumber}.`,
     );
   }
-  await environment.checkSpace(request.size);
-  const { record: upload } = await getUpload(environment.records, bucket, key, uploadId);
+  await context.checkSpace(request.size);
+  const { record: upload } = await getUpload(context.records, bucket, key, uploadId);
   const { sealed } = upload;
   // The bucket may block SSE-C since the upload was created. Other encryptions need no read of the bucket.
   if (sealed?.scheme === 'SSE-C') {
-    checkBlocked(sealed.scheme, (await getBucket(environment.records, bucket)).record.encryption);
+    checkBlocked(sealed.scheme, (await getBucket(context.records, bucket)).record.encryption);
   }
   const place = { bucket, key, id: uploadId };
   const objectKey =
     openUploadSealed(sealed, place, request.customerKey) ??
-    (sealed && (await recoverObjectKey(environment, sealed, place)).bytes);
-  const received = await receiveBody(environment, {
+    (sealed && (await recoverObjectKey(context, sealed, place)).bytes);
+  const received = await receiveBody(context, {
     body: request.body,
     size: request.size,
     digests: digestsOfPart(request.digests, upload),
@@ -69,26 +69,26 @@ export async function putPart(
     objectKey,
     inlineLimit: -1,
     // Every GET reads the manifest, which may have thousands of parts.
-    sumsApart: true,
+    sumsInRecord: true,
   });
   if (received.stored.kind !== 'blob') throw new Error('a part is always a blob');
   const { blob } = received.stored;
-  const digests = digestsOf(environment, received, sealed?.scheme);
+  const digests = digestsOf(context, received, sealed?.scheme);
   let record: PartRecord;
   try {
     const owner = { bucket, id: uploadId, part: partNumber };
-    const { etag, checksum } = recordOfDigests(await sealDigests(environment, owner, digests, { sealed, objectKey }));
+    const { etag, checksum } = recordOfDigests(await sealDigests(context, owner, digests, { sealed, objectKey }));
     record = {
       blob,
       size: request.size,
       etag,
-      modified: environment.clock(),
+      modified: context.clock(),
       protection: received.protection,
       ...(checksum && { checksum }),
     };
-    await commitPart(environment, request, record, received.stored);
+    await commitPart(context, request, record, received.stored);
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
+    if (!(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
     throw error;
   }
   return { ...partInfo(partNumber, record, digests), ...(sealed && { encryption: shownEncryption(sealed) }) };
@@ -96,16 +96,16 @@ export async function putPart(
 
 /** Stores a part from bytes of an existing object. */
 export async function copyPart(
-  environment: Environment,
+  context: ObjectContext,
   request: Omit<PutPart, 'body' | 'size' | 'digests'> & {
     readonly source: CopySource;
     readonly range?: ByteRange | undefined;
   },
 ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
   const { source, range: asked, ...part } = request;
-  const { info, open } = await openSource(environment, source);
+  const { info, open } = await openSource(context, source);
   const range = sourceRange(asked, info.size);
-  return putPart(environment, { ...part, body: open(range), size: range.end - range.start, digests: {} });
+  return putPart(context, { ...part, body: open(range), size: range.end - range.start, digests: {} });
 }
 
 function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Digests): PartInfo {
@@ -119,24 +119,24 @@ function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Di
 }
 
 /** Commits the record of a part. It expects the upload's record, which completion and abort delete: no part is committed after them. */
-function commitPart(environment: Environment, request: PutPart, record: PartRecord, stored: StoredBlob): Promise<void> {
+function commitPart(context: ObjectContext, request: PutPart, record: PartRecord, stored: StoredBlob): Promise<void> {
   const { bucket, key, uploadId, partNumber } = request;
   const partKey = recordKeys.part(uploadId, partNumber);
   const value = encodeRecord(record);
-  return commitChange(environment, async () => {
-    const upload = await getUpload(environment.records, bucket, key, uploadId);
-    const current = await environment.records.get(partKey);
+  return commitChange(context, async () => {
+    const upload = await getUpload(context.records, bucket, key, uploadId);
+    const current = await context.records.get(partKey);
     const replaced = current && (decodeRecord(current.value, `part ${partNumber} of upload ${uploadId}`) as PartRecord);
-    const removal = queueRemoval(replaced ? [replaced.blob] : [], environment.clock());
-    const owned = await ownBlob(environment, stored, uploadId);
+    const removal = queueRemoval(replaced ? [replaced.blob] : [], context.clock());
+    const claimed = await claimBlob(context, stored, uploadId);
     return {
       batch: {
         expect: [
           { kind: 'revision', key: recordKeys.upload(bucket, key, uploadId), revision: upload.revision },
           current ? { kind: 'revision', key: partKey, revision: current.revision } : { kind: 'absent', key: partKey },
-          ...owned.expect,
+          ...claimed.expect,
         ],
-        put: [{ key: partKey, value }, ...owned.put, ...removal.put],
+        put: [{ key: partKey, value }, ...claimed.put, ...removal.put],
         delete: removal.delete,
       },
       result: undefined,
@@ -159,18 +159,18 @@ function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord): Expected
 }
 
 /** Lists the parts of an upload. Throws `NoSuchUpload`. */
-export async function listParts(environment: Environment, request: ListParts): Promise<PartListing> {
+export async function listParts(context: ObjectContext, request: ListParts): Promise<PartListing> {
   const { bucket, key, uploadId, after, limit, customerKey } = request;
-  const { record } = await getUpload(environment.records, bucket, key, uploadId);
+  const { record } = await getUpload(context.records, bucket, key, uploadId);
   const { storageClass } = record.headers;
   const shown = { initiated: new Date(record.initiated), ...(storageClass !== undefined && { storageClass }) };
   const objectKey = customerKey && openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
   const parts: PartInfo[] = [];
   if (limit <= 0) return { ...shown, parts };
-  for await (const part of partsOf(environment.records, uploadId, { after, limit: limit + 1 })) {
+  for await (const part of partsOf(context.records, uploadId, { after, limit: limit + 1 })) {
     if (parts.length === limit) return { ...shown, parts, next: parts.at(-1)?.partNumber ?? after };
     const owner = { bucket, id: uploadId, part: part.number };
-    const digests = await openDigests(environment, owner, digestsOfRecord(part.record), objectKey);
+    const digests = await openDigests(context, owner, digestsOfRecord(part.record), objectKey);
     parts.push(partInfo(part.number, part.record, digests));
   }
   return { ...shown, parts };

@@ -1,11 +1,11 @@
 import type { BlobId } from '../../store/blob-store.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { StoredBlob } from '../bodies/incoming-body.ts';
 import { encodeBlockSums } from '../records/body-record.ts';
 import { encodeRecord } from '../records/record-format.ts';
 import { recordKeys } from '../records/record-keys.ts';
-import type { BatchParts } from './replace-object.ts';
+import type { BatchChanges } from './replace-object.ts';
 
 /** Makes an id of 32 hexadecimal characters that sorts by time: 6 bytes of milliseconds since 1970, then 10 random ones. */
 export function newId(now: number, random: (size: number) => Buffer): string {
@@ -17,9 +17,9 @@ export function newBlobId(now: number, random: (size: number) => Buffer): BlobId
 }
 
 /** Removes a blob that nothing refers to. */
-export async function discardBlob(environment: Environment, blob: BlobId): Promise<void> {
+export async function discardBlob(context: ObjectContext, blob: BlobId): Promise<void> {
   try {
-    await environment.blobs.remove(blob);
+    await context.blobs.remove(blob);
   } catch {
     // The request has failed already with another error. Garbage collection finds the blob, since it has no owner.
   }
@@ -29,13 +29,13 @@ export async function discardBlob(environment: Environment, blob: BlobId): Promi
  * Returns the part of a commit that makes an object the owner of a written blob. Garbage collection abandons blobs without an owner
  * after a grace period, with a tombstone: then the commit fails instead of referring to a blob that is gone.
  */
-export async function ownBlob(
-  environment: Environment,
+export async function claimBlob(
+  context: ObjectContext,
   { blob, recordedSums }: StoredBlob,
   owner: string,
-): Promise<Pick<BatchParts, 'expect' | 'put'>> {
+): Promise<Pick<BatchChanges, 'expect' | 'put'>> {
   const tombstone = recordKeys.tombstone(blob);
-  if ((await environment.records.get(tombstone)) !== undefined) {
+  if ((await context.records.get(tombstone)) !== undefined) {
     throw new S3Error('RequestTimeout', 'The upload took longer than unfinished uploads are kept; start it again.');
   }
   return {

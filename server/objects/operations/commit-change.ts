@@ -2,17 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { commitOnce } from '../../store/commit-once.ts';
 import type { Batch } from '../../store/record-store.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /** The result of an attempt: a batch that is valid if nothing changed meanwhile, or nothing to do. */
 export interface Change<T> {
   readonly batch?: Omit<Batch, 'id'>;
   readonly result: T;
-}
-
-/** Thrown by a plan whose reads did not fit together: it is made again. */
-export class ChangedMeanwhile extends Error {
-  override readonly name = 'ChangedMeanwhile';
 }
 
 const ATTEMPTS = 12;
@@ -22,23 +18,23 @@ const ATTEMPTS = 12;
  * acknowledgement is settled before a retry, so that an operation never takes its own commit for another writer's. Throws `SlowDown`
  * after a bounded number of conflicts.
  */
-export async function commitChange<T>(environment: Environment, plan: () => Promise<Change<T>>): Promise<T> {
-  let endTurn: (() => void) | undefined;
+export async function commitChange<T>(context: ObjectContext, plan: () => Promise<Change<T>>): Promise<T> {
+  let unlock: (() => void) | undefined;
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const outcome = await attemptOnce(environment, plan);
+      const outcome = await attemptOnce(context, plan);
       if (outcome.kind === 'done') return outcome.result;
-      if (outcome.key !== undefined && endTurn === undefined) {
+      if (outcome.key !== undefined && unlock === undefined) {
         // Many writers of one key would conflict again and again: from the second attempt on, the writers of this thread wait for each
         // other.
-        endTurn = await environment.turns.take(outcome.key.toString('latin1'));
+        unlock = await context.writeMutexes.take(outcome.key.toString('latin1'));
       } else {
         // A random delay keeps writers from conflicting again.
-        await sleep(((environment.random(1)[0] ?? 0) / 255) * Math.min(2 ** attempt, 100));
+        await sleep(((context.random(1)[0] ?? 0) / 255) * Math.min(2 ** attempt, 100));
       }
     }
   } finally {
-    endTurn?.();
+    unlock?.();
   }
   throw new S3Error('SlowDown', `${ATTEMPTS} attempts met other changes of the same object; try again.`);
 }
@@ -47,16 +43,16 @@ export async function commitChange<T>(environment: Environment, plan: () => Prom
 type Attempt<T> =
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'conflict'; readonly key: Buffer | undefined };
 
-async function attemptOnce<T>(environment: Environment, plan: () => Promise<Change<T>>): Promise<Attempt<T>> {
+async function attemptOnce<T>(context: ObjectContext, plan: () => Promise<Change<T>>): Promise<Attempt<T>> {
   let change;
   try {
     change = await plan();
   } catch (error) {
-    if (error instanceof ChangedMeanwhile) return { kind: 'conflict', key: undefined };
+    if (error instanceof StoredDataError && error.code === 'changed') return { kind: 'conflict', key: undefined };
     throw error;
   }
   const { batch, result } = change;
   if (batch === undefined) return { kind: 'done', result };
-  const outcome = await commitOnce(environment.records, batch, environment.random);
+  const outcome = await commitOnce(context.records, batch, context.random);
   return outcome.kind === 'committed' ? { kind: 'done', result } : outcome;
 }

@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { getIntactObject } from './get-object.ts';
 import type { ByteRange, CopyObject, CopySource, ObjectHeaders, ObjectInfo, ReadableObject } from '../object-layer.ts';
 import { putObject } from './put-object.ts';
@@ -9,16 +9,16 @@ import { resolveRange } from './resolve-range.ts';
  * Copies an object. The target is encrypted by its own rules, under a new key. Throws `InvalidRequest` for a copy onto itself that
  * changes nothing.
  */
-export async function copyObject(environment: Environment, request: CopyObject): Promise<ObjectInfo> {
+export async function copyObject(context: ObjectContext, request: CopyObject): Promise<ObjectInfo> {
   const { source, bucket, key, headers, encryption, checksumAlgorithm } = request;
   const onItself = source.bucket === bucket && source.key === key;
   const changes = [headers, request.storageClass, encryption, source.customerKey, checksumAlgorithm];
   if (onItself && changes.every((change) => change === undefined)) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
-  const { info, open } = await openSource(environment, source);
+  const { info, open } = await openSource(context, source);
   const compute = checksumAlgorithm ?? info.checksum?.algorithm;
-  return putObject(environment, {
+  return putObject(context, {
     bucket,
     key,
     body: open({ start: 0, end: info.size }),
@@ -31,9 +31,9 @@ export async function copyObject(environment: Environment, request: CopyObject):
 }
 
 /** Opens the source of a copy. Conditions that answer 304 to a GET answer 412 here. */
-export async function openSource(environment: Environment, source: CopySource): Promise<ReadableObject> {
+export async function openSource(context: ObjectContext, source: CopySource): Promise<ReadableObject> {
   try {
-    return await getIntactObject(environment, source.bucket, source.key, source.conditions, source.customerKey);
+    return await getIntactObject(context, source.bucket, source.key, source.conditions, source.customerKey);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NotModified') {
       throw new S3Error('PreconditionFailed', undefined, { cause: error });

@@ -14,7 +14,7 @@ import type { BlobStore } from '../../store/blob-store.ts';
 import { StoreUnavailable, type RecordStore } from '../../store/record-store.ts';
 import type { ObjectLayer } from '../object-layer.ts';
 import { createObjectLayer } from '../objects.ts';
-import { drainRemovals, sweepOrphans } from '../garbage-collection.ts';
+import { removeQueuedBlobs, removeOrphanBlobs } from '../garbage-collection.ts';
 import { body, put, randomBody, testLayer } from '../../../test/support/objects/test-layer.ts';
 
 async function prepared(faults = new Faults()) {
@@ -81,7 +81,7 @@ describe('conflicts', () => {
     await Promise.all(bodies.map((bytes) => layer.putObject(put('bucket', 'key', bytes))));
     const left = await body(layer, 'bucket', 'key');
     expect(bodies.some((bytes) => bytes.equals(left))).toBe(true);
-    await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+    await removeQueuedBlobs({ records, blobs, now: Date.now() + 1, delay: 0 });
     expect(await Array.fromAsync(blobs.list())).toHaveLength(1);
   });
 
@@ -203,8 +203,8 @@ for (const [name, open] of Object.entries(engines)) {
           if ((found?.length ?? 0) > 100) large += 1;
         }
         const now = Date.now() + 1000;
-        await drainRemovals({ records, blobs, now, delay: 0 });
-        await sweepOrphans({ records, blobs, now, grace: -1000 });
+        await removeQueuedBlobs({ records, blobs, now, delay: 0 });
+        await removeOrphanBlobs({ records, blobs, now, grace: -1000 });
         expect(await Array.fromAsync(blobs.list())).toHaveLength(large);
         expect(await Array.fromAsync(records.scan(within('r')))).toHaveLength(large);
         await records.close();
@@ -236,8 +236,8 @@ for (const [name, open] of Object.entries(engines)) {
   });
 }
 
-async function later<T>(turns: number, run: () => Promise<T>): Promise<T> {
-  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+async function later<T>(writeMutexes: number, run: () => Promise<T>): Promise<T> {
+  for (let turn = 0; turn < writeMutexes; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   return run();
 }
 
@@ -264,7 +264,7 @@ describe('deleting a bucket', () => {
     await layer.deleteBucket('bucket');
     await layer.createBucket('bucket', { location: '' });
     await expect(layer.abortMultipartUpload('bucket', 'key', uploadId)).rejects.toMatchObject({ code: 'NoSuchUpload' });
-    await drainRemovals({ records, blobs, now: Date.now() + 1, delay: 0 });
+    await removeQueuedBlobs({ records, blobs, now: Date.now() + 1, delay: 0 });
     expect(await Array.fromAsync(blobs.list())).toEqual([]);
   });
 

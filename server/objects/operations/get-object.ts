@@ -3,27 +3,28 @@ import type { CustomerKey } from '../../encryption/object-key.ts';
 import { checkReadConditions } from './conditions.ts';
 import { checkCustomerKey } from '../encryption/customer-keys.ts';
 import { openDigests } from '../encryption/digests.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { getObjectAndInline, getObjectRecord } from './find-object.ts';
 import type { ObjectInfo, ReadableObject, ReadConditions } from '../object-layer.ts';
-import { openBody, DamagedBody } from '../bodies/open-body.ts';
+import { openBody } from '../bodies/open-body.ts';
 import { objectInfo } from '../records/object-record.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { BlobAltered } from '../../store/blob-store.ts';
 import { quarantineRead } from './quarantine.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 const ATTEMPTS = 10;
 
 async function headObject(
-  environment: Environment,
+  context: ObjectContext,
   bucket: string,
   key: string,
   conditions?: ReadConditions,
   customerKey?: CustomerKey,
 ): Promise<ObjectInfo> {
-  const record = await getObjectRecord(environment, bucket, key);
+  const record = await getObjectRecord(context, bucket, key);
   const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
-  const opened = openDigests(environment, { bucket, id: record.id, part: 0 }, record, objectKey);
+  const opened = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
   const digests = opened instanceof Promise ? await opened : opened;
   checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
   return objectInfo(bucket, key, record, digests);
@@ -31,19 +32,19 @@ async function headObject(
 
 /** Opens an object for reading, with one read for a small one. An object that is replaced before its manifest is read is read again. */
 async function getObject(
-  environment: Environment,
+  context: ObjectContext,
   bucket: string,
   key: string,
   conditions?: ReadConditions,
   customerKey?: CustomerKey,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const { record, inline } = await getObjectAndInline(environment, bucket, key);
+    const { record, inline } = await getObjectAndInline(context, bucket, key);
     const objectKey = checkCustomerKey(record.sealed, { bucket, key, id: record.id }, customerKey);
-    const found = openDigests(environment, { bucket, id: record.id, part: 0 }, record, objectKey);
+    const found = openDigests(context, { bucket, id: record.id, part: 0 }, record, objectKey);
     const digests = found instanceof Promise ? await found : found;
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified });
-    const opened = await openBody(environment, { bucket, key, customerKey }, record, inline);
+    const opened = await openBody(context, { bucket, key, customerKey }, record, inline);
     if (opened !== undefined) return { info: objectInfo(bucket, key, record, digests), ...opened };
   }
   throw new S3Error('SlowDown', `The object was replaced ${ATTEMPTS} times while it was read; try again.`);
@@ -51,13 +52,13 @@ async function getObject(
 
 /** Returns the info of an object, but refuses a quarantined one: clients that check a backup by size and ETag would lose data. */
 export async function headIntactObject(
-  environment: Environment,
+  context: ObjectContext,
   bucket: string,
   key: string,
   conditions?: ReadConditions,
   customerKey?: CustomerKey,
 ): Promise<ObjectInfo> {
-  const info = await headObject(environment, bucket, key, conditions, customerKey);
+  const info = await headObject(context, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   return info;
 }
@@ -67,16 +68,17 @@ export async function headIntactObject(
  * its object: an unmounted folder would quarantine everything.
  */
 export async function getIntactObject(
-  environment: Environment,
+  context: ObjectContext,
   bucket: string,
   key: string,
   conditions?: ReadConditions,
   customerKey?: CustomerKey,
 ): Promise<ReadableObject> {
-  const { info, open, lend, bytes } = await getObject(environment, bucket, key, conditions, customerKey);
+  const { info, open, lend, bytes } = await getObject(context, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   const note = (error: unknown) => {
-    if (error instanceof DamagedBody || error instanceof BlobAltered) void mark(environment, info, error);
+    if ((error instanceof StoredDataError && error.code === 'damaged-body') || error instanceof BlobAltered)
+      void mark(context, info, error);
   };
   return {
     info,
@@ -123,10 +125,10 @@ function refuseDamaged({ bucket, key, damage }: ObjectInfo): void {
   );
 }
 
-async function mark(environment: Environment, info: ObjectInfo, error: Error): Promise<void> {
-  const { clock } = environment;
+async function mark(context: ObjectContext, info: ObjectInfo, error: Error): Promise<void> {
+  const { clock } = context;
   try {
-    await quarantineRead(environment, info, { found: clock(), what: error.message });
+    await quarantineRead(context, info, { found: clock(), what: error.message });
   } catch {
     // The read has failed with its own error. The next read or the scrub finds the damage again.
   }

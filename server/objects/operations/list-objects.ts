@@ -9,16 +9,16 @@ import {
 } from '../../store/keys.ts';
 import { scanPages } from '../../store/record-store.ts';
 import { bucketSeal } from '../encryption/digests.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { ListedObject, ListObjects, ObjectListing } from '../object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { decodeListed } from '../records/object-record.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
 
 /** Lists keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
-export async function listObjects(environment: Environment, request: ListObjects): Promise<ObjectListing> {
+export async function listObjects(context: ObjectContext, request: ListObjects): Promise<ObjectListing> {
   const { bucket, limit } = request;
-  await getBucket(environment.records, bucket);
+  await getBucket(context.records, bucket);
   const objects: ListedObject[] = [];
   const commonPrefixes: string[] = [];
   const range = scanRange(request);
@@ -28,7 +28,7 @@ export async function listObjects(environment: Environment, request: ListObjects
   let last = '';
   let next: string | undefined;
   // One more than the limit shows if there is more.
-  pages: for await (const items of scanPages(environment.records, { ...range, limit: limit + 1 })) {
+  pages: for await (const items of scanPages(context.records, { ...range, limit: limit + 1 })) {
     for (const item of items) {
       if (objects.length + commonPrefixes.length === limit) {
         next = last;
@@ -43,7 +43,7 @@ export async function listObjects(environment: Environment, request: ListObjects
       }
     }
   }
-  if (sealed.count > 0) sealed.open(await bucketSeal(environment, bucket), environment.clock());
+  if (sealed.count > 0) sealed.open(await bucketSeal(context, bucket), context.clock());
   return { objects, commonPrefixes, ...(next !== undefined && { next }) };
 }
 

@@ -5,9 +5,9 @@ import { commitChange } from './commit-change.ts';
 import { checkWriteConditions } from './conditions.ts';
 import { decideEncryption, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import { guardKey } from '../encryption/key-use.ts';
-import { newId, ownBlob } from './claim-blob.ts';
+import { newId, claimBlob } from './claim-blob.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
 import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
 import { type Place, readPlace } from './find-object.ts';
@@ -15,45 +15,45 @@ import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-b
 import { encodeBody } from '../records/body-record.ts';
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import type { Digests } from '../records/stored-digests.ts';
-import { supersedeObject } from './replace-object.ts';
+import { replaceObject } from './replace-object.ts';
 
 /**
  * Makes the body durable, commits once, and answers. A crash in between leaves a blob that garbage collection removes, and nothing that
  * clients can see.
  */
-export async function putObject(environment: Environment, request: PutObject): Promise<ObjectInfo> {
+export async function putObject(context: ObjectContext, request: PutObject): Promise<ObjectInfo> {
   const { bucket, key } = request;
   checkObjectKey(bucket, key);
-  const checked = environment.checkSpace(request.size <= environment.inlineLimit ? 0 : request.size);
+  const checked = context.checkSpace(request.size <= context.inlineLimit ? 0 : request.size);
   if (checked !== undefined) await checked;
-  const place = await readPlace(environment, bucket, key);
+  const place = await readPlace(context, bucket, key);
   // The commit checks the conditions again. This check refuses a request before its body comes.
-  const found = comparable(environment, bucket, place.current?.record, request.conditions);
+  const found = comparable(context, bucket, place.current?.record, request.conditions);
   checkWriteConditions(request.conditions, found instanceof Promise ? await found : found);
-  const id = newId(environment.clock(), environment.random);
+  const id = newId(context.clock(), context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
     bucketDefault: place.stored.record.encryption,
-    autoEncryption: environment.autoEncryption,
-    defaultKey: environment.keys.defaultKey,
+    autoEncryption: context.autoEncryption,
+    defaultKey: context.keys.defaultKey,
   });
-  const made = chosen && (await makeObjectKey(environment, chosen, { bucket, key, id }));
-  const received = await receiveBody(environment, {
+  const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id }));
+  const received = await receiveBody(context, {
     body: request.body,
     size: request.size,
     digests: request.digests,
     md5: hasPlainEtag(chosen?.scheme),
     objectKey: made?.objectKey,
-    inlineLimit: environment.inlineLimit,
+    inlineLimit: context.inlineLimit,
   });
   const blob = received.stored.kind === 'blob' ? received.stored.blob : undefined;
-  const digests = digestsOf(environment, received, chosen?.scheme);
+  const digests = digestsOf(context, received, chosen?.scheme);
   let record: ObjectRecord;
   try {
-    const kept = made ? await sealDigests(environment, { bucket, id, part: 0 }, digests, made) : digests;
+    const kept = made ? await sealDigests(context, { bucket, id, part: 0 }, digests, made) : digests;
     record = {
       id,
-      modified: environment.clock(),
+      modified: context.clock(),
       size: request.size,
       etag: kept.etag,
       headers: request.headers,
@@ -62,16 +62,16 @@ export async function putObject(environment: Environment, request: PutObject): P
       ...(kept.checksum && { checksum: kept.checksum }),
     };
     // A large body takes time, in which the object has likely changed: read again. A small one came with its request.
-    await commitObject(environment, request, record, received, blob === undefined ? place : undefined);
+    await commitObject(context, request, record, received, blob === undefined ? place : undefined);
   } catch (error) {
-    if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(environment, blob);
+    if (blob !== undefined && !(error instanceof OutcomeUnknown)) await discardBlob(context, blob);
     throw error;
   }
   return objectInfo(bucket, key, record, digests);
 }
 
 function commitObject(
-  environment: Environment,
+  context: ObjectContext,
   request: PutObject,
   record: ObjectRecord,
   { stored }: ReceivedBody,
@@ -85,31 +85,31 @@ function commitObject(
       : undefined;
   let known = place;
   let attempt = 0;
-  return commitChange(environment, async () => {
+  return commitChange(context, async () => {
     attempt += 1;
-    const found = known ?? (await readPlace(environment, bucket, key));
+    const found = known ?? (await readPlace(context, bucket, key));
     // Used once: an attempt after a conflict must read again.
     known = undefined;
-    const current = comparable(environment, bucket, found.current?.record, conditions);
+    const current = comparable(context, bucket, found.current?.record, conditions);
     checkWriteConditions(conditions, current instanceof Promise ? await current : current);
     const guard = guardBucket(bucket, found.stored);
-    const keyGuard = await guardKey(environment, record.sealed, attempt);
-    const superseded = await supersedeObject(environment, bucket, key, found.current, record.body.kind);
-    const owned = stored.kind === 'blob' ? await ownBlob(environment, stored, record.id) : undefined;
-    const put = [...guard.put, ...superseded.put, ...(owned?.put ?? []), { key: found.objectKey, value }];
+    const keyGuard = await guardKey(context, record.sealed, attempt);
+    const replaced = await replaceObject(context, bucket, key, found.current, record.body.kind);
+    const claimed = stored.kind === 'blob' ? await claimBlob(context, stored, record.id) : undefined;
+    const put = [...guard.put, ...replaced.put, ...(claimed?.put ?? []), { key: found.objectKey, value }];
     if (inline !== undefined) put.push(inline);
-    const expect = [...guard.expect, ...keyGuard, ...superseded.expect, ...(owned?.expect ?? [])];
-    return { batch: { expect, put, delete: superseded.delete }, result: undefined };
+    const expect = [...guard.expect, ...keyGuard, ...replaced.expect, ...(claimed?.expect ?? [])];
+    return { batch: { expect, put, delete: replaced.delete }, result: undefined };
   });
 }
 
 /** Clients accept any 32 hexadecimal digits as an ETag that is not the MD5. */
 export function digestsOf(
-  environment: Environment,
+  context: ObjectContext,
   { digests: { md5, checksum } }: ReceivedBody,
   scheme: ObjectEncryption['scheme'] | undefined,
 ): Digests {
-  const etag = md5 !== undefined && hasPlainEtag(scheme) ? md5 : environment.random(16);
+  const etag = md5 !== undefined && hasPlainEtag(scheme) ? md5 : context.random(16);
   return { etag: etag.toString('hex'), ...(checksum && { checksum }) };
 }
 

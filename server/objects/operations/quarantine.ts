@@ -2,7 +2,7 @@ import { commitOnce } from '../../store/commit-once.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { openDigests } from '../encryption/digests.ts';
-import type { Environment } from '../context.ts';
+import type { ObjectContext } from '../context.ts';
 import type { ObjectInfo } from '../object-layer.ts';
 import { decodeObject, encodeObject } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
@@ -76,17 +76,17 @@ export async function release(
 
 /** Quarantines an object that a read found damaged. ETag and time identify the object that was read. */
 export async function quarantineRead(
-  environment: Pick<Environment, 'records' | 'random' | 'digests'>,
+  context: Pick<ObjectContext, 'records' | 'random' | 'digests'>,
   read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified'>,
   damage: Damage,
 ): Promise<boolean> {
   const { bucket, key } = read;
-  const entry = await environment.records.get(recordKeys.object(bucket, key));
+  const entry = await context.records.get(recordKeys.object(bucket, key));
   if (entry === undefined) return false;
   const record = decodeObject(entry.value, bucket, key);
-  const { etag } = await openDigests(environment, { bucket, id: record.id, part: 0 }, { etag: record.etag });
+  const { etag } = await openDigests(context, { bucket, id: record.id, part: 0 }, { etag: record.etag });
   if (etag !== read.etag || record.modified !== read.lastModified.getTime()) return false;
-  return quarantine(environment.records, { bucket, key }, entry, damage, environment.random);
+  return quarantine(context.records, { bucket, key }, entry, damage, context.random);
 }
 
 /** Yields the quarantined objects in the order of buckets and keys, after one of them. */

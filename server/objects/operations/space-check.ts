@@ -22,7 +22,7 @@ interface Space {
 export type SpaceCheck = (announced: number) => Promise<void> | void;
 
 /** The maximum age of a measurement in milliseconds: measuring for each of 20,000 writes a second would be too expensive. */
-const MEASURED_FOR = 1000;
+const MAX_AGE = 1000;
 
 export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock: () => number): SpaceCheck {
   if (reserve === undefined) return () => undefined;
@@ -47,7 +47,7 @@ export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock
   };
   return (announced) => {
     const now = clock();
-    if (now - measured < MEASURED_FOR && now >= measured) return judge(announced);
+    if (now - measured < MAX_AGE && now >= measured) return judge(announced);
     return (measuring ??= measure()).then(() => judge(announced));
   };
 }

@@ -15,9 +15,13 @@ export function translateFailure(error: unknown): unknown {
     return new S3Error(code, error.reason === 'read-only' ? error.message : undefined, { cause: error });
   }
   if (error instanceof OutcomeUnknown) {
-    return new S3Error('ServiceUnavailable', 'Whether the change was made cannot be told now; look, or try again.', {
-      cause: error,
-    });
+    return new S3Error(
+      'ServiceUnavailable',
+      'The server does not know now if the change was made; check, or try again.',
+      {
+        cause: error,
+      },
+    );
   }
   if (error instanceof InvalidKey) return new S3Error('InvalidURI', 'A name is no valid UTF-8.', { cause: error });
   return error;

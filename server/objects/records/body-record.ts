@@ -1,10 +1,10 @@
-import { UnreadableRecord } from './record-format.ts';
 import { crc32 } from 'node:zlib';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Checksum } from '../object-layer.ts';
 import type { Protection } from './object-record.ts';
 import type { SealedChecksum } from './stored-digests.ts';
 import { type BlockSums, isBlockSize } from '../checksums/block-sums.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /**
  * A body record belongs to one object record: one byte of format version, the object's 16-byte id, the bytes. A reader that finds
@@ -24,7 +24,8 @@ export function encodeBody(id: string, bytes: Buffer): Buffer {
 /** Returns undefined when the record belongs to another object. */
 export function decodeBody(value: Buffer, id: string): Buffer | undefined {
   if (value[0] !== BODY_FORMAT) {
-    throw new UnreadableRecord(
+    throw new StoredDataError(
+      'unreadable-record',
       `a body record has format ${value[0]}, this server knows ${BODY_FORMAT}: start the newer server`,
     );
   }
@@ -52,11 +53,11 @@ export function encodeManifest(parts: readonly ManifestPart[]): Buffer {
  */
 export function decodeManifest(bytes: Buffer, crc: number | undefined): readonly ManifestPart[] {
   if (crc !== undefined && crc32(bytes) !== crc)
-    throw new UnreadableRecord('the list of its parts does not have its checksum');
+    throw new StoredDataError('unreadable-record', 'the list of its parts does not have its checksum');
   try {
     return JSON.parse(bytes.toString()) as ManifestPart[];
   } catch (error) {
-    throw new UnreadableRecord('the list of its parts is damaged', { cause: error });
+    throw new StoredDataError('unreadable-record', 'the list of its parts is damaged', { cause: error });
   }
 }
 
@@ -77,14 +78,15 @@ export function encodeBlockSums({ block, sums }: BlockSums): Buffer {
 /** Throws `StoredDataError`. */
 export function decodeBlockSums(value: Buffer, blob: string): BlockSums {
   if (value[0] !== BLOCK_SUMS_FORMAT) {
-    throw new UnreadableRecord(
+    throw new StoredDataError(
+      'unreadable-record',
       `the block sums of blob ${blob} have format ${value[0]}, this server knows ${BLOCK_SUMS_FORMAT}: start the newer server that wrote them`,
     );
   }
   const block = 2 ** (value[1] ?? 0);
   const sums = value.subarray(SUMS);
   if (value.length < SUMS || !isBlockSize(block) || crc32(sums) !== value.readUInt32BE(CRC)) {
-    throw new UnreadableRecord(`the block sums of blob ${blob} are damaged`);
+    throw new StoredDataError('unreadable-record', `the block sums of blob ${blob} are damaged`);
   }
   return { block, sums };
 }

@@ -52,7 +52,7 @@ export function bucketInfo(name: string, record: BucketRecord): Bucket {
 }
 
 /** The maximum of decoded buckets in the cache. The oldest is evicted. */
-const MOST_KEPT = 1000;
+const MAX_CACHED = 1000;
 
 /**
  * Decodes each revision of a bucket's record once. Every write reads the record, so that the cache is never stale; it saves only the
@@ -67,7 +67,7 @@ export class DecodedBuckets {
     const stored = { record: decodeBucket(entry.value, bucket), revision: entry.revision };
     this.#known.delete(bucket);
     this.#known.set(bucket, stored);
-    if (this.#known.size > MOST_KEPT) {
+    if (this.#known.size > MAX_CACHED) {
       const [oldest] = this.#known.keys();
       if (oldest !== undefined) this.#known.delete(oldest);
     }

@@ -1,6 +1,6 @@
 import type { Checksum } from '../object-layer.ts';
-import { UnreadableRecord } from './record-format.ts';
 import type { StoredEtag } from './stored-digests.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /**
  * The head of an object's record has all that a listing shows, in fixed places before the JSON, so that a listing of a thousand objects
@@ -95,7 +95,8 @@ export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly
   const shift = shiftOf(value);
   const bits = shift === 0 ? (value[1] ?? 0) : bitsOfOldHead(value[1] ?? 0);
   const end = ETAG - shift + (value[ETAG_LENGTH - shift] ?? 0);
-  if (value.length < end) throw new UnreadableRecord(`the record of ${what} is damaged: it ends inside its head`);
+  if (value.length < end)
+    throw new StoredDataError('unreadable-record', `the record of ${what} is damaged: it ends inside its head`);
   const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
   if (fields > SEALED_ETAG) throw unknownField(fields, what);
   const start = ETAG - shift;
@@ -112,7 +113,8 @@ export function decodeHead(value: Buffer, what: string): ObjectHead & { readonly
 
 /** Returns the size alone, of a record that has a head. Throws `StoredDataError`. */
 export function headSize(value: Buffer): number {
-  if (value.length < ETAG) throw new UnreadableRecord('the record of an object is damaged: it ends inside its head');
+  if (value.length < ETAG)
+    throw new StoredDataError('unreadable-record', 'the record of an object is damaged: it ends inside its head');
   return value.readUIntBE(SIZE - shiftOf(value), 6);
 }
 
@@ -126,9 +128,10 @@ function bitsOfOldHead(bits: number): number {
   return (bits & 0b111) | ((bits & 0b11_1000) << 1);
 }
 
-function unknownField(fields: number, what: string): UnreadableRecord {
+function unknownField(fields: number, what: string): StoredDataError {
   const names = new Set(reserved.filter((_, bit) => (fields & (2 << bit)) !== 0));
-  return new UnreadableRecord(
+  return new StoredDataError(
+    'unreadable-record',
     `the record of ${what} has ${[...names].join(', ')}, which this server cannot read: start the newer server that wrote it`,
   );
 }

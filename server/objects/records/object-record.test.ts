@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeListed, decodeObject, encodeObject, objectSize, type ObjectRecord } from './object-record.ts';
-import { encodeRecord, UnreadableRecord } from './record-format.ts';
+import { encodeRecord } from './record-format.ts';
 import { SealedEtags } from './sealed-etags.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 const plain: ObjectRecord = {
   id: '0'.repeat(32),
@@ -174,9 +175,9 @@ describe('the record of an object', () => {
     const value = encodeObject(plain);
     for (const length of [1, 2, 3, 8, 15, 16, 47]) {
       expect(() => decodeListed(value.subarray(0, length), 'bucket', 'key', new SealedEtags())).toThrow(
-        UnreadableRecord,
+        StoredDataError,
       );
-      expect(() => decodeObject(value.subarray(0, length), 'bucket', 'key')).toThrow(UnreadableRecord);
+      expect(() => decodeObject(value.subarray(0, length), 'bucket', 'key')).toThrow(StoredDataError);
     }
   });
 

@@ -3,9 +3,10 @@ import type { Sums } from '../checksums/block-sums.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { ListedObject, ObjectEncryption, ObjectHeaders, ObjectInfo } from '../object-layer.ts';
 import { decodeHead, encodeWithHead, hasHead, HEAD_FORMAT, headSize, type ObjectHead } from './object-head.ts';
-import { decodeRecord, encodeRecord, parseRecord, UnreadableRecord } from './record-format.ts';
+import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
 import type { SealedEtags } from './sealed-etags.ts';
 import type { Digests, StoredChecksum, StoredEtag } from './stored-digests.ts';
+import { StoredDataError } from '../stored-data-error.ts';
 
 /** The record of an object under `o`: all that HEAD and listings show, and the place of its body. */
 export interface ObjectRecord {
@@ -77,7 +78,8 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   const { end, modified, size, etag } = decodeHead(value, what);
   const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
   if (!bodyKinds.has(record.body.kind)) {
-    throw new UnreadableRecord(
+    throw new StoredDataError(
+      'unreadable-record',
       `the body of ${what} is of kind ${JSON.stringify(record.body.kind)}, which this server cannot read: start the newer server that wrote it`,
     );
   }

@@ -1,10 +1,6 @@
+import { StoredDataError } from '../stored-data-error.ts';
 /** Records of the object layer: one byte of format version, then JSON. A server refuses the records of a newer one instead of guessing. */
 const FORMAT = 1;
-
-/** A record that this server cannot read. It is no refusal of a request: the caller sees an internal error, the log says this. */
-export class UnreadableRecord extends Error {
-  override readonly name = 'UnreadableRecord';
-}
 
 export function encodeRecord(record: object): Buffer {
   const json = JSON.stringify(record);
@@ -28,13 +24,14 @@ export function parseRecord(value: Buffer, start: number, what: string): unknown
   try {
     return JSON.parse(value.toString('utf8', start));
   } catch (error) {
-    throw new UnreadableRecord(`the record of ${what} is damaged`, { cause: error });
+    throw new StoredDataError('unreadable-record', `the record of ${what} is damaged`, { cause: error });
   }
 }
 
 export function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
   if (value[0] === FORMAT) return;
-  throw new UnreadableRecord(
+  throw new StoredDataError(
+    'unreadable-record',
     `the record of ${what} has format ${value[0]}, this server knows ${newest}: start the newer server that wrote it`,
   );
 }

@@ -39,7 +39,7 @@ export const recordKeys = {
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
  */
-const LONGEST_KEY = 1024;
+const MAX_KEY_BYTES = 1024;
 /** The longest record key with an object's name also has an upload id. */
 const UPLOAD_ID = '0'.repeat(32);
 
@@ -49,9 +49,9 @@ export function checkObjectKey(bucket: string, key: string): void {
   if (!key.isWellFormed()) throw new S3Error('InvalidURI', 'The key is no valid UTF-8.');
   const size = Buffer.byteLength(key);
   // A zero byte takes two bytes in a record key.
-  if (size > LONGEST_KEY || (key.includes('\0') && recordKeys.upload(bucket, key, UPLOAD_ID).length > KEY_LIMIT)) {
+  if (size > MAX_KEY_BYTES || (key.includes('\0') && recordKeys.upload(bucket, key, UPLOAD_ID).length > KEY_LIMIT)) {
     throw new S3Error('KeyTooLongError', undefined, {
-      details: { Size: String(size), MaxSizeAllowed: String(LONGEST_KEY) },
+      details: { Size: String(size), MaxSizeAllowed: String(MAX_KEY_BYTES) },
     });
   }
 }

@@ -9,7 +9,7 @@ import {
   sealChecksum,
   sealEtag,
   type SealedChecksum,
-  underOf,
+  sealingKeyOf,
 } from './stored-digests.ts';
 
 const seal = new DigestSeal(createHash('sha256').update('a key').digest());
@@ -64,7 +64,7 @@ describe('a sealed checksum', () => {
     for (const under of ['bucket', 'object'] as const) {
       const sealed = sealChecksum(seal, under, owner, checksum);
       expect(openChecksum(seal, owner, sealed)).toEqual(checksum);
-      expect(underOf(Buffer.from(sealed.sealed, 'base64'))).toBe(under);
+      expect(sealingKeyOf(Buffer.from(sealed.sealed, 'base64'))).toBe(under);
       expect(JSON.stringify(sealed)).not.toContain(checksum.value);
     }
   });

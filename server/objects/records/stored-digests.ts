@@ -23,7 +23,7 @@ export interface Digests {
 }
 
 /** The key that seals a digest: that of the bucket, or the object's own (SSE-C). */
-export type SealedUnder = 'bucket' | 'object';
+export type SealingKey = 'bucket' | 'object';
 
 /** 0 for an object. */
 export interface DigestOwner {
@@ -32,7 +32,7 @@ export interface DigestOwner {
 }
 
 /** The first byte of a sealed digest. It is part of the format, as are the fields, and must never change. */
-const UNDER: Readonly<Record<SealedUnder, number>> = { bucket: 1, object: 2 };
+const UNDER: Readonly<Record<SealingKey, number>> = { bucket: 1, object: 2 };
 const KEY_BITS = 0x0f;
 /** The text is sealed as it is, since it does not have the usual form. */
 const TEXT = 0x10;
@@ -52,7 +52,7 @@ const algorithms: readonly { readonly name: Checksum['algorithm']; readonly size
 ];
 const MD5_SIZE = 16;
 
-export function underOf(sealed: SealedDigest): SealedUnder {
+export function sealingKeyOf(sealed: SealedDigest): SealingKey {
   return ((sealed[0] ?? 0) & KEY_BITS) === UNDER.object ? 'object' : 'bucket';
 }
 
@@ -77,7 +77,7 @@ export function openEtag(seal: DigestSeal, owner: DigestOwner, sealed: SealedDig
 
 export function sealChecksum(
   seal: DigestSeal,
-  under: SealedUnder,
+  under: SealingKey,
   owner: DigestOwner,
   { algorithm, type, value }: Checksum,
 ): SealedChecksum {
@@ -115,7 +115,7 @@ interface Place extends DigestOwner {
   readonly field: number;
 }
 
-function sealText(seal: DigestSeal, under: SealedUnder, place: Place, text: string, form: Form): SealedDigest {
+function sealText(seal: DigestSeal, under: SealingKey, place: Place, text: string, form: Form): SealedDigest {
   const bytes = encodeDigest(text, form);
   return bytes === undefined
     ? Buffer.concat([

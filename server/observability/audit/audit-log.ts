@@ -1,4 +1,4 @@
-import { auditTargets, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
+import { AuditError, auditTargets, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
 import type { AuditSettings, AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { AuditTally } from './audit-tally.ts';
 import { FileTarget } from './file-target.ts';
@@ -6,13 +6,7 @@ import { FolderLines, MemoryLines, type WaitingLines } from './waiting-lines.ts'
 import { postEntries, type Sender, WebhookTarget } from './webhook-target.ts';
 
 /** The maximum of bytes that wait for one address, whatever their number of entries. */
-const mostBytes = { memory: 64 * 1024 * 1024, folder: 1024 * 1024 * 1024 } as const;
-
-/** A place for entries that cannot be used; the message is for the person who set it. */
-export class AuditTargetError extends Error {
-  override readonly name = 'AuditTargetError';
-  readonly code = 'AuditTargetUnusable';
-}
+const maxBytes = { memory: 64 * 1024 * 1024, folder: 1024 * 1024 * 1024 } as const;
 
 /** The audit targets of a process, in its main thread. */
 export interface AuditLog {
@@ -75,9 +69,9 @@ async function openQueue(
   report: AuditReport,
   log: AuditLogger,
 ): Promise<WaitingLines> {
-  if (queueFolder === undefined) return new MemoryLines({ lines: queueSize, bytes: mostBytes.memory });
+  if (queueFolder === undefined) return new MemoryLines({ lines: queueSize, bytes: maxBytes.memory });
   const opened = FolderLines.open(queueFolder, {
-    bounds: { lines: queueSize, bytes: mostBytes.folder },
+    bounds: { lines: queueSize, bytes: maxBytes.folder },
     onLost(lines, error) {
       report.lost(lines);
       const fields = { event: 'audit-lost', target: name, entries: lines, err: error };
@@ -92,6 +86,8 @@ async function usable<T>(opening: Promise<T>, what: string): Promise<T> {
   try {
     return await opening;
   } catch (error) {
-    throw new AuditTargetError(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new AuditError('target-unusable', `${what}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

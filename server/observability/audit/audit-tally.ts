@@ -1,11 +1,11 @@
 /** Offsets in the memory. The counters of each target follow. */
-const whole = { bytesUnderWay: 0 } as const;
+const whole = { bytesInTransit: 0 } as const;
 const each = { sent: 0, lost: 1, waiting: 2 } as const;
 const wholeSize = Object.keys(whole).length;
 const eachSize = Object.keys(each).length;
 
 /** The maximum of bytes of entries between the HTTP threads and the main thread, which does little else. */
-const mostUnderWay = 16n * 1024n * 1024n;
+const maxInTransit = 16n * 1024n * 1024n;
 
 export interface AuditTargetSums {
   readonly target: string;
@@ -34,14 +34,14 @@ export class AuditTally {
   /** Reserves space for an entry on its way to the main thread. On false the entry is lost. */
   begins(bytes: number): boolean {
     const size = BigInt(bytes);
-    if (Atomics.add(this.#cells, whole.bytesUnderWay, size) + size <= mostUnderWay) return true;
-    Atomics.sub(this.#cells, whole.bytesUnderWay, size);
+    if (Atomics.add(this.#cells, whole.bytesInTransit, size) + size <= maxInTransit) return true;
+    Atomics.sub(this.#cells, whole.bytesInTransit, size);
     for (const target of this.#targets.keys()) this.lost(target, 1);
     return false;
   }
 
   arrived(bytes: number): void {
-    Atomics.sub(this.#cells, whole.bytesUnderWay, BigInt(bytes));
+    Atomics.sub(this.#cells, whole.bytesInTransit, BigInt(bytes));
   }
 
   sent(target: number, entries: number): void {

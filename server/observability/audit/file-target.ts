@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
 
 /** The maximum of bytes that wait while the disk does not take them. */
-const mostWaiting = 64 * 1024 * 1024;
+const maxWaitingBytes = 64 * 1024 * 1024;
 
 interface FileTargetOptions {
   readonly path: string;
@@ -46,7 +46,7 @@ export class FileTarget implements AuditTarget {
   }
 
   take(line: string): void {
-    if (this.#bytes + line.length > mostWaiting) {
+    if (this.#bytes + line.length > maxWaitingBytes) {
       this.#report.lost(1);
       if (!this.#losing) this.#log.error({ event: 'audit-lost' }, `audit entries for ${this.#path} are lost`);
       this.#losing = true;

@@ -22,7 +22,7 @@ export interface WaitingBounds {
 }
 
 /** The maximum of lines of one `next`. */
-const mostAtOnce = 256;
+const maxBatch = 256;
 
 /** A queue in memory: a restart loses it. */
 export class MemoryLines implements WaitingLines {
@@ -56,7 +56,7 @@ export class MemoryLines implements WaitingLines {
         this.#wake = resolve;
       });
     }
-    this.#underWay = this.#waiting.splice(0, mostAtOnce);
+    this.#underWay = this.#waiting.splice(0, maxBatch);
     return this.#underWay;
   }
 
@@ -140,13 +140,13 @@ export class FolderLines implements WaitingLines {
     this.#bytes += line.length + 1;
     this.#unwritten.push(line);
     // The first waiting line starts a write of all of them.
-    if (this.#unwritten.length === 1) void this.#inTurn(() => this.#write());
+    if (this.#unwritten.length === 1) void this.#limited(() => this.#write());
     return true;
   }
 
   async next(): Promise<readonly string[] | undefined> {
     for (;;) {
-      await this.#inTurn(() => this.#full.length === 0 && this.#close());
+      await this.#limited(() => this.#full.length === 0 && this.#close());
       const file = this.#full.shift();
       if (file !== undefined) {
         this.#underWay = file;
@@ -170,11 +170,11 @@ export class FolderLines implements WaitingLines {
 
   async end(): Promise<void> {
     this.#ended = true;
-    await this.#inTurn(() => this.#close());
+    await this.#limited(() => this.#close());
     this.#wake();
   }
 
-  async #inTurn(work: () => unknown): Promise<void> {
+  async #limited(work: () => unknown): Promise<void> {
     const mine = this.#turn.then(work).then(() => undefined);
     this.#turn = mine.catch(() => undefined);
     return mine;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLines } from './waiting-lines.ts';
-import { EntriesRefused, WebhookTarget } from './webhook-target.ts';
+import { answerError, WebhookTarget } from './webhook-target.ts';
 
 interface Ledger {
   sent: number;
@@ -79,7 +79,7 @@ describe('a webhook of the audit log', () => {
     let calls = 0;
     const { made, ledger } = target(() => {
       calls += 1;
-      return Promise.reject(new EntriesRefused(status));
+      return Promise.reject(answerError(status));
     });
     made.take('a');
     await made.close(60_000);

@@ -3,23 +3,16 @@ import { createProviderFetch, type ProviderFetch } from '../../../platform/openi
 import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitedTurns } from '../../../platform/concurrency.ts';
-import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
+import { AuditError, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 
-/** Sends entries. Rejects with `EntriesRejectedError`, or the error of the connection. */
+/** Sends entries. Rejects with `AuditError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
 
-/** The address answered and rejected the entries. */
-export class EntriesRefused extends Error {
-  override readonly name = 'EntriesRefused';
-  readonly status: number;
-  /** True where the address will never accept these entries. */
-  readonly forGood: boolean;
-  constructor(status: number) {
-    super(`it answered ${status}`);
-    this.status = status;
-    this.forGood = status === 400 || status === 413 || status === 422;
-  }
+/** Statuses 400, 413 and 422 are permanent: the address will never accept these entries. */
+export function answerError(status: number): AuditError {
+  const isPermanent = status === 400 || status === 413 || status === 422;
+  return new AuditError(isPermanent ? 'entries-rejected' : 'target-unavailable', `it answered ${status}`);
 }
 
 export interface Sender {
@@ -47,7 +40,7 @@ export function postEntries(settings: AuditWebhookSettings, sender: Sender): Pos
       fetch = undefined;
       throw error;
     }
-    if (status < 200 || status >= 300) throw new EntriesRefused(status);
+    if (status < 200 || status >= 300) throw answerError(status);
   };
 }
 
@@ -65,9 +58,9 @@ async function openFetch({ caFile, clientCertificate, timeoutMs }: AuditWebhookS
 }
 
 /** The maximum of concurrent requests to one address. */
-const mostAtOnce = 8;
+const maxBatch = 8;
 /** Milliseconds. */
-const longestPause = 60_000;
+const maxDelayMs = 60_000;
 
 interface WebhookTargetOptions {
   readonly name: string;
@@ -130,11 +123,11 @@ export class WebhookTarget implements AuditTarget {
 
   async #run(): Promise<void> {
     const { queue, batchSize, report, log } = this.#options;
-    const inTurn = limitedTurns(mostAtOnce);
+    const limited = limitedTurns(maxBatch);
     try {
       for (let lines = await queue.next(); lines !== undefined; lines = await queue.next()) {
         const batches = inBatches(lines, batchSize);
-        await Promise.all(batches.map((batch) => inTurn(() => this.#deliver(batch))));
+        await Promise.all(batches.map((batch) => limited(() => this.#deliver(batch))));
         if (this.#given.signal.aborted) return;
         await queue.done();
         report.waiting(queue.count);
@@ -155,10 +148,10 @@ export class WebhookTarget implements AuditTarget {
         this.#isBack();
         return;
       } catch (error) {
-        const forGood = error instanceof EntriesRefused && error.forGood;
-        if (forGood || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
+        const isPermanent = error instanceof AuditError && error.code === 'entries-rejected';
+        if (isPermanent || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
         this.#isAway(error);
-        const pause = Math.min(longestPause, retryMs * 2 ** Math.min(attempt, 10));
+        const pause = Math.min(maxDelayMs, retryMs * 2 ** Math.min(attempt, 10));
         await sleep(pause, undefined, { signal }).catch(() => undefined);
       }
     }

@@ -3,7 +3,7 @@ import { bucketOf, firstByteBounds, type RequestCounters } from './request-count
 /** The maximum of buckets in each thread that have counters of their own; later buckets are counted together. */
 const mostBuckets = 100;
 /** The same maximum as in `RequestCounters`. */
-const mostOperations = 64;
+const maxOperations = 64;
 
 /** The row of all buckets beyond the maximum: no bucket can have this name. */
 export const otherBuckets = '(others)';
@@ -16,7 +16,7 @@ const each = { total: 0, inFlight: 1, clientErrors: 2, serverErrors: 3, canceled
 const boundsAt = Object.keys(each).length;
 const eachSize = boundsAt + firstByteBounds.length + 1;
 /** Offsets in the counters of a bucket, after its operations. */
-const receivedAt = mostOperations * eachSize;
+const receivedAt = maxOperations * eachSize;
 const sentAt = receivedAt + 1;
 const bucketSize = sentAt + 1;
 
@@ -69,8 +69,7 @@ export class BucketCounters {
 
   /** `operations` must be the same in every thread, in the same order. */
   constructor(memory: SharedArrayBuffer, thread: number, operations: readonly string[]) {
-    if (operations.length > mostOperations)
-      throw new RangeError(`there is no room for ${operations.length} operations`);
+    if (operations.length > maxOperations) throw new RangeError(`there is no room for ${operations.length} operations`);
     this.#memory = memory;
     ({ count: this.#count, names: this.#names, counters: this.#counters } = partOf(memory, thread));
     this.#operations = operations;

@@ -9,7 +9,7 @@ interface ProcessFacts {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly openFiles?: number;
-  readonly mostOpenFiles?: number;
+  readonly maxOpenFiles?: number;
   readonly io?: ProcessIo;
 }
 
@@ -24,19 +24,19 @@ interface ProcessIo {
 /** @see https://man7.org/linux/man-pages/man5/proc.5.html */
 export async function processFacts(): Promise<ProcessFacts> {
   const [files, limits, io] = await Promise.all([
-    tried(readdir('/proc/self/fd')),
-    tried(readFile('/proc/self/limits', 'utf8')),
-    tried(readFile('/proc/self/io', 'utf8')),
+    orUndefined(readdir('/proc/self/fd')),
+    orUndefined(readFile('/proc/self/limits', 'utf8')),
+    orUndefined(readFile('/proc/self/io', 'utf8')),
   ]);
   const { user, system } = process.cpuUsage();
-  const mostOpenFiles = limits === undefined ? undefined : openFileLimit(limits);
+  const maxOpenFiles = limits === undefined ? undefined : openFileLimit(limits);
   const parsedIo = io === undefined ? undefined : processIo(io);
   return {
     cpuSeconds: (user + system) / 1_000_000,
     residentBytes: process.memoryUsage.rss(),
     // One descriptor belongs to reading the folder.
     ...(files === undefined ? {} : { openFiles: files.length - 1 }),
-    ...(mostOpenFiles === undefined ? {} : { mostOpenFiles }),
+    ...(maxOpenFiles === undefined ? {} : { maxOpenFiles }),
     ...(parsedIo === undefined ? {} : { io: parsedIo }),
   };
 }
@@ -55,7 +55,7 @@ export function processIo(text: string): ProcessIo | undefined {
   return numbers.some(Number.isNaN) ? undefined : { rchar, wchar, readBytes, writeBytes };
 }
 
-async function tried<T>(work: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch {
@@ -64,7 +64,7 @@ async function tried<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** The milliseconds that a scrape waits for slow sources. Prometheus itself waits ten seconds for the whole answer. */
-const patience = 3_000;
+const timeoutMs = 3_000;
 
 /** The sources of the values at the moment of a scrape. */
 export interface MetricSources {
@@ -83,7 +83,7 @@ export interface MetricSources {
   /** Resolves to undefined before the first count of objects. */
   readonly usage?: () => Promise<Usage | undefined>;
   /** Resolves to undefined where no identity provider was ever asked about its users. */
-  readonly people?: () => Promise<PeopleChecked | undefined>;
+  readonly people?: () => Promise<UserStatusChecks | undefined>;
   /** Rejects while the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
@@ -103,7 +103,7 @@ interface AuditSums {
 }
 
 /** The results of user status checks at identity providers, by all servers together. */
-interface PeopleChecked {
+interface UserStatusChecks {
   readonly checked: number;
   readonly cutOff: number;
   readonly unreachable: number;
@@ -145,7 +145,7 @@ export interface MetricValues {
   readonly buckets: number | undefined;
   readonly integrity?: Integrity | undefined;
   readonly usage?: Usage | undefined;
-  readonly people?: PeopleChecked | undefined;
+  readonly people?: UserStatusChecks | undefined;
   readonly backgroundTasks?: readonly BackgroundTask[] | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
@@ -202,7 +202,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
 async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), patience);
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { Access, Decision, StoredCredentials } from '../../auth/principal.ts';
-import { scrapeProblem } from './metrics-handler.ts';
+import { whyScrapeDenied } from './metrics-handler.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');
 const root: StoredCredentials = {
@@ -42,10 +42,10 @@ const from = { remoteAddress: '192.0.2.1', secure: false };
 describe('the metrics are read', () => {
   it('with a token of the root credentials', async () => {
     const expires = new Date('2126-01-01T00:00:00Z');
-    expect(await scrapeProblem(await bearer({ expires }), accessOf(root), now, from)).toBeUndefined();
+    expect(await whyScrapeDenied(await bearer({ expires }), accessOf(root), now, from)).toBeUndefined();
   });
   it('with one that never expires, which the operator makes', async () => {
-    expect(await scrapeProblem(await bearer(), accessOf(root), now, from)).toBeUndefined();
+    expect(await whyScrapeDenied(await bearer(), accessOf(root), now, from)).toBeUndefined();
   });
 });
 
@@ -58,26 +58,26 @@ describe('the metrics are not read', () => {
     'that has expired': { expires: new Date('2025-12-31T23:59:00Z') },
   };
   it.each(Object.entries(refused))('with a token %s', async (_title, token) => {
-    expect(await scrapeProblem(await bearer(token), accessOf(root), now, from)).toMatch(
+    expect(await whyScrapeDenied(await bearer(token), accessOf(root), now, from)).toMatch(
       /^The bearer token is not signed by/,
     );
   });
   it('with an unsigned token', async () => {
     const token = `${part({ alg: 'none' })}.${part({ iss: 'prometheus', sub: 'root' })}.`;
-    expect(await scrapeProblem(`Bearer ${token}`, accessOf(root), now, from)).toMatch(/not signed/);
+    expect(await whyScrapeDenied(`Bearer ${token}`, accessOf(root), now, from)).toMatch(/not signed/);
   });
   it.each([[undefined], ['Basic cm9vdDpyb290'], ['Bearer ']])('without a token: %s', async (header) => {
-    expect(await scrapeProblem(header, accessOf(root), now, from)).toMatch(/mc admin prometheus generate/);
+    expect(await whyScrapeDenied(header, accessOf(root), now, from)).toMatch(/mc admin prometheus generate/);
   });
   it('with what is no token', async () => {
-    expect(await scrapeProblem('Bearer abc', accessOf(root), now, from)).toMatch(/no JWT/);
+    expect(await whyScrapeDenied('Bearer abc', accessOf(root), now, from)).toMatch(/no JWT/);
   });
   it('with temporary credentials', async () => {
-    expect(await scrapeProblem(await bearer(), accessOf({ ...root, sessionToken: 't' }), now, from)).toMatch(
+    expect(await whyScrapeDenied(await bearer(), accessOf({ ...root, sessionToken: 't' }), now, from)).toMatch(
       /not signed/,
     );
   });
   it('by a user whose policies do not allow it', async () => {
-    expect(await scrapeProblem(await bearer(), accessOf(root, 'deny'), now, from)).toMatch(/admin:Prometheus/);
+    expect(await whyScrapeDenied(await bearer(), accessOf(root, 'deny'), now, from)).toMatch(/admin:Prometheus/);
   });
 });

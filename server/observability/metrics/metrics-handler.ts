@@ -17,7 +17,7 @@ const howTo =
  * signed with its secret key (HS512). Returns the reason of a refusal for the administrator of the scrape; undefined where it is
  * allowed. Temporary credentials are refused: they end too soon for a token that is made to last.
  */
-export async function scrapeProblem(
+export async function whyScrapeDenied(
   header: string | undefined,
   access: Access,
   now: Date,
@@ -93,7 +93,7 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
       );
     }
     if (authorization === 'jwt') {
-      const problem = await scrapeProblem(request.headers.authorization, access, clock(), request);
+      const problem = await whyScrapeDenied(request.headers.authorization, access, clock(), request);
       if (problem !== undefined) return plain(403, `${problem}\n`);
     }
     const group = path.exec(request.rawPath)?.[1] as MetricGroup;

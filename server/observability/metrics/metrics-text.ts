@@ -141,7 +141,7 @@ function addNode(registry: Registry, values: MetricValues): void {
     ['minio_node_process_starttime_seconds', 'Start of the process, seconds since 1970', startedAt / 1_000],
     ['minio_node_process_uptime_seconds', 'Seconds since the start of the process', (now - startedAt) / 1_000],
     ['minio_node_file_descriptor_open_total', 'Open file descriptors of the process', process.openFiles],
-    ['minio_node_file_descriptor_limit_total', 'Most file descriptors of the process', process.mostOpenFiles],
+    ['minio_node_file_descriptor_limit_total', 'Most file descriptors of the process', process.maxOpenFiles],
     ['minio_node_drive_total_bytes', 'Size of the file system of the objects', space?.total, drive],
     ['minio_node_drive_free_bytes', 'Free bytes of the file system of the objects', space?.free, drive],
     ['minio_node_drive_used_bytes', 'Used bytes of the file system of the objects', usedOf(space), drive],

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The maximum of operations for which every thread has counters. The main thread, which allocates the memory, knows no operation. */
-const mostOperations = 64;
+const maxOperations = 64;
 
 /** Upper bounds of the times to the first byte in seconds: MinIO's from 0.05 on, and finer ones below. */
 export const firstByteBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
@@ -16,7 +16,7 @@ const each = { total: 0, inFlight: 1, clientErrors: 2, serverErrors: 3, canceled
 const bucketsAt = Object.keys(each).length;
 const eachSize = bucketsAt + firstByteBounds.length + 1;
 
-const threadSize = wholeSize + mostOperations * eachSize;
+const threadSize = wholeSize + maxOperations * eachSize;
 
 /** Allocates the counters of all threads. */
 export function requestCounterMemory(threads: number): SharedArrayBuffer {
@@ -47,8 +47,7 @@ export class RequestCounters {
 
   /** `operations` must be the same in every thread, in the same order. */
   constructor(memory: SharedArrayBuffer, thread: number, operations: readonly string[]) {
-    if (operations.length > mostOperations)
-      throw new RangeError(`there is no room for ${operations.length} operations`);
+    if (operations.length > maxOperations) throw new RangeError(`there is no room for ${operations.length} operations`);
     const bytes = threadSize * Float64Array.BYTES_PER_ELEMENT;
     this.#all = new Float64Array(memory);
     this.#own = new Float64Array(memory, thread * bytes, threadSize);
@@ -133,7 +132,7 @@ export function bucketOf(seconds: number): number {
 }
 
 /** Milliseconds between reads of the byte counts of open connections. */
-const lookMs = 1_000;
+const intervalMs = 1_000;
 
 /**
  * Counts the traffic of a server's connections by reading each socket's byte counts once a second: requests pay nothing, and a long
@@ -153,7 +152,7 @@ export class TrafficMeter {
         this.#seen.delete(socket);
       });
     });
-    this.#timer = setInterval(() => this.look(), lookMs).unref();
+    this.#timer = setInterval(() => this.look(), intervalMs).unref();
   }
 
   look(): void {

@@ -4,7 +4,7 @@ import type { RecordStore } from '../../store/record-store.ts';
 import type { Tracing } from './tracing.ts';
 
 /** Returns an object with some methods replaced. Private members stay with the original object. */
-export function overlaid<Shape extends object, Target extends Shape = Shape>(
+export function withMethods<Shape extends object, Target extends Shape = Shape>(
   target: Target,
   methods: Partial<Shape>,
 ): Target {
@@ -35,7 +35,7 @@ export function traced({ records, blobs, keys }: Stores, tracing: Tracing): Stor
 
 /** Commits have spans. Reads have none: each request has several, and memory answers most of them. */
 function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
-  return overlaid<RecordStore>(records, {
+  return withMethods<RecordStore>(records, {
     commit: (batch: Parameters<RecordStore['commit']>[0]) =>
       tracing.span('records.commit', {}, () => records.commit(batch)),
   });
@@ -44,7 +44,7 @@ function tracedRecords(records: RecordStore, tracing: Tracing): RecordStore {
 /** Writing a blob has a span, and so has reading one from the first chunk to the last. */
 function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
   const writePieces = blobs.writePieces?.bind(blobs);
-  return overlaid<BlobStore>(blobs, {
+  return withMethods<BlobStore>(blobs, {
     write: (...args: Parameters<BlobStore['write']>) =>
       tracing.span('blob.write', { 'blob.id': args[0] }, () => blobs.write(...args)),
     ...(writePieces === undefined
@@ -60,7 +60,7 @@ function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
     lend: (...[id, range]: Parameters<BlobStore['lend']>) => {
       const span = tracing.begin('blob.read', { 'blob.id': id, 'blob.bytes': range.end - range.start });
       const pieces = blobs.lend(id, range);
-      return overlaid(pieces, {
+      return withMethods(pieces, {
         close: async () => {
           await pieces.close();
           span?.end();
@@ -71,7 +71,7 @@ function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
 }
 
 function tracedKeys(keys: KeySource, tracing: Tracing): KeySource {
-  return overlaid<KeySource>(keys, {
+  return withMethods<KeySource>(keys, {
     generate: (...args: Parameters<KeySource['generate']>) =>
       tracing.span('keys.generate', { 'key.name': args[0] }, () => keys.generate(...args)),
     unseal: (...args: Parameters<KeySource['unseal']>) =>

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pace } from '../../maintenance/pace.ts';
 import { objectSize } from '../../objects/records/object-record.ts';
-import { UnreadableRecord } from '../../objects/records/record-format.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { decodeKey, prefixOf, within } from '../../store/keys.ts';
 import { type RecordStore, scanPages } from '../../store/record-store.ts';
@@ -9,6 +8,7 @@ import { intervalCount, intervalOf, type BucketUsage } from './usage.ts';
 import { randomBytes } from 'node:crypto';
 import { isReadOnly } from '../../store/read-only.ts';
 import { type CountState, readCountState, writeUsage } from './usage-record.ts';
+import { isUnreadable } from '../../objects/stored-data-error.ts';
 
 interface CountOptions {
   readonly records: RecordStore;
@@ -18,7 +18,7 @@ interface CountOptions {
 }
 
 /** The count of records after which the counter checks the time and yields: engines without pages return records one by one. */
-const BREATH = 1_024;
+const YIELD_INTERVAL = 1_024;
 
 /**
  * Counts every object and every upload once, in the order of keys. It keeps a page of records and a row for each bucket in memory.
@@ -29,7 +29,7 @@ export async function countUsage(
 ): Promise<{ readonly buckets: readonly BucketUsage[]; readonly unreadable: number }> {
   const { records } = options;
   const tally = new Tally();
-  const passed = breathing(options);
+  const passed = rateLimiter(options);
   for await (const items of scanPages(records, within('b'))) {
     for (const item of items) if (item.kind === 'entry') tally.at(bucketOf(item.key));
     await passed(items.length);
@@ -63,12 +63,12 @@ export async function countUsage(
 }
 
 /** Returns a function that limits the rate, yields to the event loop, and stops on the signal. */
-function breathing({ recordsPerSecond, signal }: CountOptions): (records: number) => Promise<void> {
+function rateLimiter({ recordsPerSecond, signal }: CountOptions): (records: number) => Promise<void> {
   const wait = pace(recordsPerSecond, { signal });
   let sinceThen = 0;
   return async (records) => {
     sinceThen += records;
-    if (sinceThen < BREATH) return;
+    if (sinceThen < YIELD_INTERVAL) return;
     const count = sinceThen;
     sinceThen = 0;
     signal?.throwIfAborted();
@@ -138,7 +138,7 @@ class Tally {
 
   /** A damaged record, or one of a newer server, does not end the count: the scrub reports it. */
   #skip(error: unknown): void {
-    if (!(error instanceof UnreadableRecord)) throw error;
+    if (!isUnreadable(error)) throw error;
     this.#unreadable += 1;
   }
 }
@@ -163,7 +163,7 @@ interface UsageRound {
 }
 
 /** A rest of this many times the duration follows a count: counting a large store takes at most a tenth of the time. */
-const REST = 9;
+const REST_FACTOR = 9;
 
 /** A round counts once if a count is due, and saves the result. The next round repeats an interrupted count from the start. */
 export function usageRounds(options: UsageRoundsOptions): (round: UsageRound) => Promise<void> {
@@ -187,5 +187,5 @@ export function isDue({ last, asked }: CountState, now: number, cycleMs: number)
   if (last === undefined) return true;
   const { began, ended } = last;
   // After a clock was set back, a count would otherwise not be due for a long time.
-  return now < began || now - ended >= Math.max(cycleMs, REST * (ended - began));
+  return now < began || now - ended >= Math.max(cycleMs, REST_FACTOR * (ended - began));
 }

@@ -6,6 +6,7 @@ import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { type BucketUsage, sumOf, type Usage } from './usage.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MaintenanceError } from '../../maintenance/maintenance-error.ts';
 
 /**
  * The last complete count. The rows of its buckets have a record of their own, since the check whether a count is due needs none of
@@ -94,15 +95,10 @@ export interface UsageReader {
   countNow(signal?: AbortSignal): Promise<Usage>;
 }
 
-/** The count goes on: its result can be read later. */
-export class CountTooSlow extends Error {
-  override readonly name = 'CountTooSlow';
-}
-
 /** Milliseconds between reads of the result: the first, and the maximum. */
-const [firstLook, longestLook] = [100, 2_000];
+const [minDelay, maxDelay] = [100, 2_000];
 /** The timeout in milliseconds. The client has most likely gone by then. */
-const PATIENCE = 3_600_000;
+const TIMEOUT = 3_600_000;
 
 export function createUsageReader(
   records: RecordStore,
@@ -112,14 +108,17 @@ export function createUsageReader(
     last: () => readUsage(records),
     async countNow(signal) {
       const asked = await askForCount(records, random);
-      const until = clock() + PATIENCE;
-      for (let wait = firstLook; clock() < until; wait = Math.min(longestLook, wait * 2)) {
+      const until = clock() + TIMEOUT;
+      for (let wait = minDelay; clock() < until; wait = Math.min(maxDelay, wait * 2)) {
         const { last } = await readCountState(records);
         const usage = last !== undefined && last.answers >= asked ? await readUsage(records) : undefined;
         if (usage !== undefined) return usage;
         await sleep(wait, undefined, { ...(signal && { signal }) });
       }
-      throw new CountTooSlow('The count has not ended within an hour; it goes on, and its result can be read later.');
+      throw new MaintenanceError(
+        'timeout',
+        'The count has not ended within an hour; it goes on, and its result can be read later.',
+      );
     },
   };
 }

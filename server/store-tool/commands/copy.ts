@@ -4,13 +4,13 @@ import { finishCopy, readCopyState, copyStores, type CopyProgress } from '../../
 import type { Finding } from '../../maintenance/verify/finding.ts';
 import { allObjectRecords } from '../../maintenance/verify/object-records.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
-import { UnreadableRecord } from '../../objects/records/record-format.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/read-only.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report, ToolError } from '../report.ts';
 import { conclude, reported } from './verify.ts';
+import { isUnreadable } from '../../objects/stored-data-error.ts';
 
 export interface CopyArguments {
   readonly json?: boolean;
@@ -137,7 +137,7 @@ async function totalOf({ records }: OpenedStores): Promise<{ readonly objects: n
       const record = object && decodeObject(object.value, bucket, key);
       if (record !== undefined && record.body.kind !== 'inline') bytes += record.size;
     } catch (error) {
-      if (!(error instanceof UnreadableRecord)) throw error;
+      if (!isUnreadable(error)) throw error;
     }
   }
   return { objects, bytes };
