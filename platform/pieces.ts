@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { bodyBytesPassed } from './body-buffers.ts';
 
 /**
  * How long a piece of a body may be used: a lent one until the next is asked for or the pieces are closed, for its buffer is then filled
@@ -63,9 +64,19 @@ export async function* eachPiece(pieces: Pieces): AsyncGenerator<Buffer> {
   }
 }
 
-/** A stream, which keeps pieces until they are read. */
-export function readable(pieces: Pieces<'own'>): Readable {
-  return Readable.from(eachPiece(pieces), { objectMode: false });
+/** The pieces for a consumer that keeps them: lent ones are copied. Closes the pieces when the iteration ends. */
+export async function* keptPieces(pieces: Pieces): AsyncGenerator<Buffer> {
+  for await (const piece of eachPiece(pieces)) yield pieces.tenure === 'own' ? piece : copyOf(piece);
+}
+
+function copyOf(piece: Buffer): Buffer {
+  bodyBytesPassed(piece.length);
+  return Buffer.from(piece);
+}
+
+/** A stream. It keeps pieces until they are read. */
+export function readable(pieces: Pieces): Readable {
+  return Readable.from(keptPieces(pieces), { objectMode: false });
 }
 
 /** The pieces of several bodies, one body after the other; each is opened when the one before has ended and was closed. */

@@ -10,6 +10,7 @@ import { noKeySource } from '../encryption/key-source.ts';
 import { createAdminHandler } from './admin-handler.ts';
 import type { KeyAdministration } from '../administration/keys.ts';
 import type { AdminServices } from '../administration/services.ts';
+import { bodyFrom } from '../objects/bodies/body-source.ts';
 
 const root: Principal = { kind: 'root', accessKey: 'root' };
 const withPolicy = (policy: string): Principal => ({
@@ -67,7 +68,7 @@ async function identityServices() {
 
 async function call(method: string, target: string, principal: Principal, changes: Partial<AdminServices> = {}) {
   const handle = createAdminHandler({
-    authenticate: () => Promise.resolve({ principal, body: Readable.from([]), size: undefined }),
+    authenticate: () => Promise.resolve({ principal, body: bodyFrom(Readable.from([])), size: undefined }),
     ...(await identityServices()),
     access: {
       credentials: () => Promise.resolve(undefined),
@@ -87,7 +88,7 @@ async function call(method: string, target: string, principal: Principal, change
     rawPath,
     rawQuery,
     headers: {},
-    body: Readable.from([]),
+    body: bodyFrom(Readable.from([])),
     secure: false,
     remoteAddress: '127.0.0.1',
   });

@@ -7,6 +7,7 @@ import { createAuthenticator, type AuthenticatorOptions } from './authenticate.t
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { federated } from '../../test/support/auth/identities.ts';
 import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';
+import { bodyFrom, type BodySource, chunksOf } from '../objects/bodies/body-source.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 const root: StoredCredentials = {
@@ -60,7 +61,7 @@ function incoming({
     rawPath: path,
     rawQuery: query,
     headers: { host: 's3.example', ...(body === '' ? {} : { 'content-length': String(body.length) }), ...headers },
-    body: Readable.from(body === '' ? [] : [Buffer.from(body)]),
+    body: bodyFrom(Readable.from(body === '' ? [] : [Buffer.from(body)])),
     secure: false,
     remoteAddress: '127.0.0.1',
   };
@@ -91,9 +92,9 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   return error.code;
 }
 
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+async function textOf(body: BodySource): Promise<string> {
   let text = '';
-  for await (const bytes of body) text += bytes.toString();
+  for await (const bytes of chunksOf(body)) text += bytes.toString();
   return text;
 }
 
@@ -222,7 +223,7 @@ describe('createAuthenticator', () => {
 
     it('fails at the end of a body that is not the signed one', async () => {
       const request = signed(root, put);
-      const swapped = { ...request, body: Readable.from([Buffer.from('HELLO')]) };
+      const swapped = { ...request, body: bodyFrom(Readable.from([Buffer.from('HELLO')])) };
       const { body } = await authenticate()(swapped);
       expect(await codeOf(textOf(body))).toBe('XAmzContentSHA256Mismatch');
     });
@@ -270,7 +271,7 @@ describe('createAuthenticator', () => {
 
     it('fails when fewer bytes come than were declared', async () => {
       const request = signed(root, put, { payloadHash: 'UNSIGNED-PAYLOAD' });
-      const { body } = await authenticate()({ ...request, body: Readable.from([Buffer.from('hell')]) });
+      const { body } = await authenticate()({ ...request, body: bodyFrom(Readable.from([Buffer.from('hell')])) });
       expect(await codeOf(textOf(body))).toBe('IncompleteBody');
     });
 

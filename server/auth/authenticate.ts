@@ -7,7 +7,7 @@ import type { SignatureClaim, SignedRequest } from '../../protocol/sigv4/signed-
 import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
 import { type Verification, type VerifiedSignature, verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import type { Principal, StoredCredentials } from './principal.ts';
-import type { BodySource } from '../objects/object-layer.ts';
+import type { BodySource } from '../objects/bodies/body-source.ts';
 import { verifiedBody, type VerifiedBody } from './verified-body.ts';
 
 /** Compares in a time that tells nothing of either but its length, which everyone knows of keys and tokens. */

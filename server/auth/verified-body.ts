@@ -1,7 +1,8 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { BodySender } from '../../platform/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { BodySource, TakePiece, ExpectedDigests } from '../objects/object-layer.ts';
+import { bodyFrom, type BodySource, chunksOf, type TakeChunk } from '../objects/bodies/body-source.ts';
+import type { ExpectedDigests } from '../objects/object-layer.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
 import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload.ts';
@@ -18,70 +19,38 @@ interface DeclaredBody {
 export class CheckedBody implements BodySource {
   readonly #source: BodySource;
   readonly #declared: DeclaredBody;
-  /** Offered only where the length is known: what is kept in memory has a bound then. */
-  readonly whole?: () => Promise<Buffer>;
-  readonly pour?: (take: TakePiece) => Promise<void>;
+  #size = 0;
+  #hash: Hash | undefined;
+  #sha256: string | undefined;
 
   constructor(source: BodySource, declared: DeclaredBody) {
     this.#source = source;
     this.#declared = declared;
-    const { pour } = source;
-    if (pour !== undefined) this.pour = (take) => pourChecked(pour.bind(source), this.#declared, take);
-    if (source.whole !== undefined && declared.size !== undefined) this.whole = () => this.#readWhole();
   }
 
   hold(bytes: number, sender: BodySender): void {
     this.#source.hold?.(bytes, sender);
   }
 
-  [Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    return checked(this.#source, this.#declared);
-  }
-
-  async #readWhole(): Promise<Buffer> {
-    const bytes = await (this.#source.whole?.() ?? Promise.reject(new Error('the source cannot be read at once')));
+  async pipe(take: TakeChunk): Promise<void> {
     const { size, sha256 } = this.#declared;
-    if (sha256 !== undefined) checkHash(hash('sha256', bytes), sha256);
-    checkSize(bytes.length, size);
-    return bytes;
-  }
-}
-
-async function* checked(source: BodySource, declared: DeclaredBody): AsyncGenerator<Buffer> {
-  const received = new Received();
-  for await (const bytes of source) {
-    received.update(bytes, declared);
-    yield bytes;
-  }
-  received.check(declared);
-}
-
-async function pourChecked(
-  pour: NonNullable<BodySource['pour']>,
-  declared: DeclaredBody,
-  take: TakePiece,
-): Promise<void> {
-  const received = new Received();
-  await pour((bytes) => {
-    received.update(bytes, declared);
-    return take(bytes);
-  });
-  received.check(declared);
-}
-
-/** What came of a body so far. */
-class Received {
-  #size = 0;
-  #sha256: Hash | undefined;
-
-  update(bytes: Buffer, { sha256 }: DeclaredBody): void {
-    this.#size += bytes.length;
-    if (sha256 !== undefined) (this.#sha256 ??= createHash('sha256')).update(bytes);
-  }
-
-  check({ size, sha256 }: DeclaredBody): void {
-    if (sha256 !== undefined) checkHash((this.#sha256 ?? createHash('sha256')).digest('hex'), sha256);
+    await this.#source.pipe((chunk) => {
+      this.#size += chunk.length;
+      if (sha256 !== undefined) this.#update(chunk);
+      return take(chunk);
+    });
     checkSize(this.#size, size);
+    if (sha256 !== undefined) checkHash(this.#digest(), sha256);
+  }
+
+  /** A body of one chunk needs no hash object, which costs a third of the hash of 4 KiB. */
+  #update(chunk: Buffer): void {
+    if (this.#hash === undefined && chunk.length === this.#declared.size) this.#sha256 = hash('sha256', chunk);
+    else (this.#hash ??= createHash('sha256')).update(chunk);
+  }
+
+  #digest(): string {
+    return this.#sha256 ?? (this.#hash ?? createHash('sha256')).digest('hex');
   }
 }
 
@@ -166,12 +135,12 @@ function streaming(
   const signed = payload.signed && signature !== undefined ? { signature } : {};
   if (!payload.trailer) {
     refuseTrailer(headers);
-    const body = decodeChunkedBody(request.body, { ...signed, trailer: false, decodedLength: size });
+    const body = decodeChunkedBody(chunksOf(request.body), { ...signed, trailer: false, decodedLength: size });
     return { body: countedAt(body, request.body), size };
   }
   const { name, algorithm, bytes } = announcedChecksum(headers);
   const announced = { trailer: true, announcedTrailers: [name], decodedLength: size };
-  const body = decodeChunkedBody(request.body, { ...signed, ...announced });
+  const body = decodeChunkedBody(chunksOf(request.body), { ...signed, ...announced });
   return {
     body: countedAt(body, request.body),
     size,
@@ -182,7 +151,7 @@ function streaming(
 /** What is held of a decoded body counts where its source does. */
 function countedAt(decoded: AsyncIterable<Buffer>, source: BodySource): BodySource {
   return {
-    [Symbol.asyncIterator]: () => decoded[Symbol.asyncIterator](),
+    pipe: (take) => bodyFrom(decoded).pipe(take),
     hold: (bytes, sender) => source.hold?.(bytes, sender),
   };
 }
@@ -225,11 +194,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-const nothing: BodySource = {
-  // oxlint-disable-next-line no-empty-function -- an iteration that ends at once
-  async *[Symbol.asyncIterator]() {},
-  whole: () => Promise.resolve(Buffer.alloc(0)),
-};
+const nothing: BodySource = { pipe: () => Promise.resolve() };
 
 function declaredLength(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;

@@ -6,6 +6,8 @@ import { sendRaw } from '../../test/support/process/raw-http.ts';
 import type { RequestHandler } from './contract/request.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';
+import { readWholeBody } from './contract/request.ts';
+import { chunksOf } from '../objects/bodies/body-source.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {
@@ -35,24 +37,26 @@ const answering = (read: (body: Parameters<RequestHandler>[0]['body']) => Promis
   });
 };
 
-const inPieces = answering(async (body) => {
+const inChunks = answering(async (body) => {
   let size = 0;
-  for await (const piece of body) size += piece.length;
+  for await (const chunk of chunksOf(body)) size += chunk.length;
   return size;
 });
 const late: RequestHandler = async (incoming) => {
   await new Promise((resolve) => {
     setTimeout(resolve, 20);
   });
-  return inPieces(incoming);
+  return inChunks(incoming);
 };
-const atOnce = answering(async (body) => (await body.whole?.())?.length ?? -1);
+const readWhole = (body: Parameters<RequestHandler>[0]['body']) =>
+  readWholeBody(body, { maxBytes: 10_000, tooLarge: () => new Error('too large') });
+const atOnce = answering(async (body) => (await readWhole(body)).length);
 
 describe('the body of a request that announces none', () => {
   const request = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n';
 
-  it('is empty when it is read in pieces', async () => {
-    expect(await sendRaw(await serve(inPieces), request)).toMatchObject({ status: 200, body: '0 bytes' });
+  it('is empty when it is read in chunks', async () => {
+    expect(await sendRaw(await serve(inChunks), request)).toMatchObject({ status: 200, body: '0 bytes' });
   });
 
   it('is empty when it is read at once', async () => {
@@ -66,7 +70,7 @@ describe('the body of a request that announces none', () => {
 
 describe('the body of a request that announces an empty one', () => {
   it.each([
-    ['in pieces', inPieces],
+    ['in chunks', inChunks],
     ['at once', atOnce],
   ])('is empty when it is read %s', async (_, handle) => {
     const request = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
@@ -97,24 +101,24 @@ async function cutOff(read: (body: Parameters<RequestHandler>[0]['body'], gone: 
 
 describe('the body of a client who went away', () => {
   it.each<[string, Parameters<typeof cutOff>[0]]>([
-    ['at once', async (body, gone) => gone.then(() => body.whole?.())],
-    ['by pouring', async (body, gone) => gone.then(() => body.pour?.(ignore))],
-    ['in pieces', async (body, gone) => gone.then(() => Array.fromAsync(body))],
+    ['at once', async (body, gone) => gone.then(() => readWhole(body))],
+    ['by pipe', async (body, gone) => gone.then(() => body.pipe(ignore))],
+    ['in chunks', async (body, gone) => gone.then(() => Array.fromAsync(chunksOf(body)))],
   ])('fails where it is read %s afterwards', async (_, read) => {
     expect(await cutOff(read)).toMatch(/connection|aborted|closed/i);
   });
 
-  it('is not given up while what was poured is still being taken', async () => {
+  it('does not fail while a chunk is still being taken', async () => {
     const order: string[] = [];
     const outcome = await cutOff(async (body, gone) => {
       const take = async () => {
         await gone;
         order.push('taken');
       };
-      await body.pour?.(take).finally(() => order.push('given up'));
+      await body.pipe(take).finally(() => order.push('failed'));
     });
     expect(outcome).toMatch(/connection|aborted/i);
-    expect(order).toEqual(['taken', 'given up']);
+    expect(order).toEqual(['taken', 'failed']);
   });
 });
 
@@ -146,7 +150,7 @@ describe('bodies that are held in memory', () => {
   });
 
   it('do not count while they stream', async () => {
-    const { url } = await holding(10, inPieces);
+    const { url } = await holding(10, inChunks);
     expect(await sendRaw(url, put(1_000))).toMatchObject({ status: 200, body: '1000 bytes' });
   });
 

@@ -42,25 +42,8 @@ export class MessageBody implements Body {
     this.#stranger = 0;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Buffer> {
-    this.#begin();
-    if (this.#message.readableEnded) return nothing();
-    // Who stops reading must still be able to answer: destroying the message would cut the connection.
-    return this.#message.iterator({ destroyOnReturn: false });
-  }
-
-  /** For bodies whose length the head declares: Node's parser lets no more through. Rejects when the connection ends before. */
-  whole(): Promise<Buffer> {
-    const pieces: Buffer[] = [];
-    return this.pour((piece) => {
-      this.hold(piece.length, 'known');
-      pieces.push(piece);
-      return undefined;
-    }).then(() => (pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)));
-  }
-
   /** The rest is left unread when `take` fails. */
-  pour(take: (piece: Buffer) => Promise<void> | undefined): Promise<void> {
+  pipe(take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
     this.#begin();
     const message = this.#message;
     if (message.readableEnded) return Promise.resolve();
@@ -69,9 +52,9 @@ export class MessageBody implements Body {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let taken: Promise<void> | undefined;
     let over = false;
-    const onData = (piece: Buffer) => {
+    const onData = (chunk: Buffer) => {
       try {
-        taken = take(piece);
+        taken = take(chunk);
       } catch (error) {
         void stop(error);
         return;
@@ -106,11 +89,6 @@ export class MessageBody implements Body {
 
 function connectionEnded(): Error {
   return new Error('the connection ended before the body');
-}
-
-/** A request that announces no body is no stream that could be read. */
-async function* nothing(): AsyncGenerator<Buffer> {
-  // oxlint-disable-next-line no-empty-function -- an iteration that ends at once
 }
 
 /** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */

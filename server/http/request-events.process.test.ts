@@ -8,6 +8,7 @@ import { type Answer, type RequestHandler, RequestEvents, type FinishedRequest }
 import { createDispatch } from './dispatch.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';
+import { chunksOf } from '../objects/bodies/body-source.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));
@@ -78,7 +79,7 @@ describe('events of requests', () => {
   it('count the bytes of heads and bodies, on a connection that is used again too', async () => {
     const events = new RequestEvents();
     const port = await serving(async (request) => {
-      for await (const _piece of request.body);
+      for await (const _chunk of chunksOf(request.body));
       return text(200, 'whole');
     }, events);
     const socket = connect(port, '127.0.0.1');

@@ -7,6 +7,8 @@ import { connectRaw, sendRaw } from '../../test/support/process/raw-http.ts';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
 import { createRequestListener } from './request-listener.ts';
 import { createS3Server } from './s3-server.ts';
+import { chunksOf } from '../objects/bodies/body-source.ts';
+import { readWholeBody } from './contract/request.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {
@@ -29,10 +31,11 @@ async function serve(handle: RequestHandler): Promise<string> {
 }
 
 async function readAll(request: IncomingRequest): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request.body) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return Buffer.concat(await Array.fromAsync(chunksOf(request.body)));
 }
+
+const readWhole = ({ body }: IncomingRequest) =>
+  readWholeBody(body, { maxBytes: 1_000, tooLarge: () => new Error('too large') });
 
 const text = (body: string, status = 200): Answer => ({
   status,
@@ -244,7 +247,7 @@ describe('uploads', () => {
 
   it('that are refused in their middle see the answer, not a reset', async () => {
     const url = await serve(async (request) => {
-      for await (const piece of request.body) if (piece.length > 0) throw new S3Error('BadDigest');
+      for await (const chunk of chunksOf(request.body)) if (chunk.length > 0) throw new S3Error('BadDigest');
       return text('');
     });
     const connection = connectRaw(url);
@@ -278,8 +281,8 @@ describe('uploads', () => {
     wanted.socket.destroy();
   });
 
-  it('can be read at once, in however many pieces they come', async () => {
-    const url = await serve(async (request) => text(`<${(await request.body.whole?.())?.toString()}>`));
+  it('can be read whole, in however many chunks they come', async () => {
+    const url = await serve(async (request) => text(`<${(await readWhole(request)).toString()}>`));
     const connection = connectRaw(url);
     connection.send('PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
     await connection.until('100 Continue');
@@ -294,12 +297,12 @@ describe('uploads', () => {
   });
 
   it.each([
-    ['piece by piece', readAll],
-    ['at once', (request: IncomingRequest) => request.body.whole?.()],
+    ['chunk by chunk', readAll],
+    ['whole', readWhole],
   ])('that are cut fail for who reads them %s', async (_how, read) => {
     const seen = Promise.withResolvers<unknown>();
     const url = await serve(async (request) => {
-      await read(request)?.catch(seen.resolve);
+      await read(request).catch(seen.resolve);
       return text('');
     });
     const connection = connectRaw(url);

@@ -43,7 +43,14 @@ class OneBuffer implements Pieces<'lent'> {
 async function serve(pieces: Pieces, size: number) {
   const outcome = Promise.withResolvers<string>();
   const answer = async (response: ServerResponse) => {
-    await sendPieces(response, { pieces, size }, () => response.writeHead(200, ['content-length', String(size)]));
+    await sendPieces(
+      response,
+      { pieces, size },
+      {
+        begin: () => response.writeHead(200, ['content-length', String(size)]),
+        whole: (bytes) => Promise.resolve(void response.writeHead(200).end(bytes)),
+      },
+    );
   };
   const server = createServer((_request, response) => {
     answer(response).then(

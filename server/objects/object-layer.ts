@@ -1,9 +1,8 @@
-import type { BodySender } from '../../platform/body-memory.ts';
-import type { Readable } from 'node:stream';
 import type { Pieces } from '../../platform/pieces.ts';
 import type { BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
+import type { BodySource } from './bodies/body-source.ts';
 
 /**
  * Buckets and objects on the two stores, for the S3, console and admin APIs. The caller has authorized the request. Every refusal is an
@@ -36,7 +35,7 @@ export interface ObjectLayer {
   putObject(request: PutObject): Promise<ObjectInfo>;
   /** `customerKey` is the client's key of an object that was stored with one. Without it, and with another key, the object is refused. */
   headObject(bucket: string, key: string, conditions?: ReadConditions, customerKey?: CustomerKey): Promise<ObjectInfo>;
-  /** One of `open`, `lend` and `bytes` is called, at most once, with the range of the plaintext; nothing is read before. */
+  /** Nothing of the body is read before the caller asks for it. */
   getObject(
     bucket: string,
     key: string,
@@ -194,36 +193,9 @@ export type ByteRange =
 
 export interface ReadableObject {
   readonly info: ObjectInfo;
-  /** Plaintext bytes from `start` inclusive to `end` exclusive. */
-  readonly open: (range: { readonly start: number; readonly end: number }) => Readable;
-  /** The same for who is done with a piece before he asks for the next: half the price, since buffers are used again. */
-  readonly lend: (range: { readonly start: number; readonly end: number }) => Pieces;
-  /** The same where the bytes are in memory already, to be called instead of `open`. Throws what the stream would fail with. */
-  readonly bytes?: (range: { readonly start: number; readonly end: number }) => Buffer;
+  /** Opens plaintext bytes from `start` inclusive to `end` exclusive. It is called at most once; nothing is read before `next`. */
+  readonly read: (range: { readonly start: number; readonly end: number }) => Pieces;
 }
-
-/**
- * A body on its way in: already decoded (no aws-chunked framing) and verified against the signature; a failure of either rejects.
- * It is read once, by iteration, by `whole` or by `pour`.
- */
-export interface BodySource extends AsyncIterable<Buffer> {
-  /** All of it at once, without a promise for each piece: for bodies that are kept in memory anyway. */
-  readonly whole?: () => Promise<Buffer>;
-  /**
-   * Gives each piece to `take` and waits where that says so: without a promise for each piece. Rejects with what `take` throws, too,
-   * and when the client goes away; never before `take` is done with what it was given.
-   */
-  readonly pour?: (take: TakePiece) => Promise<void>;
-  /**
-   * Counts bytes that are kept in memory until the request is answered. `whole` counts by itself.
-   *
-   * @throws S3Error SlowDown where the server holds too much already
-   */
-  readonly hold?: (bytes: number, sender: BodySender) => void;
-}
-
-/** Undefined where the next piece may come at once. */
-export type TakePiece = (piece: Buffer) => Promise<void> | undefined;
 
 export interface CopySource {
   readonly bucket: string;

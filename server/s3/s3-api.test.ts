@@ -8,6 +8,8 @@ import { noKeySource } from '../encryption/key-source.ts';
 import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { createS3Api } from './s3-api.ts';
+import { Readable } from 'node:stream';
+import { bodyFrom } from '../objects/bodies/body-source.ts';
 
 /** An API whose caller may do what `allowed` says, over an object layer in memory. */
 function api(allowed: (request: AccessRequest) => boolean) {
@@ -51,9 +53,7 @@ function request(
     rawPath,
     rawQuery,
     headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
-    body: (async function* () {
-      yield body;
-    })(),
+    body: bodyFrom(Readable.from([body])),
     secure: true,
     remoteAddress: '10.0.0.1',
   };
@@ -66,9 +66,7 @@ async function put(objects: ObjectLayer, bucket: string, key: string): Promise<v
     size: 1,
     digests: {},
     headers: { metadata: {} },
-    body: (async function* () {
-      yield Buffer.from('x');
-    })(),
+    body: bodyFrom(Readable.from([Buffer.from('x')])),
   });
 }
 

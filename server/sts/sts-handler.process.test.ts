@@ -19,6 +19,7 @@ import {
   webIdentityAction,
 } from './assume-role-with-web-identity.ts';
 import { createStsHandler } from './sts-handler.ts';
+import { bodyFrom } from '../objects/bodies/body-source.ts';
 
 let staff: OpenIdProviderDouble;
 let partners: OpenIdProviderDouble;
@@ -107,7 +108,7 @@ const request = (body: string, rawQuery = '', contentType = 'application/x-www-f
   rawPath: '/',
   rawQuery,
   headers: { 'content-type': contentType },
-  body: Readable.from([Buffer.from(body)]),
+  body: bodyFrom(Readable.from([Buffer.from(body)])),
   secure: true,
   remoteAddress: '127.0.0.1',
 });

@@ -12,6 +12,7 @@ import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { BUCKET_THERE, contentOf } from '../crash/expected.ts';
+import { keptPieces } from '../../platform/pieces.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
 export type Shown = Readonly<Record<string, string>>;
@@ -62,7 +63,7 @@ async function contentShown(objects: ObjectLayer, bucket: string, key: string): 
   try {
     const object = await objects.getObject(bucket, key);
     return contentOf(
-      Buffer.concat((await Array.fromAsync(object.open({ start: 0, end: object.info.size }))) as Buffer[]),
+      Buffer.concat(await Array.fromAsync(keptPieces(object.read({ start: 0, end: object.info.size })))),
     );
   } catch (error) {
     return `unreadable: ${String(error)}`;

@@ -6,6 +6,8 @@ import { createObjectLayer } from '../../server/objects/objects.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import { bodyOf, customerKeyBytes, expected, type Name, fixedKeys, saveStores } from './sealed-objects.ts';
+import { Readable } from 'node:stream';
+import { bodyFrom } from '../../server/objects/bodies/body-source.ts';
 
 /**
  * Writes the objects of `expected` as the server of today seals them: `node test/sealed-objects/make-sealed-objects.ts VERSION`. For a
@@ -22,9 +24,7 @@ await layer.createBucket(bucket, { location: '' });
 
 async function put(key: Name, encryption: RequestedEncryption): Promise<void> {
   const { size } = expected[key];
-  const body = (async function* () {
-    yield bodyOf(key, size);
-  })();
+  const body = bodyFrom(Readable.from([bodyOf(key, size)]));
   await layer.putObject({ bucket, key, body, size, digests: {}, headers: { metadata: {} }, encryption });
 }
 
@@ -42,9 +42,7 @@ const key = 'sse-kms-parts';
 const upload = { bucket, key, headers: { metadata: {} }, encryption: { scheme: 'SSE-KMS' } } as const;
 const { uploadId } = await layer.createMultipartUpload(upload);
 const { size } = expected[key];
-const body = (async function* () {
-  yield bodyOf(key, size);
-})();
+const body = bodyFrom(Readable.from([bodyOf(key, size)]));
 const part = await layer.putPart({ bucket, key, uploadId, partNumber: 1, size, digests: {}, body });
 await layer.completeMultipartUpload({ bucket, key, uploadId, parts: [{ partNumber: 1, etag: part.etag }] });
 await saveStores(version, stores);

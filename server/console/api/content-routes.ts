@@ -6,6 +6,8 @@ import type { ConsoleLog } from '../services.ts';
 import type { Gate } from './authorize.ts';
 import { objectPlace, detailsOf } from './object-routes.ts';
 import { objectSecurityPolicy } from './browser-security.ts';
+import { readable } from '../../../platform/pieces.ts';
+import { bodyFrom } from '../../objects/bodies/body-source.ts';
 
 /** Characters of a content type that is kept. */
 const longestType = 255;
@@ -38,7 +40,7 @@ export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog)
       return;
     }
     try {
-      await pipeline(object.open(range), response);
+      await pipeline(readable(object.read(range)), response);
     } catch (error) {
       // Cut, so that nobody takes a part for the whole. A person who cancels is no fault of ours.
       response.destroy();
@@ -53,7 +55,7 @@ export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog)
     const info = await objects.putObject({
       bucket,
       key,
-      body: request,
+      body: bodyFrom(request),
       size,
       digests: {},
       headers: { contentType: contentTypeOf(request), metadata: {} },

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { BodySource } from '../../objects/object-layer.ts';
+import type { BodySource } from '../../objects/bodies/body-source.ts';
 import { readWholeBody } from './request.ts';
 
 /** A body of chunks of ten bytes, and how many were taken and held. */
 function bodyOf(chunks: number) {
   const seen = { read: 0, held: 0 };
   const body: BodySource = {
-    async *[Symbol.asyncIterator]() {
+    async pipe(take) {
       for (let at = 0; at < chunks; at += 1) {
         seen.read += 10;
-        yield Buffer.alloc(10, 'x');
+        await take(Buffer.alloc(10, 'x'));
       }
     },
     hold: (bytes) => {

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import type { BodySource } from '../../objects/object-layer.ts';
+import type { BodySource } from '../../objects/bodies/body-source.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import type { BodySender } from '../../../platform/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -80,13 +80,14 @@ export async function readWholeBody(
   const began = now();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
+  await body.pipe((chunk) => {
     size += chunk.length;
     if (size > limits.maxBytes) throw limits.tooLarge();
     if (now() - began > maxMs) throw new S3Error('RequestTimeout');
     body.hold?.(chunk.length, limits.sender ?? 'known');
     chunks.push(chunk);
-  }
+    return undefined;
+  });
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }

@@ -35,7 +35,6 @@ const sums = inProgress.digest();
 async function given(bytes: Buffer, range: { start: number; end: number }, piece: number, tenure: 'own' | 'lent') {
   const out: Buffer[] = [];
   const checked = new CheckedBlocks({
-    tenure,
     range,
     size: stored.length,
     sums: () => Promise.resolve(sums),
@@ -94,7 +93,7 @@ describe('checked blocks', () => {
 });
 
 async function ranged(test: TestLayer, key: string, start: number, end: number): Promise<Buffer> {
-  return readAll((await test.layer.getObject('bucket', key)).open({ start, end }));
+  return readAll((await test.layer.getObject('bucket', key)).read({ start, end }));
 }
 
 async function prepared(size: number): Promise<{ test: TestLayer; bytes: Buffer }> {

@@ -1,5 +1,5 @@
 import { bodyBuffers } from '../../../platform/body-buffers.ts';
-import type { Pieces, Tenure } from '../../../platform/pieces.ts';
+import type { Pieces } from '../../../platform/pieces.ts';
 import { type BlockSums, matchesBlock } from '../checksums/block-sums.ts';
 
 interface Range {
@@ -7,8 +7,7 @@ interface Range {
   readonly end: number;
 }
 
-interface CheckedBlocksOptions<T extends Tenure> {
-  readonly tenure: T;
+interface CheckedBlocksOptions {
   /** The range of the body that the caller reads. */
   readonly range: Range;
   /** The size of the whole body. */
@@ -16,7 +15,7 @@ interface CheckedBlocksOptions<T extends Tenure> {
   /** Called before the first block is read. */
   readonly sums: () => Promise<BlockSums>;
   /** Reads stored bytes: whole blocks. Chunks should end where blocks end. */
-  readonly read: (range: Range, block: number) => Pieces<T>;
+  readonly read: (range: Range, block: number) => Pieces;
   /** Makes the error for a block that is not what was stored. */
   readonly damage: (what: string) => Error;
 }
@@ -25,11 +24,11 @@ interface CheckedBlocksOptions<T extends Tenure> {
  * Chunks of a body that is not encrypted. Each block is read whole and checked before any of its bytes is returned, also where the
  * range has only some of them. A block that comes in several chunks is joined in one buffer, which is used again.
  */
-export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
-  readonly tenure: T;
-  readonly #options: CheckedBlocksOptions<T>;
+export class CheckedBlocks implements Pieces {
+  readonly tenure = 'lent';
+  readonly #options: CheckedBlocksOptions;
   #sums: BlockSums | undefined;
-  #source: Pieces<T> | undefined;
+  #source: Pieces | undefined;
   /** The offset of the next bytes to be checked: the first byte of a block. */
   #position = 0;
   /** The end of the last block in the range. */
@@ -39,8 +38,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
   #joined: Buffer | undefined;
   #closed = false;
 
-  constructor(options: CheckedBlocksOptions<T>) {
-    this.tenure = options.tenure;
+  constructor(options: CheckedBlocksOptions) {
     this.#options = options;
   }
 
@@ -70,7 +68,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
     await this.#source?.close();
   }
 
-  #open({ block }: BlockSums): Pieces<T> {
+  #open({ block }: BlockSums): Pieces {
     const { range, size, read } = this.#options;
     this.#position = range.start - (range.start % block);
     this.#end = Math.min(Math.ceil(range.end / block) * block, size);
@@ -78,7 +76,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
   }
 
   /** Returns one or more whole blocks; the last block may be shorter. */
-  async #nextBlocks(source: Pieces<T>, block: number): Promise<Buffer> {
+  async #nextBlocks(source: Pieces, block: number): Promise<Buffer> {
     const bytes = await this.#more(source);
     const left = this.#end - this.#position;
     if (bytes.length > left) throw this.#options.damage('it has more bytes than were written');
@@ -94,7 +92,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
     return joined.subarray(0, wanted);
   }
 
-  async #more(source: Pieces<T>): Promise<Buffer> {
+  async #more(source: Pieces): Promise<Buffer> {
     const rest = this.#rest;
     this.#rest = undefined;
     const bytes = rest ?? (await source.next());
@@ -108,9 +106,7 @@ export class CheckedBlocks<T extends Tenure> implements Pieces<T> {
     return bytes.subarray(0, length);
   }
 
-  /** Who keeps pieces gets a new buffer for each. */
   #bufferOf(block: number): Buffer {
-    if (this.tenure === 'own') return Buffer.allocUnsafe(block);
     if (this.#joined !== undefined) return this.#joined;
     const buffer = bodyBuffers.take(block);
     if (buffer.length >= block) return (this.#joined = buffer);

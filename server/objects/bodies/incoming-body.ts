@@ -1,7 +1,8 @@
 import type { BlobId } from '../../store/blob-store.ts';
 import type { BodyDigests } from '../checksums/body-digests.ts';
 import { type BlockSums, storedBlockSums } from '../checksums/block-sums.ts';
-import type { BodySource, ExpectedDigests } from '../object-layer.ts';
+import type { ExpectedDigests } from '../object-layer.ts';
+import type { BodySource } from './body-source.ts';
 import type { Protection } from '../records/object-record.ts';
 import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -56,21 +57,17 @@ export function protectionOf({ sums }: BodyDigests, sealed: Sealed | undefined, 
  * the body.
  */
 export async function collectBody(body: BodySource, size: number): Promise<Buffer> {
-  const bytes = body.whole === undefined ? await collectChunks(body, size) : await body.whole();
-  checkLength(size, bytes.length, 'whole');
-  bodyBytesPassed(size);
-  return bytes;
-}
-
-async function collectChunks(body: BodySource, size: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
-  for await (const chunk of body) {
+  await body.pipe((chunk) => {
     total += chunk.length;
     checkLength(size, total);
     body.hold?.(chunk.length, 'known');
     chunks.push(chunk);
-  }
+    return undefined;
+  });
+  checkLength(size, total, 'whole');
+  bodyBytesPassed(size);
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, total);
 }

@@ -1,19 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  type Pieces,
-  type Tenure,
-  eachPiece,
-  ownPieces,
-  readable,
-  singlePiece,
-  JoinedPieces,
-} from '../../../platform/pieces.ts';
-import { bodyBytesPassed } from '../../../platform/body-buffers.ts';
+import { JoinedPieces, type Pieces, singlePiece } from '../../../platform/pieces.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DecryptedPieces } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
-import { DamagedCiphertext, decryptBuffer, decryptStream, type Decryption } from '../../encryption/packages.ts';
-import { BlobAltered, type BlobId, type Cuts } from '../../store/blob-store.ts';
+import { DamagedCiphertext, decryptBuffer } from '../../encryption/packages.ts';
+import { BlobAltered, type BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
@@ -30,17 +21,16 @@ import { StoredDataError } from '../stored-data-error.ts';
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
  * async context that created this object, so that a trace shows the read below its request.
  */
-class LazyPieces<T extends Tenure> implements Pieces<T> {
-  readonly tenure: T;
-  readonly #open: () => Pieces<T>;
+class LazyPieces implements Pieces {
+  readonly tenure = 'lent';
+  readonly #open: () => Pieces;
   readonly #translate: (error: unknown) => unknown;
   readonly #inContext = AsyncLocalStorage.snapshot();
-  #pieces: Pieces<T> | undefined;
+  #pieces: Pieces | undefined;
   #closed = false;
 
   /** @param translate converts an error of the source */
-  constructor(tenure: T, open: () => Pieces<T>, translate: (error: unknown) => unknown) {
-    this.tenure = tenure;
+  constructor(open: () => Pieces, translate: (error: unknown) => unknown) {
     this.#open = open;
     this.#translate = translate;
   }
@@ -73,16 +63,7 @@ interface Opened {
 }
 
 /** Opens ranges of the plaintext. */
-type OpenBody = Pick<ReadableObject, 'open' | 'lend' | 'bytes'>;
-
-/** How the bytes of a blob are had. */
-interface Source<T extends Tenure> {
-  readonly tenure: T;
-  readonly read: (blob: BlobId, range: Range & { readonly cuts?: Cuts; readonly size: number }) => Pieces<T>;
-  readonly context: BlockSumsContext;
-  /** Plaintext of what `read` gave, which may lie where that lay. */
-  readonly decrypt: (ciphertext: Pieces<T>, decryption: Decryption) => Pieces<T>;
-}
+type OpenBody = Pick<ReadableObject, 'read'>;
 
 /**
  * Reads the key and the manifest of a body. `inline` was read with the record of the object. Returns undefined when the object was
@@ -97,40 +78,19 @@ export async function openBody(
   const { body, id, sealed, size } = record;
   const what = `${bucket}/${key}`;
   const objectKey = sealed && (await recoverObjectKey(context, sealed, { bucket, key, id }, customerKey));
-  const { blobs } = context;
-  const own: Source<'own'> = {
-    tenure: 'own',
-    context,
-    read: (blob, range) => ownPieces(blobs.read(blob, range)),
-    decrypt: (ciphertext, decryption) => ownPieces(decryptedAnew(ciphertext, decryption)),
-  };
-  const lent: Source<Tenure> = {
-    tenure: 'lent',
-    context,
-    read: (blob, range) => blobs.lend(blob, range),
-    decrypt: (ciphertext, decryption) => new DecryptedPieces(ciphertext, decryption),
-  };
   if (body.kind === 'blob') {
     const stream = { blob: body.blob, size, protection: body, objectKey, what };
-    return {
-      open: (range) => readable(readBlob(own, stream, range)),
-      lend: (range) => readBlob(lent, stream, range),
-    };
+    return { read: (range) => readBlob(context, stream, range) };
   }
   if (body.kind === 'inline') {
     const stored = inline && decodeBody(inline.value, id);
     if (stored === undefined) return undefined;
-    const bytes = (range: Range) => readInline(stored, { size, protection: body, objectKey, what }, range);
-    const lend = (range: Range) => singlePiece(() => bytes(range));
-    return { open: (range) => readable(lend(range)), lend, bytes };
+    return {
+      read: (range) => singlePiece(() => readInline(stored, { size, protection: body, objectKey, what }, range)),
+    };
   }
   const parts = await readManifest(context, bucket, key, record);
-  return (
-    parts && {
-      open: (range) => readable(readParts(own, parts, { objectKey, what }, range)),
-      lend: (range) => readParts(lent, parts, { objectKey, what }, range),
-    }
-  );
+  return parts && { read: (range) => readParts(context, parts, { objectKey, what }, range) };
 }
 
 interface Stream {
@@ -156,27 +116,24 @@ function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
   }
 }
 
-function readBlob<T extends Tenure>(
-  source: Source<T>,
-  stream: Stream & { readonly blob: BlobId },
-  range: Range,
-): Pieces<T> {
+type BodyContext = Pick<ObjectContext, 'blobs'> & BlockSumsContext;
+
+function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId }, range: Range): Pieces {
   const { blob, protection, size, what } = stream;
   if (!('salt' in protection)) {
-    return readPlain(source, { blob, size, protection, what }, range);
+    return readPlain(context, { blob, size, protection, what }, range);
   }
   return new LazyPieces(
-    source.tenure,
     () => {
       const cipher = cipherRange(range.start, range.end, size);
       const key = keyOf(stream, protection, stream.objectKey);
-      const ciphertext = source.read(blob, {
+      const ciphertext = context.blobs.lend(blob, {
         start: cipher.start,
         end: cipher.end,
         cuts: packageCuts,
         size: cipherSize(size),
       });
-      return source.decrypt(ciphertext, { ...cipher, key, size });
+      return new DecryptedPieces(ciphertext, { ...cipher, key, size });
     },
     // The error of a truncated blob names only the blob.
     (error) => (error instanceof DamagedCiphertext || error instanceof BlobAltered ? damaged(what, error) : error),
@@ -184,54 +141,41 @@ function readBlob<T extends Tenure>(
 }
 
 /** Reads a plain blob. Each block is checked before any of its bytes is returned. */
-function readPlain<T extends Tenure>(
-  { tenure, context, read }: Source<T>,
-  plain: PlainBlob & { readonly what: string },
-  range: Range,
-): Pieces<T> {
+function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: string }, range: Range): Pieces {
   const { blob, size, what } = plain;
   const damage = (found: string) => damaged(what, new Error(`blob ${blob}: ${found}`));
   const open = () =>
     new CheckedBlocks({
-      tenure,
       range,
       size,
       damage,
-      read: (blocks, block) => read(blob, { ...blocks, cuts: { from: 0, every: block }, size }),
+      read: (blocks, block) => context.blobs.lend(blob, { ...blocks, cuts: { from: 0, every: block }, size }),
       async sums() {
         const sums = await blockSumsOf(context, plain);
         if (sums === undefined) throw damage('it does not have its checksum');
         return sums;
       },
     });
-  return new LazyPieces(tenure, open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
+  return new LazyPieces(open, (error) => (error instanceof BlobAltered ? damaged(what, error) : error));
 }
 
-/** Plaintext lies in new buffers, for who keeps it. */
-async function* decryptedAnew(ciphertext: Pieces<'own'>, decryption: Decryption): AsyncGenerator<Buffer> {
-  for await (const piece of decryptStream(eachPiece(ciphertext), decryption)) {
-    bodyBytesPassed(piece.length);
-    yield piece;
-  }
-}
-
-function readParts<T extends Tenure>(
-  source: Source<T>,
+function readParts(
+  context: BodyContext,
   parts: readonly ManifestPart[],
   object: { readonly objectKey: OpenedObjectKey | undefined; readonly what: string },
   range: Range,
-): Pieces<T> {
+): Pieces {
   function* opened() {
     let offset = 0;
     for (const part of parts) {
       const start = Math.max(range.start - offset, 0);
       const end = Math.min(range.end - offset, part.size);
       offset += part.size;
-      if (start < end) yield readBlob(source, { ...part, ...object }, { start, end });
+      if (start < end) yield readBlob(context, { ...part, ...object }, { start, end });
       if (offset >= range.end) return;
     }
   }
-  return new JoinedPieces(source.tenure, opened());
+  return new JoinedPieces('lent', opened());
 }
 
 function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey: OpenedObjectKey | undefined): Buffer {

@@ -8,6 +8,7 @@ import { checkLength, collectBody, type IncomingBody, type ReceivedBody, protect
 import type { ObjectContext } from '../context.ts';
 import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
 import { receiveIntoSlot } from './receive-into-slot.ts';
+import { chunksOf } from './body-source.ts';
 
 export { discardBlob } from '../operations/claim-blob.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
@@ -63,7 +64,7 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
 
 async function* measure(incoming: IncomingBody, digests: BodyHasher): AsyncGenerator<Buffer> {
   let total = 0;
-  for await (const chunk of incoming.body) {
+  for await (const chunk of chunksOf(incoming.body)) {
     total += chunk.length;
     checkLength(incoming.size, total);
     digests.update(chunk);

@@ -7,7 +7,6 @@ import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
 import { discardBlob, newBlobId } from '../operations/claim-blob.ts';
 import type { ObjectContext } from '../context.ts';
-import type { BodySource } from '../object-layer.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
 class ChunkQueue implements AsyncIterableIterator<Piece, undefined> {
@@ -198,13 +197,8 @@ async function receiveInto(incoming: IncomingBody, { digests, queue, filler, enc
     bodyBytesPassed(chunk.length);
     return encryptor === undefined ? filler.copy(chunk) : filler.copyEach(encryptor.update(chunk));
   };
-  await eachChunk(incoming.body, take);
+  await incoming.body.pipe(take);
   checkLength(incoming.size, total, 'whole');
   if (encryptor !== undefined) await filler.copyEach(encryptor.final());
   filler.finish();
-}
-
-async function eachChunk(body: BodySource, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
-  if (body.pour !== undefined) await body.pour(take);
-  else for await (const chunk of body) await take(chunk);
 }

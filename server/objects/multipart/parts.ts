@@ -35,6 +35,8 @@ import {
   partsOf,
 } from '../records/upload-record.ts';
 import { queueRemoval } from '../operations/replace-object.ts';
+import { keptPieces } from '../../../platform/pieces.ts';
+import { bodyFrom } from '../bodies/body-source.ts';
 
 const MAX_PARTS = 10_000;
 
@@ -103,9 +105,14 @@ export async function copyPart(
   },
 ): Promise<PartInfo & { readonly encryption?: ObjectEncryption }> {
   const { source, range: asked, ...part } = request;
-  const { info, open } = await openSource(context, source);
+  const { info, read } = await openSource(context, source);
   const range = sourceRange(asked, info.size);
-  return putPart(context, { ...part, body: open(range), size: range.end - range.start, digests: {} });
+  return putPart(context, {
+    ...part,
+    body: bodyFrom(keptPieces(read(range))),
+    size: range.end - range.start,
+    digests: {},
+  });
 }
 
 function partInfo(partNumber: number, record: PartRecord, { etag, checksum }: Digests): PartInfo {

@@ -4,6 +4,8 @@ import { getIntactObject } from './get-object.ts';
 import type { ByteRange, CopyObject, CopySource, ObjectHeaders, ObjectInfo, ReadableObject } from '../object-layer.ts';
 import { putObject } from './put-object.ts';
 import { resolveRange } from './resolve-range.ts';
+import { keptPieces } from '../../../platform/pieces.ts';
+import { bodyFrom } from '../bodies/body-source.ts';
 
 /**
  * Copies an object. The target is encrypted by its own rules, under a new key. Throws `InvalidRequest` for a copy onto itself that
@@ -16,12 +18,12 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
   if (onItself && changes.every((change) => change === undefined)) {
     throw new S3Error('InvalidRequest', 'A copy of an object onto itself must change its metadata or its encryption.');
   }
-  const { info, open } = await openSource(context, source);
+  const { info, read } = await openSource(context, source);
   const compute = checksumAlgorithm ?? info.checksum?.algorithm;
   return putObject(context, {
     bucket,
     key,
-    body: open({ start: 0, end: info.size }),
+    body: bodyFrom(keptPieces(read({ start: 0, end: info.size }))),
     size: info.size,
     digests: compute === undefined ? {} : { compute },
     headers: headers ?? headersOf(info, request.storageClass),

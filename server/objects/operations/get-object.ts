@@ -74,27 +74,13 @@ export async function getIntactObject(
   conditions?: ReadConditions,
   customerKey?: CustomerKey,
 ): Promise<ReadableObject> {
-  const { info, open, lend, bytes } = await getObject(context, bucket, key, conditions, customerKey);
+  const { info, read } = await getObject(context, bucket, key, conditions, customerKey);
   refuseDamaged(info);
   const note = (error: unknown) => {
     if ((error instanceof StoredDataError && error.code === 'damaged-body') || error instanceof BlobAltered)
       void mark(context, info, error);
   };
-  return {
-    info,
-    open: (range) => open(range).once('error', note),
-    lend: (range) => noting(lend(range), note),
-    ...(bytes && {
-      bytes: (range) => {
-        try {
-          return bytes(range);
-        } catch (error) {
-          note(error);
-          throw error;
-        }
-      },
-    }),
-  };
+  return { info, read: (range) => noting(read(range), note) };
 }
 
 function noting(pieces: Pieces, note: (error: unknown) => void): Pieces {

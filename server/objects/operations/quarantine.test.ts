@@ -4,7 +4,7 @@ import { commitOnce } from '../../store/commit-once.ts';
 import { within } from '../../store/keys.ts';
 import { quarantine, quarantined, release } from './quarantine.ts';
 import { recordKeys } from '../records/record-keys.ts';
-import { body, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { body, put, randomBody, testLayer, type TestLayer, chunks } from '../../../test/support/objects/test-layer.ts';
 
 const damage = { found: 1_000, what: 'a test' };
 const place = { bucket: 'bucket', key: 'key' };
@@ -77,7 +77,7 @@ describe('a read', () => {
     } else {
       for (const { id } of await Array.fromAsync(blobs.list())) {
         await blobs.remove(id);
-        await blobs.write(id, put('', '', randomBody(size)).body);
+        await blobs.write(id, chunks(randomBody(size), 65_536));
       }
     }
     await expect(body(layer, 'bucket', 'key')).rejects.toThrow('damaged');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { bodyFrom } from '../bodies/body-source.ts';
 
 const full = { code: 'XMinioStorageFull', status: 507 };
 
@@ -65,10 +66,12 @@ describe('the reserve of free space', () => {
   it('refuses a body that would pass it before a byte of it is read', async () => {
     const { layer } = await prepared();
     let read = false;
-    const body = (async function* () {
-      read = true;
-      yield Buffer.alloc(901);
-    })();
+    const body = bodyFrom(
+      (async function* () {
+        read = true;
+        yield Buffer.alloc(901);
+      })(),
+    );
     await expect(layer.putObject({ ...put('bucket', 'key', ''), size: 901, body })).rejects.toMatchObject(full);
     expect(read).toBe(false);
     await expect(layer.putObject(put('bucket', 'key', 'x'.repeat(900)))).resolves.toMatchObject({ size: 900 });

@@ -136,9 +136,7 @@ export const getObject: Operation = {
       );
       const { status, headers, start, end } = planFor(object.info);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
-      if (object.bytes !== undefined)
-        return { status, headers, body: { kind: 'bytes', bytes: object.bytes({ start, end }) } };
-      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: object.lend({ start, end }) } };
+      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: object.read({ start, end }) } };
     });
   },
 };

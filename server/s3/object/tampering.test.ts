@@ -8,6 +8,7 @@ import { put, readAll, testLayer, type TestLayer } from '../../../test/support/o
 import type { BlobId } from '../../store/blob-store.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import { asS3Error } from '../answers.ts';
+import { keptPieces } from '../../../platform/pieces.ts';
 
 const whole = PACKAGE_SIZE + TAG_SIZE;
 const size = 3 * PACKAGE_SIZE + 10;
@@ -63,9 +64,8 @@ type Prepared = Awaited<ReturnType<typeof prepared>>;
 async function refusalOf({ layer }: TestLayer): Promise<{ told: unknown; log: string; plaintext: number }> {
   let plaintext = 0;
   try {
-    const { open, info } = await layer.getObject('bucket', 'a');
-    const body = open({ start: 0, end: info.size });
-    for await (const chunk of body as AsyncIterable<Buffer>) plaintext += chunk.length;
+    const { read, info } = await layer.getObject('bucket', 'a');
+    for await (const chunk of keptPieces(read({ start: 0, end: info.size }))) plaintext += chunk.length;
   } catch (error) {
     const { wireCode, status, message } = asS3Error(error);
     return { told: { wireCode, status, message }, log: causes(error), plaintext };
@@ -197,8 +197,8 @@ describe.each(['blob', 'inline'] as const)('what is tampered with in a body kept
   it('leaves what was not touched readable', async () => {
     const test = await prepared(kind);
     await test.store('bucket', 'a', await test.stored('bucket', 'b'));
-    const { open, info } = await test.layer.getObject('bucket', 'b');
-    expect(await readAll(open({ start: 0, end: info.size }))).toHaveLength(size);
+    const { read, info } = await test.layer.getObject('bucket', 'b');
+    expect(await readAll(read({ start: 0, end: info.size }))).toHaveLength(size);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Answer } from '../../../server/http/contract/request.ts';
 import { testIdentities } from '../auth/identities.ts';
 import { createAdminHandler } from '../../../server/admin/admin-handler.ts';
 import type { AdminServices } from '../../../server/administration/services.ts';
+import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 interface TestBody {
   readonly plain?: string | Buffer;
@@ -90,7 +91,7 @@ export async function adminTest(
         rawPath: path.startsWith('/') ? path : `/minio/admin/v3/${path}`,
         rawQuery,
         headers: sent.userAgent === undefined ? {} : { 'user-agent': sent.userAgent },
-        body: Readable.from(sentIn()),
+        body: bodyFrom(Readable.from(sentIn())),
         secure: false,
         remoteAddress: '127.0.0.1',
       }),

@@ -8,6 +8,7 @@ import { openIdConfigurations } from '../../../server/federation/configurations/
 import { storedConfigurations } from '../../../server/federation/configurations/stored-configurations.ts';
 import { createAdminHandler } from '../../../server/admin/admin-handler.ts';
 import type { AdminServices } from '../../../server/administration/services.ts';
+import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 const secret = 'root-password';
 const clock = () => new Date('2026-01-01T00:00:00Z');
@@ -52,7 +53,7 @@ export async function configurationsTest(changes: Partial<AdminServices> = {}) {
       rawPath: path.startsWith('/') ? path : `/minio/admin/v3/${path}`,
       rawQuery,
       headers: {},
-      body: Readable.from(body),
+      body: bodyFrom(Readable.from(body)),
       secure: false,
       remoteAddress: '127.0.0.1',
     });

@@ -7,6 +7,7 @@ import type { Answer, IncomingRequest } from '../../../server/http/contract/requ
 import { testIdentities } from './identities.ts';
 import { createStsHandler } from '../../../server/sts/sts-handler.ts';
 import type { StsAction } from '../../../server/sts/sts-request.ts';
+import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 
@@ -33,7 +34,7 @@ export function formRequest(body: string, changes: Partial<IncomingRequest> = {}
     rawPath: '/',
     rawQuery: '',
     headers: { host: 'sts.test', 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
-    body: Readable.from([Buffer.from(body)]),
+    body: bodyFrom(Readable.from([Buffer.from(body)])),
     secure: true,
     remoteAddress: '127.0.0.1',
     ...changes,

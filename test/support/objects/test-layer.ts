@@ -7,6 +7,8 @@ import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';
 import { createObjectLayer, type ObjectLayerOptions } from '../../../server/objects/objects.ts';
+import { keptPieces, type Pieces } from '../../../platform/pieces.ts';
+import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 /** The same in all tests, so that several layers over the same records understand each other. */
 export const testDigests: DigestKeys = digestKeys(() => Buffer.alloc(32, 7));
@@ -41,14 +43,14 @@ export function put(
   bucket: string,
   key: string,
   bytes: Buffer | string,
-  more: Partial<PutObject> & { readonly chunk?: number } = {},
+  more: Partial<Omit<PutObject, 'body'>> & { readonly body?: AsyncIterable<Buffer>; readonly chunk?: number } = {},
 ): PutObject {
   const buffer = Buffer.from(bytes);
-  const { chunk, ...rest } = more;
+  const { chunk, body: source, ...rest } = more;
   return {
     bucket,
     key,
-    body: chunks(buffer, chunk ?? 65_536),
+    body: bodyFrom(source ?? chunks(buffer, chunk ?? 65_536)),
     size: buffer.length,
     digests: {},
     headers: { metadata: {} },
@@ -60,16 +62,14 @@ export async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffe
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-export async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const read: Buffer[] = [];
-  for await (const chunk of body) read.push(chunk);
-  return Buffer.concat(read);
+export async function readAll(pieces: Pieces): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(keptPieces(pieces)));
 }
 
 /** The whole body of an object. */
 export async function body(layer: ObjectLayer, bucket: string, key: string): Promise<Buffer> {
-  const { info, open } = await layer.getObject(bucket, key);
-  return readAll(open({ start: 0, end: info.size }));
+  const { info, read } = await layer.getObject(bucket, key);
+  return readAll(read({ start: 0, end: info.size }));
 }
 
 export function randomBody(size: number): Buffer {

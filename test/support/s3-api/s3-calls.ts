@@ -3,6 +3,7 @@ import type { AccessRequest } from '../../../server/auth/principal.ts';
 import type { Pieces } from '../../../platform/pieces.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
+import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 export interface Reply {
   readonly status: number;
@@ -68,10 +69,12 @@ export async function testCalls(
         rawPath,
         rawQuery,
         headers: { host: 'test', 'content-length': String(body.length), ...more.headers },
-        body: (async function* () {
-          bytesRead += body.length;
-          yield body;
-        })(),
+        body: bodyFrom(
+          (async function* () {
+            bytesRead += body.length;
+            yield body;
+          })(),
+        ),
         secure: more.secure ?? true,
         remoteAddress: '10.0.0.1',
       });
