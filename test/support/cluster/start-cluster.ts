@@ -77,7 +77,7 @@ function volume(name: string, claim: KubernetesObject, path: string): object {
   };
 }
 
-const scripts = fileURLToPath(new URL('..', import.meta.url));
+const scripts = fileURLToPath(new URL('../../cluster', import.meta.url));
 
 /** The node's own address: what runs on this machine is reached at it from pods. */
 export const nodeAddress = '10.245.0.1';
