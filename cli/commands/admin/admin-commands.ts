@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { administration, commandsOf, type Runner } from '../command-group.ts';
+import { adminGroups, type CommandGroup } from '../command-group.ts';
 import { addAccessKeyCommands } from '../identities/access-key-commands.ts';
 import { addClusterCommands, addServiceCommands, addUsageCommands } from './service-commands.ts';
 import { addConfigCommands } from './config-commands.ts';
@@ -8,10 +7,9 @@ import { addIdpCommands } from '../identities/idp-commands.ts';
 import { addKmsCommands } from './kms-commands.ts';
 import { addPolicyCommands } from '../identities/policy-commands.ts';
 
-/** `admin …` and `idp …`: what administrators do with servers of Coffer and MinIO. */
-export function addAdminCommands(program: Command, run: Runner): void {
-  const commands = commandsOf(program, run);
-  const admin = commands.group('admin', administration.admin);
+/** The commands below `admin` and `idp`, for administrators of Coffer and MinIO. */
+export function addAdminCommands(commands: CommandGroup): void {
+  const admin = commands.group('admin', adminGroups.admin);
   addServiceCommands(admin);
   addUsageCommands(admin);
   addUserCommands(admin);

@@ -6,7 +6,7 @@ export function addConfigCommands(admin: CommandGroup): void {
     description: 'show the settings of a subsystem; without one, which there are',
     examples: [['mine', 'the subsystems'], 'mine identity_openid:PRIMARY_IAM'],
     doing: 'get the settings of',
-    run: (code) => code.getConfig,
+    run: (module) => module.getConfig,
   });
   config.add('set <alias> [subsystem] [settings...]', {
     description: 'set key=value; without settings show which there are; the value - is asked for without echo',
@@ -16,13 +16,13 @@ export function addConfigCommands(admin: CommandGroup): void {
       'mine identity_openid:PRIMARY_IAM display_name="Company sign-in"',
     ],
     doing: 'set the settings of',
-    run: (code) => code.setConfig,
+    run: (module) => module.setConfig,
   });
   config.add('reset <alias> <subsystem> [keys...]', {
     description: 'take a subsystem, or some of its keys, back to what it is without settings',
     examples: ['mine identity_openid:PRIMARY_IAM display_name'],
     doing: 'reset the settings of',
-    run: (code) => code.resetConfig,
+    run: (module) => module.resetConfig,
   });
   config.add('history <alias>', {
     description: 'show what was set before',
@@ -32,26 +32,26 @@ export function addConfigCommands(admin: CommandGroup): void {
     ],
     examples: ['mine'],
     doing: 'show the history of',
-    run: (code) => code.configHistory,
+    run: (module) => module.configHistory,
   });
   config.add('restore <alias> <restoreId>', {
     description: 'set what was set before, by its id in the history',
     examples: ['mine RESTOREID'],
     doing: 'restore the settings',
-    run: (code) => code.restoreConfig,
+    run: (module) => module.restoreConfig,
   });
   config.add('export <alias>', {
     description: 'write all settings as lines',
     options: [['-o, --output <file>', 'into a file that only you can read']],
     examples: ['mine --output settings.txt'],
     doing: 'export the settings of',
-    run: (code) => code.exportConfig,
+    run: (module) => module.exportConfig,
   });
   config.add('import <alias> [file]', {
     description: 'set what an export says, from a file or standard input',
     examples: ['mine settings.txt'],
     doing: 'import the settings of',
     subject: 0,
-    run: (code) => code.importConfig,
+    run: (module) => module.importConfig,
   });
 }

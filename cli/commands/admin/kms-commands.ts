@@ -8,13 +8,13 @@ export function addKmsCommands(admin: CommandGroup): void {
     description: 'make a key, which objects can then be encrypted with',
     examples: ['mine my-key'],
     doing: 'create the key',
-    run: (code) => code.createKey,
+    run: (module) => module.createKey,
   });
   key.add('status <alias> [key]', {
     description: 'try whether a key encrypts and decrypts; without one the default key; exit with 1 when not',
     examples: ['mine my-key'],
     doing: 'try the key',
-    run: (code) => code.showKeyStatus,
+    run: (module) => module.showKeyStatus,
   });
   key.add('list <alias> [pattern]', {
     alias: 'ls',
@@ -22,13 +22,13 @@ export function addKmsCommands(admin: CommandGroup): void {
     examples: ["mine 'tenant-a-*'"],
     doing: 'list the keys of',
     subject: 0,
-    run: (code) => code.listKeys,
+    run: (module) => module.listKeys,
   });
   key.add('import <alias> <key> [base64]', {
     description: 'make a key of 32 bytes that you have; they are asked for without echo',
     examples: [['mine my-key', 'from a pipe it reads one line of base64']],
     doing: 'import the key',
-    run: (code) => code.importKey,
+    run: (module) => module.importKey,
   });
   key
     .from(() => import('./rotate-key.ts'))
@@ -47,13 +47,13 @@ export function addKmsCommands(admin: CommandGroup): void {
         ['mine', 'how far it is'],
       ],
       doing: 'rotate the key',
-      run: (code) => code.rotateKey,
+      run: (module) => module.rotateKey,
     });
   usage.add('usage <alias>', {
     description: 'count what is encrypted with each key',
     examples: ['mine'],
     doing: 'count the use of keys at',
-    run: (code) => code.showKeyUsage,
+    run: (module) => module.showKeyUsage,
   });
   usage.add('remove <alias> <key>', {
     alias: 'rm',
@@ -61,6 +61,6 @@ export function addKmsCommands(admin: CommandGroup): void {
     options: [['--force <key>', 'though something is, which is then lost for ever: the name of the key again']],
     examples: ['mine my-key'],
     doing: 'remove the key',
-    run: (code) => code.removeKey,
+    run: (module) => module.removeKey,
   });
 }

@@ -32,7 +32,7 @@ interface ServerInfo {
   readonly poolNumber?: number;
 }
 
-export async function adminInfo(context: Context, argument: string): Promise<void> {
+export async function adminInfo(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { alias } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);
   const { text } = await client.text({ method: 'GET', path: '/minio/admin/v3/info', region: 'empty' });

@@ -18,10 +18,7 @@ export function addServiceCommands(admin: CommandGroup): void {
       description: 'show the state of a server',
       examples: ['mine'],
       doing: 'show the state of',
-      run:
-        ({ adminInfo }) =>
-        (context, [alias = '']) =>
-          adminInfo(context, alias),
+      run: (module) => module.adminInfo,
     });
   const service = admin.group('service', 'restart, stop and freeze servers').from(() => import('./service.ts'));
   for (const [action, description] of Object.entries(actions) as [ServiceAction, string][]) {
@@ -31,7 +28,7 @@ export function addServiceCommands(admin: CommandGroup): void {
       options: action === 'restart' ? [dryRun, wait] : [dryRun],
       examples: ['mine'],
       doing: `${action} the server`,
-      run: (code) => (context, args, options: ServiceOptions) => code.service(context, args, options, action),
+      run: (module) => (context, args, options: ServiceOptions) => module.service(context, args, options, action),
     });
   }
   admin
@@ -52,7 +49,7 @@ export function addServiceCommands(admin: CommandGroup): void {
       ],
       examples: ['mine', 'mine --errors --path photos/* --verbose'],
       doing: 'trace the server',
-      run: (code) => code.trace,
+      run: (module) => module.trace,
     });
   admin
     .from(() => import('./logs.ts'))
@@ -65,7 +62,7 @@ export function addServiceCommands(admin: CommandGroup): void {
       examples: ['mine', 'mine --last 100 --type minio'],
       doing: 'show the log of',
       subject: 0,
-      run: (code) => code.logs,
+      run: (module) => module.logs,
     });
   const prometheus = admin.group('prometheus', 'metrics for Prometheus').from(() => import('./prometheus.ts'));
   prometheus.add('generate <alias> [kind]', {
@@ -74,14 +71,14 @@ export function addServiceCommands(admin: CommandGroup): void {
     examples: ['mine bucket'],
     doing: 'write the configuration for',
     subject: 0,
-    run: (code) => code.generatePrometheus,
+    run: (module) => module.generatePrometheus,
   });
   prometheus.add('metrics <alias> [kind]', {
     description: 'print the metrics',
     examples: ['mine node'],
     doing: 'read the metrics of',
     subject: 0,
-    run: (code) => code.showMetrics,
+    run: (module) => module.showMetrics,
   });
 }
 
@@ -93,7 +90,7 @@ export function addUsageCommands(admin: CommandGroup): void {
       options: [['--now', 'have the server count now; without it, what it counted last']],
       examples: ['mine', 'mine --now'],
       doing: 'show the usage of',
-      run: (code) => code.showUsage,
+      run: (module) => module.showUsage,
     });
 }
 
@@ -112,13 +109,13 @@ function addBuckets(cluster: CommandGroup): void {
     options: [['-o, --output <file>', 'where (ALIAS-bucket-metadata.zip, ALIAS-BUCKET-metadata.zip)']],
     examples: ['mine --output buckets.zip', ['mine/photos', 'of one bucket']],
     doing: 'export the buckets of',
-    run: (code) => code.exportBuckets,
+    run: (module) => module.exportBuckets,
   });
   bucket.add('import <target> <file>', {
     description: 'set what an archive of Coffer or MinIO holds, of all its buckets or of one; missing buckets are made',
     examples: ['mine buckets.zip', ['mine/photos buckets.zip', 'of one bucket']],
     doing: 'import the buckets',
-    run: (code) => code.importBuckets,
+    run: (module) => module.importBuckets,
   });
 }
 
@@ -131,12 +128,12 @@ function addIdentities(cluster: CommandGroup): void {
     options: [['-o, --output <file>', 'where (ALIAS-iam-info.zip); only you can read it']],
     examples: ['mine --output identities.zip'],
     doing: 'export the identities of',
-    run: (code) => code.exportIdentities,
+    run: (module) => module.exportIdentities,
   });
   iam.add('import <alias> <file>', {
     description: 'add what an archive of Coffer or MinIO holds; what has the same name is replaced',
     examples: ['mine identities.zip'],
     doing: 'import the identities',
-    run: (code) => code.importIdentities,
+    run: (module) => module.importIdentities,
   });
 }

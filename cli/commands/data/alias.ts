@@ -22,9 +22,7 @@ export interface AliasSetOptions {
 /** Adds or replaces an alias, once the server has shown that it knows the keys. */
 export async function setAlias(
   context: Context,
-  name: string,
-  url: string,
-  keys: { readonly accessKey: string | undefined; readonly secretKey: string | undefined },
+  [name = '', url = '', givenAccessKey, givenSecretKey]: readonly string[],
   options: AliasSetOptions,
 ): Promise<void> {
   checkAliasName(name);
@@ -33,7 +31,7 @@ export async function setAlias(
   if (options.api !== undefined && options.api.toLowerCase() !== 's3v4') {
     throw new CliError('BadArgument', `Unsupported API \`${options.api}\`: this client signs by S3v4`);
   }
-  const [accessKey, secretKey] = await completeKeys(context, keys.accessKey, keys.secretKey);
+  const [accessKey, secretKey] = await completeKeys(context, givenAccessKey, givenSecretKey);
   checkKeys(accessKey, secretKey);
   const alias: Alias = { url: checkedUrl, accessKey, secretKey, api: 'S3v4', path };
   await probe(context, name, alias);
@@ -42,7 +40,7 @@ export async function setAlias(
   context.output.message(`Added \`${name}\` successfully.`, { alias: name, ...describe(alias), secretKey: '********' });
 }
 
-export async function listAliases(context: Context, name: string | undefined): Promise<void> {
+export async function listAliases(context: Context, [name]: readonly string[]): Promise<void> {
   const aliases = await context.aliases();
   const wanted = name === undefined ? [...aliases] : ([[name, findAlias(aliases, name)]] as const);
   for (const [known, alias] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -61,7 +59,7 @@ export async function listAliases(context: Context, name: string | undefined): P
   }
 }
 
-export async function removeAlias(context: Context, name: string): Promise<void> {
+export async function removeAlias(context: Context, [name = '']: readonly string[]): Promise<void> {
   const aliases = await readAliases(context.folder);
   findAlias(aliases, name);
   aliases.delete(name);

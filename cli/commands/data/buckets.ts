@@ -9,7 +9,7 @@ import { deleteInBatches } from './remove.ts';
 
 export async function makeBucket(
   context: Context,
-  argument: string,
+  [argument = '']: readonly string[],
   options: { readonly region?: string; readonly ignoreExisting?: boolean },
 ): Promise<void> {
   const { alias, aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
@@ -29,7 +29,7 @@ export async function makeBucket(
 /** Removes a bucket, with `force` its contents first. */
 export async function removeBucket(
   context: Context,
-  argument: string,
+  [argument = '']: readonly string[],
   options: { readonly force?: boolean },
 ): Promise<void> {
   const { alias, aliasName, bucket } = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());

@@ -17,7 +17,7 @@ export async function setEncryption(context: Context, arguments_: readonly strin
   });
 }
 
-export async function showEncryption(context: Context, argument: string): Promise<void> {
+export async function showEncryption(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
   const rule = await getBucketEncryption(await context.client(alias), bucket);
   const fields = { op: 'info', url: argument };
@@ -34,7 +34,7 @@ export async function showEncryption(context: Context, argument: string): Promis
   context.output.message(human, { ...fields, encryption, ...blocked });
 }
 
-export async function clearEncryption(context: Context, argument: string): Promise<void> {
+export async function clearEncryption(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
   await deleteBucketEncryption(await context.client(alias), bucket);
   context.output.message(`Auto encryption configuration has been cleared successfully for ${argument}`, {

@@ -15,7 +15,11 @@ export interface ReadyOptions {
 }
 
 /** Says whether the server can serve; with `wait` only when it can, or when so many seconds have passed. */
-export async function ready(context: Context, argument: string, options: ReadyOptions): Promise<void> {
+export async function ready(
+  context: Context,
+  [argument = '']: readonly string[],
+  options: ReadyOptions,
+): Promise<void> {
   const { alias } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);
   const seconds = Number(options.wait ?? 0);
@@ -59,7 +63,7 @@ export interface PingOptions {
 }
 
 /** Asks the server for a sign of life again and again; ends with `count`, with too many errors, or by Ctrl-C. */
-export async function ping(context: Context, argument: string, options: PingOptions): Promise<void> {
+export async function ping(context: Context, [argument = '']: readonly string[], options: PingOptions): Promise<void> {
   const { alias } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);
   const count = positive('--count', options.count, Infinity);

@@ -20,7 +20,7 @@ interface Row {
   readonly storageClass?: string;
 }
 
-export async function list(context: Context, argument: string, options: ListOptions): Promise<void> {
+export async function list(context: Context, [argument = '']: readonly string[], options: ListOptions): Promise<void> {
   const target = parseRemote(argument, await context.aliases());
   const client = await context.client(target.alias);
   let totalObjects = 0;

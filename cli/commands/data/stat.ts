@@ -11,7 +11,7 @@ import { displayName, parseRemote, type RemoteTarget } from '../../config/target
 /** Shows what is known of an object or bucket; with `recursive` of every object under a prefix. */
 export async function statTarget(
   context: Context,
-  argument: string,
+  [argument = '']: readonly string[],
   options: { readonly recursive?: boolean },
 ): Promise<void> {
   const target = parseRemote(argument, await context.aliases());

@@ -41,7 +41,7 @@ export function addServiceAccountCommands(user: CommandGroup<unknown>): void {
     options: newKeyOptions,
     examples: ['mine ann --name backup'],
     doing: 'make an access key for',
-    run: (code) => code.createAccessKey,
+    run: (module) => module.createAccessKey,
   });
   svcacct
     .from(() => import('./access-key-list.ts'))
@@ -50,7 +50,7 @@ export function addServiceAccountCommands(user: CommandGroup<unknown>): void {
       description: 'show the access keys of a user',
       examples: ['mine ann'],
       doing: 'list the access keys of',
-      run: (code) => code.listServiceAccounts,
+      run: (module) => module.listServiceAccounts,
     });
   svcacct.add('info <alias> <accessKey>', {
     description: 'show an access key without its secret',
@@ -76,7 +76,7 @@ export function addAccessKeyCommands(admin: CommandGroup): void {
       ['mine --access-key MYKEY --secret-key -', 'asks for the secret key'],
     ],
     doing: 'make an access key for',
-    run: (code) => code.createAccessKey,
+    run: (module) => module.createAccessKey,
   });
   keys
     .from(() => import('./access-key-list.ts'))
@@ -86,7 +86,7 @@ export function addAccessKeyCommands(admin: CommandGroup): void {
       options: listOptions,
       examples: ['mine --self', 'mine ann bob'],
       doing: 'list the access keys of',
-      run: (code) => code.listAccessKeys,
+      run: (module) => module.listAccessKeys,
     });
   addKeyCommands(keys, 'builtin');
 }
@@ -99,7 +99,7 @@ export function addKeyCommands(group: CommandGroup<unknown>, provider: Provider)
     options: policyAlone,
     examples: ['mine ACCESSKEY', ['mine', 'whose key is this?']],
     doing: 'show the access key',
-    run: (code) => code.showAccessKey,
+    run: (module) => module.showAccessKey,
   });
   addChanges(keys);
   group
@@ -127,7 +127,7 @@ function addChanges(group: CommandGroup<unknown>): void {
       ['mine ACCESSKEY --secret-key -', 'asks for the new secret key'],
     ],
     doing: 'edit the access key',
-    run: (code) => code.editAccessKey,
+    run: (module) => module.editAccessKey,
   });
   keys.addSwitch({
     args: '<alias> <accessKey>',
@@ -144,6 +144,6 @@ function addChanges(group: CommandGroup<unknown>): void {
     description: 'remove an access key',
     examples: ['mine ACCESSKEY'],
     doing: 'remove the access key',
-    run: (code) => code.removeAccessKey,
+    run: (module) => module.removeAccessKey,
   });
 }

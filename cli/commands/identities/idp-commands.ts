@@ -1,4 +1,4 @@
-import { type CommandGroup, administration } from '../command-group.ts';
+import { adminGroups, type CommandGroup } from '../command-group.ts';
 import { addKeyCommands, listOptions } from './access-key-commands.ts';
 import type { ClaimOptions } from './policy-attachments.ts';
 import type { IdpType, SaveIdpOptions } from './idp-configs.ts';
@@ -29,7 +29,7 @@ function addTest(openid: CommandGroup): void {
         'mine PRIMARY_IAM --token-file token.jwt',
       ],
       doing: 'test the provider',
-      run: (code) => code.testOpenId,
+      run: (module) => module.testOpenId,
     });
   openid
     .from(() => import('./revocation.ts'))
@@ -37,7 +37,7 @@ function addTest(openid: CommandGroup): void {
       description: 'ask providers now whether people still exist; who is gone loses access at once',
       examples: [['mine', 'everybody who has credentials'], 'mine ann'],
       doing: 'check the people of',
-      run: (code) => code.checkPeople,
+      run: (module) => module.checkPeople,
     });
 }
 
@@ -66,7 +66,7 @@ function addClaimPolicies(openid: CommandGroup): void {
     description: 'show which claims have which policies',
     examples: ['mine'],
     doing: 'list the policies of claims at',
-    run: (code) => code.listClaimPolicies,
+    run: (module) => module.listClaimPolicies,
   });
 }
 
@@ -80,14 +80,14 @@ function addOpenIdKeys(openid: CommandGroup): void {
       options: listOptions,
       examples: ['mine ann'],
       doing: 'list the access keys of',
-      run: (code) => code.listOpenIdKeys,
+      run: (module) => module.listOpenIdKeys,
     });
   addKeyCommands(keys, 'openid');
 }
 
 /** Below 'admin', as the specification has them, and at the top, as stock clients do. */
 export function addIdpCommands(parent: CommandGroup): void {
-  const idp = parent.group('idp', administration.idp);
+  const idp = parent.group('idp', adminGroups.idp);
   const openid = idp.group('openid', 'OpenID providers, and rights of their people');
   addConfigurations(openid, 'openid');
   addOpenIdCommands(openid);

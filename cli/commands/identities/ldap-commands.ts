@@ -22,7 +22,7 @@ function addLdapTest(ldap: CommandGroup): void {
         ['mine ann', 'by name, or by DN'],
       ],
       doing: 'test the directory',
-      run: (code) => code.testLdap,
+      run: (module) => module.testLdap,
     });
 }
 
@@ -51,7 +51,7 @@ function addDirectoryKeys(ldap: CommandGroup): void {
       options: listOptions,
       examples: ["mine 'uid=ann,ou=people,dc=example,dc=org'"],
       doing: 'list the access keys of',
-      run: (code) => code.listDirectoryKeys,
+      run: (module) => module.listDirectoryKeys,
     });
   keys
     .from(() => import('./access-keys.ts'))
@@ -75,7 +75,7 @@ function addDirectoryKeys(ldap: CommandGroup): void {
         ['mine --name laptop', 'the server of an alias'],
       ],
       doing: 'make an access key by a login at',
-      run: (code) => code.createKeyWithLogin,
+      run: (module) => module.createKeyWithLogin,
     });
   addKeyCommands(keys, 'ldap');
 }

@@ -18,28 +18,28 @@ export function addPolicyCommands(admin: CommandGroup): void {
     description: 'make a policy of a file in JSON, or change it; `-` reads standard input',
     examples: ['mine photos-read photos-read.json', 'mine photos-read -'],
     doing: 'create the policy',
-    run: (code) => code.createPolicy,
+    run: (module) => module.createPolicy,
   });
   policy.add('remove <alias> <policy>', {
     alias: 'rm',
     description: 'remove a policy that is attached to nobody',
     examples: ['mine photos-read'],
     doing: 'remove the policy',
-    run: (code) => code.removePolicy,
+    run: (module) => module.removePolicy,
   });
   policy.add('list <alias>', {
     alias: 'ls',
     description: 'show the names of all policies, built-in ones too',
     examples: ['mine'],
     doing: 'list the policies of',
-    run: (code) => code.listPolicies,
+    run: (module) => module.listPolicies,
   });
   policy.add('info <alias> <policy>', {
     description: 'show the document of a policy, and when it was made and changed',
     options: [['-f, --policy-file <file>', 'write the document there']],
     examples: ['mine readonly', 'mine photos-read -f photos-read.json'],
     doing: 'show the policy',
-    run: (code) => code.showPolicy,
+    run: (module) => module.showPolicy,
   });
   addHolderCommands(policy, {
     kind: 'builtin',
@@ -61,7 +61,7 @@ export function addPolicyCommands(admin: CommandGroup): void {
         'mine ann admin:CreateUser',
       ],
       doing: 'explain the rights of',
-      run: (code) => code.explainPolicy,
+      run: (module) => module.explainPolicy,
     });
 }
 

@@ -10,26 +10,26 @@ export function addUserCommands(admin: CommandGroup): void {
       ['mine ann -', 'the same; from a pipe it reads one line'],
     ],
     doing: 'add the user',
-    run: (code) => code.addUser,
+    run: (module) => module.addUser,
   });
   user.add('list <alias>', {
     alias: 'ls',
     description: 'show users, their policies and groups',
     examples: ['mine'],
     doing: 'list the users of',
-    run: (code) => code.listUsers,
+    run: (module) => module.listUsers,
   });
   user.add('info <alias> <user>', {
     description: 'show one user',
     examples: ['mine ann'],
     doing: 'show the user',
-    run: (code) => code.showUser,
+    run: (module) => module.showUser,
   });
   user.add('policy <alias> <user>', {
     description: "print the documents of a user's own policies as one",
     examples: ['mine ann'],
     doing: 'show the policies of',
-    run: (code) => code.showUserPolicy,
+    run: (module) => module.showUserPolicy,
   });
   user.addSwitch({
     args: '<alias> <user>',
@@ -49,7 +49,7 @@ export function addUserCommands(admin: CommandGroup): void {
     description: 'remove a user with the access keys and temporary credentials that it owns',
     examples: ['mine ann'],
     doing: 'remove the user',
-    run: (code) => code.removeUser,
+    run: (module) => module.removeUser,
   });
   addServiceAccountCommands(user);
   const sts = user.group('sts', 'temporary credentials').from(() => import('./access-keys.ts'));
@@ -71,7 +71,7 @@ export function addGroupCommands(admin: CommandGroup): void {
     description: 'add users to a group, which is made where there is none',
     examples: ['mine staff ann bob'],
     doing: 'add members to the group',
-    run: (code) => code.addToGroup,
+    run: (module) => module.addToGroup,
   });
   groups.add('remove <alias> <group> [members...]', {
     alias: 'rm',
@@ -81,20 +81,20 @@ export function addGroupCommands(admin: CommandGroup): void {
       ['mine staff', 'the group'],
     ],
     doing: 'remove from the group',
-    run: (code) => code.removeFromGroup,
+    run: (module) => module.removeFromGroup,
   });
   groups.add('list <alias>', {
     alias: 'ls',
     description: 'show groups',
     examples: ['mine'],
     doing: 'list the groups of',
-    run: (code) => code.listGroups,
+    run: (module) => module.listGroups,
   });
   groups.add('info <alias> <group>', {
     description: 'show the members and policies of a group',
     examples: ['mine staff'],
     doing: 'show the group',
-    run: (code) => code.showGroup,
+    run: (module) => module.showGroup,
   });
   groups.addSwitch({
     args: '<alias> <group>',
