@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 
-// Before anything else is imported, since starting is most of what a short command does.
+// Called before other imports: a short command spends most of its time starting.
 enableCompileCache();
 const { run } = await import('./program.ts');
 
@@ -10,23 +10,24 @@ let interruptedAt: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     const now = performance.now();
-    // The launcher forwards what the terminal also sent here: at once it is the same wish, later it is impatience.
+    // The launcher forwards a signal that the terminal also sends to this process. Within 500 ms it is the same one; a later one ends the
+    // process.
     if (interruptedAt !== undefined && now - interruptedAt > 500) process.exit(130);
     interruptedAt ??= now;
     interrupted.abort();
   });
 }
 
-// The launcher's death, even by SIGKILL, closes the channel.
+// The channel closes when the launcher ends, even by SIGKILL.
 if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) {
   process.on('disconnect', () => interrupted.abort());
   process.channel?.unref();
 }
 
-// `coffer ls … | head` closes the pipe: nobody is left to tell.
+// `coffer ls … | head` closes the pipe.
 process.stdout.on('error', () => process.exit(1));
 
 const { stdin, stdout, stderr, env } = process;
 process.exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env, signal: interrupted.signal });
-// Connections that are kept, and standard input, would keep the process alive; what is written must still get out.
+// Exits after the output is written. Open connections and standard input would keep the process running.
 stdout.write('', () => process.exit());

@@ -7,7 +7,7 @@ import { Context, type GlobalOptions } from './commands/context.ts';
 import type { Io } from './terminal/io.ts';
 import { Output } from './terminal/output.ts';
 
-/** Runs one command line; answers its exit code: 0, 1 for any failure, 130 when it was interrupted. */
+/** Runs one command line and returns its exit code: 0, 1 for a failure, 130 after an interruption. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const arguments_ = argv.map((argument) => (argument === '--JSON' ? '--json' : argument));
   try {
@@ -24,7 +24,7 @@ function fail(error: unknown, io: Io, json: boolean): number {
   const output = new Output(io, { json });
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // Without a command there is only the help, which was asked for in a way.
+    // Without a command commander prints the help.
     if (error.code === 'commander.help') return 1;
     output.error(new CliError('BadArgument', `${sentence(error.message)}; see \`coffer --help\``), 'fatal');
     return 1;
@@ -55,7 +55,7 @@ async function buildProgram(io: Io, words: readonly string[]): Promise<Command> 
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      // What is wrong is printed by `fail`, in the form of all errors; help for a wrong command goes to standard error.
+      // `fail` prints the errors. Help for a wrong command goes to standard error.
       writeErr: (text) => (text.startsWith('error:') ? undefined : io.stderr.write(text)),
     });
   const runner: Runner = async (work, doing, subject) => {

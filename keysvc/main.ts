@@ -18,9 +18,9 @@ try {
   }).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
-  // Commander has said its own part.
+  // Commander has printed its own errors.
   if (!(error instanceof CommanderError)) process.stderr.write(`Error: ${(error as Error).message}\n`);
-  // What a failed start has opened must not keep the process.
+  // A failed start may leave open handles, which would keep the process running.
   process.exit();
 }
 

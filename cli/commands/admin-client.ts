@@ -11,14 +11,14 @@ import type { Readable } from 'node:stream';
 
 export interface AdminRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** Below the path of the API, percent-encoded: `add-user`. */
+  /** The path below the prefix of the API, percent-encoded, for example `add-user`. */
   readonly call: string;
-  /** `kms`: of keys; `coffer`: calls that only Coffer has. */
+  /** `kms` is the API of keys; `coffer` has the calls that only Coffer supports. */
   readonly api?: 'kms' | 'coffer';
   readonly query?: Query;
-  /** Text, or what is sent as JSON. */
+  /** A text is sent as it is, any other value as JSON. */
   readonly body?: unknown;
-  /** The body is encrypted under the secret key of the alias. */
+  /** The client encrypts the body with the secret key of the alias. */
   readonly sealed?: true;
   readonly retries?: Retries;
 }
@@ -31,7 +31,7 @@ interface Refusal {
 
 const prefixes = { admin: '/minio/admin/v3/', kms: '/minio/kms/v1/', coffer: '/minio/admin/coffer/v1/' } as const;
 
-/** The admin API of one server, as MinIO's clients speak it. Refusals are `S3ResponseError`s. */
+/** A client of the admin API of one server, which is that of MinIO. A refused request is an `S3ResponseError`. */
 export class AdminClient {
   readonly #client: S3Client;
 
@@ -39,7 +39,7 @@ export class AdminClient {
     this.#client = client;
   }
 
-  /** Without an interest in the body of the answer. */
+  /** Sends a request and ignores the body of the answer. */
   async send(request: AdminRequest): Promise<IncomingHttpHeaders> {
     return (await this.bytes(request)).headers;
   }
@@ -48,14 +48,14 @@ export class AdminClient {
     return parsed((await this.bytes(request)).bytes) as T;
   }
 
-  /** An answer that the server works for: it begins before the server knows what becomes of it, so that a refusal has the status 200. */
+  /** Waits for an operation that takes long. The server sends the status 200 before it knows the result, so a failure is in the body. */
   async slow<T extends object>(request: AdminRequest): Promise<T> {
     const answer = await this.json<T & Refusal>(request);
     if (answer.Code === undefined || answer.RequestId === undefined) return answer;
     throw new S3ResponseError(500, answer.Code, answer.Message ?? '', {}, 1);
   }
 
-  /** An answer that is encrypted under the secret key of the alias. */
+  /** Decrypts an answer that the server encrypted with the secret key of the alias. */
   async opened(request: AdminRequest): Promise<string> {
     return (await this.#open((await this.bytes(request)).bytes)).toString('utf8');
   }
@@ -68,7 +68,7 @@ export class AdminClient {
     return this.#client.bytes(await this.#signable(request));
   }
 
-  /** An answer that goes on for as long as somebody reads it. */
+  /** Returns the body as a stream that ends when the caller stops reading. */
   async stream(request: AdminRequest): Promise<S3Response> {
     return this.#client.send(await this.#signable(request));
   }
@@ -88,7 +88,7 @@ export class AdminClient {
 
   async #open(bytes: Buffer): Promise<Buffer> {
     try {
-      // Some servers answer a change with nothing.
+      // Some servers answer a change with an empty body.
       return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
     } catch (error) {
       if (!(error instanceof PayloadError)) throw error;
@@ -101,7 +101,7 @@ export class AdminClient {
   }
 }
 
-/** The server that an argument names by its alias. */
+/** Opens a client for the server with this alias. */
 export async function adminOf(context: Context, argument: string): Promise<AdminClient> {
   const { alias, aliasName, bucket } = parseRemote(argument.replace(/\/+$/, ''), await context.aliases());
   if (bucket !== '')
@@ -116,7 +116,7 @@ export async function adminOf(context: Context, argument: string): Promise<Admin
   return new AdminClient(await context.client(alias));
 }
 
-/** A name as a part of a call's path. */
+/** Encodes a name as a segment of a path. */
 export function pathPart(name: string): string {
   return percentEncode(name);
 }
@@ -136,13 +136,10 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Bytes; a line is one request, or one message of a log. */
+/** Bytes. One line holds a request or a log message. */
 const longestLine = 1024 * 1024;
 
-/**
- * Values of a stream with one JSON document on each line. Empty lines, by which servers keep the connection alive, are left out, and
- * so is a line that the end of the stream cut.
- */
+/** Parses a stream of JSON lines. The generator skips the empty lines that keep the connection alive, and an incomplete last line. */
 export async function* jsonLines<T>(stream: Readable): AsyncGenerator<T, void, undefined> {
   let rest = '';
   stream.setEncoding('utf8');

@@ -12,7 +12,7 @@ export interface GlobalOptions {
   readonly insecure?: boolean;
 }
 
-/** What a command works with. */
+/** The dependencies of a command. */
 export class Context {
   readonly io: Io;
   readonly output: Output;
@@ -34,13 +34,13 @@ export class Context {
     return this.io.signal;
   }
 
-  /** Read once. */
+  /** Reads the aliases once. */
   async aliases(): Promise<ReadonlyMap<string, Alias>> {
     this.#aliases ??= knownAliases(this.folder, this.io.env);
     return this.#aliases;
   }
 
-  /** One for each alias, since its connections are kept. */
+  /** Returns one client for each alias, which keeps its connections. */
   async client(alias: Alias): Promise<S3Client> {
     const known = this.#clients.get(alias);
     if (known !== undefined) return known;
@@ -49,9 +49,9 @@ export class Context {
     return client;
   }
 
-  /** With a signal of its own: for cleaning up after the command was interrupted. */
+  /** Makes a client with another signal, for clean-up after an interruption. */
   async newClient(alias: Alias, signal: AbortSignal): Promise<S3Client> {
-    // Imported here, so that help and mistakes on the command line are answered at once.
+    // Imported on demand, so that help and usage errors appear at once.
     const [{ S3Client }, { connectionsTo }] = await Promise.all([
       import('../s3/client.ts'),
       import('../s3/connections.ts'),

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { writeFileAtomically } from '../../platform/atomic-file.ts';
 import { homedir } from 'node:os';
 
-/** A host with its credentials, as it stands in config.json. Empty keys mean anonymous. */
+/** A server with its credentials, as stored in config.json. Empty keys mean anonymous access. */
 export interface Alias {
   readonly url: string;
   readonly accessKey: string;
   readonly secretKey: string;
   readonly sessionToken?: string;
   readonly api: 'S3v4';
-  /** Whether buckets are named in the path: `auto` decides by the host. */
+  /** Whether the bucket is in the path. `auto` decides by the host. */
   readonly path: 'auto' | 'on' | 'off';
 }
 
-/** @throws CliError BadAlias that shows the rule */
+/** @throws CliError BadAlias */
 export function checkAliasName(name: string): void {
   if (/^[a-zA-Z][a-zA-Z0-9-_]*$/.test(name)) return;
   throw new CliError(
@@ -24,7 +24,7 @@ export function checkAliasName(name: string): void {
   );
 }
 
-/** The scheme and host of an endpoint, without a slash at its end. */
+/** Returns the scheme and host of an endpoint, without a slash at the end. */
 export function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -46,12 +46,12 @@ export function checkKeys(accessKey: string, secretKey: string): void {
 
 const version = '10';
 
-/** What a fresh installation knows: the server of this machine, without keys. */
+/** The aliases of a new installation: the local server without keys. */
 const defaults: Readonly<Record<string, Alias>> = {
   local: { url: 'http://localhost:9000', accessKey: '', secretKey: '', api: 'S3v4', path: 'auto' },
 };
 
-/** The aliases of config.json by name; the defaults when there is no such file yet. */
+/** Reads the aliases of config.json. Without the file it returns the defaults. */
 export async function readAliases(folder: string): Promise<Map<string, Alias>> {
   const path = join(folder, 'config.json');
   let text: string;
@@ -64,7 +64,7 @@ export async function readAliases(folder: string): Promise<Map<string, Alias>> {
   return new Map(Object.entries(parse(text, path)).map(([name, alias]) => [name, readAlias(name, alias, path)]));
 }
 
-/** Replaces config.json, in a folder that only its owner may enter. */
+/** Writes config.json, in a folder that only its owner can enter. */
 export async function writeAliases(folder: string, aliases: ReadonlyMap<string, Alias>): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -109,7 +109,7 @@ function readAlias(name: string, alias: unknown, path: string): Alias {
     secretKey: text('secretKey'),
     ...(sessionToken === '' ? {} : { sessionToken }),
     api: 'S3v4',
-    // `dns` is the older name of `off`.
+    // `dns` is an older name of `off`.
     path: way === 'on' ? 'on' : way === 'off' || way === 'dns' ? 'off' : 'auto',
   };
 }
@@ -120,7 +120,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 const prefixes = ['COFFER_HOST_', 'MC_HOST_'];
 
-/** The alias that the environment defines by `COFFER_HOST_<alias>` or `MC_HOST_<alias>`, if it does. */
+/** Returns the alias of `COFFER_HOST_<alias>` or `MC_HOST_<alias>`, if one of them is set. */
 export function aliasFromEnvironment(name: string, env: NodeJS.ProcessEnv): Alias | undefined {
   for (const prefix of prefixes) {
     const value = env[`${prefix}${name}`];
@@ -142,8 +142,8 @@ function aliasesFromEnvironment(env: NodeJS.ProcessEnv): Map<string, Alias> {
 }
 
 /**
- * `http(s)://ACCESS_KEY:SECRET_KEY[:TOKEN]@HOST`. Keys are taken as they are, as other clients do, unless they hold an escape
- * that such a value needs (`%3A`, `%40`, `%2F`, `%25`): then all of them are percent-decoded.
+ * Parses `http(s)://ACCESS_KEY:SECRET_KEY[:TOKEN]@HOST`. As with other clients the keys are used unchanged, unless they have an escape that
+ * the form requires (`%3A`, `%40`, `%2F`, `%25`): then all of them are percent-decoded.
  */
 function parseHostVariable(variable: string, value: string): Alias {
   const match = /^(https?:\/\/)(?:(.*)@)?([^@/]+)\/?$/i.exec(value);
@@ -171,7 +171,7 @@ function decode(part: string, variable: string): string {
   }
 }
 
-/** Says nothing of the value, which holds a secret. */
+/** The message must not repeat the value, which holds a secret. */
 function malformed(variable: string): CliError {
   return new CliError(
     'BadAlias',
@@ -179,12 +179,12 @@ function malformed(variable: string): CliError {
   );
 }
 
-/** The folder of config.json: the option, else the environment, else `~/.coffer`. */
+/** The folder of config.json: the option, the environment variable, or `~/.coffer`. */
 export function configFolder(option: string | undefined, env: NodeJS.ProcessEnv): string {
   return option || env['COFFER_CONFIG_DIR'] || env['MC_CONFIG_DIR'] || join(homedir(), '.coffer');
 }
 
-/** Every alias known; those of the environment win over those of the file. */
+/** Returns all aliases. Those of the environment take precedence over the file. */
 export async function knownAliases(folder: string, env: NodeJS.ProcessEnv): Promise<Map<string, Alias>> {
   return new Map([...(await readAliases(folder)), ...aliasesFromEnvironment(env)]);
 }

@@ -1,4 +1,4 @@
-/** A failure as a person sees it: what was wrong with which value, and what to do. `cause` is what the system or server said. */
+/** An error for the user. The message names the value and what to do; `cause` is the error of the system or the server. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;
@@ -13,11 +13,11 @@ type CliErrorCode =
   | 'BadAlias'
   | 'BadArgument'
   | 'BadConfig'
-  /** A command that a server or the system did not let through: `cause` says why. */
+  /** The server or the system refused the command; `cause` has the reason. */
   | 'Failed'
   | 'NoSuchAlias'
   | 'NotFound'
   | 'NotReady'
   | 'Unsafe'
-  /** Failures of single arguments, each reported already: the exit code is all that is left. */
+  /** The command has already reported each failure, so only the exit code is left. */
   | 'Reported';

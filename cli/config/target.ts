@@ -2,29 +2,29 @@ import { bucketNameProblem } from '../../protocol/s3/names.ts';
 import { CliError } from './cli-error.ts';
 import { findAlias, type Alias } from './aliases.ts';
 
-/** What an argument names: a place on a server, or a path of this machine. */
+/** An argument that names an object or bucket of a server, or a local path. */
 export type Target = RemoteTarget | { readonly kind: 'local'; readonly path: string };
 
 export interface RemoteTarget {
   readonly kind: 'remote';
-  /** As written, for messages. */
+  /** The argument as written, for messages. */
   readonly text: string;
   readonly aliasName: string;
   readonly alias: Alias;
-  /** '' where the argument names the whole server. */
+  /** Empty where the argument names the whole server. */
   readonly bucket: string;
-  /** Key or prefix as written; '' for the whole bucket. It may begin or end with `/`. */
+  /** A key or prefix as written, which may begin or end with `/`; empty for the whole bucket. */
   readonly key: string;
 }
 
-/** `ALIAS/bucket/key` where ALIAS is known; anything else is a local path. */
+/** Parses `ALIAS/bucket/key` for a known ALIAS. Any other text is a local path. */
 export function parseTarget(text: string, aliases: ReadonlyMap<string, Alias>): Target {
   const slash = text.indexOf('/');
   const name = slash < 0 ? text : text.slice(0, slash);
   return aliases.has(name) ? parseRemote(text, aliases) : { kind: 'local', path: text };
 }
 
-/** As `parseTarget`, for commands that work on servers only. */
+/** Like `parseTarget`, for commands that need a server. */
 export function parseRemote(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
   const [aliasName = '', bucket = '', ...rest] = text.split('/');
   const alias = findAlias(aliases, aliasName);
@@ -35,7 +35,7 @@ export function parseRemote(text: string, aliases: ReadonlyMap<string, Alias>): 
   return { kind: 'remote', text, aliasName, alias, bucket, key };
 }
 
-/** A target that must be a bucket, without a key. */
+/** Parses a bucket without a key. */
 export function parseBucket(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
   const target = parseRemote(text, aliases);
   if (target.bucket === '')
@@ -44,14 +44,14 @@ export function parseBucket(text: string, aliases: ReadonlyMap<string, Alias>): 
   return target;
 }
 
-/** A target that must have a key. */
+/** Parses an object. */
 export function parseObject(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
   const target = parseRemote(text, aliases);
   if (target.key !== '') return target;
   throw new CliError('BadArgument', `Invalid target \`${text}\`: name an object, ALIAS/BUCKET/KEY`);
 }
 
-/** How a key of this target's bucket is written as an argument. */
+/** Writes a key of the target's bucket as an argument. */
 export function displayName(target: RemoteTarget, key: string): string {
   return `${target.aliasName}/${target.bucket}/${key}`;
 }

@@ -13,7 +13,7 @@ export async function listBuckets(client: S3Client): Promise<readonly BucketEntr
   return readListBuckets((await client.text({ method: 'GET' })).text);
 }
 
-/** `region` undefined: the server's own. */
+/** Without a region the server uses its own. */
 export async function createBucket(client: S3Client, bucket: string, region: string | undefined): Promise<void> {
   const body =
     region === undefined || region === 'us-east-1'
@@ -22,7 +22,7 @@ export async function createBucket(client: S3Client, bucket: string, region: str
   try {
     await client.text({ method: 'PUT', bucket, ...(body === undefined ? {} : { body }) });
   } catch (error) {
-    // Sent twice, the first may have made it although its answer was lost.
+    // An earlier attempt whose answer was lost may have created it.
     if (error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou' && error.attempts > 1) return;
     throw error;
   }
@@ -37,7 +37,7 @@ export async function deleteBucket(client: S3Client, bucket: string): Promise<vo
   }
 }
 
-/** Whether a bucket is there (and this client may know it). */
+/** Fails unless the bucket exists and the caller may know it. */
 export async function headBucket(client: S3Client, bucket: string): Promise<void> {
   await client.text({ method: 'HEAD', bucket });
 }

@@ -9,7 +9,7 @@ import { prepareBody, type RequestBody } from './request-body.ts';
 import { patient, retrying, type Retries } from './retry.ts';
 import { errorOfStatus, S3ResponseError } from './s3-response-error.ts';
 
-/** A list stands for the parameter repeated. */
+/** The parameters of a query. A list repeats the parameter. */
 export type Query = Readonly<Record<string, string | number | undefined | readonly string[]>>;
 
 export interface Address {
@@ -18,18 +18,18 @@ export interface Address {
   readonly rawQuery: string;
 }
 
-/** Where a bucket or key is reached: in the path, or on AWS by a host of the bucket's own. */
+/** Returns the address of a bucket or key: in the path, or on AWS by a host of the bucket. */
 export function addressOf(alias: Alias, bucket: string, key: string, query: Query): Address {
   const { host } = new URL(alias.url);
   const rawQuery = writeQuery(query);
   const encodedKey = percentEncodePath(key);
   if (bucket === '') return { host, rawPath: `/${encodedKey}`, rawQuery };
   if (usesBucketHost(alias, bucket, host)) return { host: `${bucket}.${host}`, rawPath: `/${encodedKey}`, rawQuery };
-  // MinIO tells a bucket from a key by the slash.
+  // MinIO needs the slash to recognize a bucket.
   return { host, rawPath: `/${bucket}/${encodedKey}`, rawQuery };
 }
 
-/** A dot in the name would not fit the wildcard certificate of the host. */
+/** A name with a dot does not match the wildcard certificate of the host. */
 function usesBucketHost(alias: Alias, bucket: string, host: string): boolean {
   if (alias.path === 'on' || (bucket.includes('.') && alias.url.startsWith('https:'))) return false;
   return alias.path === 'off' || /(^|\.)amazonaws\.com(\.cn)?(:\d+)?$/.test(host);
@@ -46,15 +46,15 @@ export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   readonly bucket?: string;
   readonly key?: string;
-  /** Instead of bucket and key: a path of the admin API or the health checks, percent-encoded. */
+  /** A percent-encoded path of the admin API or a health check, instead of bucket and key. */
   readonly path?: string;
   readonly query?: Query;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
-  /** Instead of a signature. */
+  /** A token to send instead of a signature. */
   readonly bearer?: string;
-  /** `empty` for the admin API, which is the same in every region. */
+  /** `empty` for the admin API, which has no region. */
   readonly region?: 'empty';
   readonly retries?: Retries;
 }
@@ -62,13 +62,13 @@ export interface S3Request {
 export interface S3Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Must be read or destroyed. */
+  /** The caller must read or destroy it. */
   readonly body: IncomingMessage;
 }
 
 export interface ClientOptions {
   readonly alias: Alias;
-  /** Makes and keeps the connections; of `node:https` for a URL of https. */
+  /** Makes and keeps the connections; an agent of `node:https` for an https URL. */
   readonly agent: Agent | HttpsAgent;
   readonly signal: AbortSignal;
   readonly region?: string | undefined;
@@ -80,13 +80,13 @@ export interface ClientOptions {
 const longestError = 65_536;
 const longestText = 64 * 1_024 * 1_024;
 
-/** Sends signed requests to one server, over connections that are kept, and again where a failure is one that passes. */
+/** Sends signed requests to one server over persistent connections, and retries transient failures. */
 export class S3Client {
   readonly alias: Alias;
   readonly signal: AbortSignal;
   readonly #options: ClientOptions;
   readonly #secure: boolean;
-  /** Regions learnt from refusals, by bucket. */
+  /** Regions by bucket, learned from refused requests. */
   readonly #regions = new Map<string, string>();
 
   constructor(options: ClientOptions) {
@@ -96,20 +96,20 @@ export class S3Client {
     this.#secure = options.alias.url.startsWith('https:');
   }
 
-  /** A successful answer with its body unread. @throws S3ResponseError, or node's network errors */
+  /** Returns a successful answer before its body is read. @throws S3ResponseError, or network errors of Node */
   async send(request: S3Request): Promise<S3Response> {
     return retrying(this.#retries(request), this.signal, (attempt) => this.#attempt(request, attempt));
   }
 
-  /** As `send`, with the body as text. */
+  /** Like `send`, with the body as text. */
   async text(request: S3Request): Promise<{ readonly headers: IncomingHttpHeaders; readonly text: string }> {
     const { headers, bytes } = await this.bytes(request);
     return { headers, text: bytes.toString('utf8') };
   }
 
-  /** As `send`, with the body in memory. */
+  /** Like `send`, with the body in memory. */
   async bytes(request: S3Request): Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }> {
-    // A body that breaks off is asked for again, so that reading is part of the attempt.
+    // Reading is part of the attempt, so that an interrupted body is requested again.
     return retrying(this.#retries(request), this.signal, async (attempt) => {
       const { headers, body } = await this.#attempt(request, attempt);
       return { headers, bytes: await readAll(body, longestText) };
@@ -175,7 +175,7 @@ export class S3Client {
     };
   }
 
-  /** Whether a refusal names the region that the bucket really has, and it is news. */
+  /** Whether a refused request names another region for the bucket. */
   #learnRegion(request: S3Request, error: unknown): boolean {
     if (!(error instanceof S3ResponseError) || request.region === 'empty') return false;
     const region = error.fields['Region'] ?? error.fields['x-amz-bucket-region'];
@@ -186,7 +186,7 @@ export class S3Client {
   }
 }
 
-/** A signature, unless there is a token to show instead. */
+/** The token, or else the signature. */
 function bearing(token: string | undefined, proof: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return token === undefined ? proof : { authorization: `Bearer ${token}` };
 }
@@ -200,7 +200,7 @@ async function readError(response: IncomingMessage, status: number, attempts: nu
   return new S3ResponseError(status, document?.code || code, document?.message || message, fields, attempts);
 }
 
-/** The admin API answers in JSON. */
+/** Parses an error of the admin API. */
 function readJsonError(body: Buffer): { code: string; message: string; fields: Record<string, string> } | undefined {
   try {
     const document: unknown = JSON.parse(body.toString('utf8'));

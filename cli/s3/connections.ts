@@ -4,8 +4,8 @@ import { Agent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 
 /**
- * The authorities that TLS connections trust: those of Node (NODE_EXTRA_CA_CERTS included) and every file in the folder
- * `certs/CAs` of the configuration. Undefined when that folder adds none.
+ * Returns the trusted authorities: those of Node (including NODE_EXTRA_CA_CERTS) and every file in the folder `certs/CAs` of the
+ * configuration. Undefined when that folder is empty.
  */
 export async function certificateAuthorities(configFolder: string): Promise<readonly string[] | undefined> {
   const folder = join(configFolder, 'certs', 'CAs');
@@ -18,7 +18,7 @@ export async function certificateAuthorities(configFolder: string): Promise<read
 
 const kept = { keepAlive: true, maxSockets: 64 };
 
-/** What makes and keeps the connections to a server. TLS is loaded where it is needed only. */
+/** Makes the agent for a server. TLS is loaded only for https. */
 export async function connectionsTo(
   url: string,
   options: { readonly configFolder: string; readonly insecure: boolean },

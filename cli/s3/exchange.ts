@@ -5,24 +5,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Outgoing {
   readonly secure: boolean;
-  /** With the port, as in the header `host`. */
+  /** The host with the port, as in the header `host`. */
   readonly host: string;
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: AsyncIterable<Uint8Array> | readonly Uint8Array[];
 }
 
-/** A socket on which nothing moves for so long is given up. */
+/** The timeout of a socket without traffic. */
 const idleMs = 120_000;
 
-/** How long a server may take to ask for a body before it gets it unasked, as RFC 9110 (10.1.1) wants. */
+/** The wait for `100 Continue`. RFC 9110 (10.1.1) demands that the client then sends the body. */
 const continueMs = 1_000;
 
 /**
- * Sends one request and answers its response, as soon as the headers are there; the caller reads the body. An answer that comes
- * while the body is being sent, such as a refusal, ends the sending.
+ * Sends one request and returns the response when its headers arrive; the caller reads the body. A response during the upload, such as a
+ * refusal, ends the upload.
  */
 export async function exchange(
   outgoing: Outgoing,
@@ -32,7 +32,7 @@ export async function exchange(
   const protocol = outgoing.secure ? 'https:' : 'http:';
   const { hostname, port } = new URL(`${protocol}//${outgoing.host}`);
   const request = sendRequest({
-    // The agent makes the connection, so that this loads no TLS for plain HTTP.
+    // The agent makes the connection, so that plain HTTP loads no TLS.
     agent,
     protocol,
     host: hostname.replaceAll(/[[\]]/g, ''),
@@ -43,11 +43,11 @@ export async function exchange(
     signal,
   });
   request.setTimeout(idleMs, () => request.destroy(timedOut()));
-  // An error after the answer shows when its body is read.
+  // An error after the response appears when its body is read.
   request.on('error', () => undefined);
   const response = once(request, 'response') as Promise<[IncomingMessage]>;
   const sending = sendBody(request, outgoing);
-  // A failure of either ends the other; which one was first is asked below.
+  // A failure of the upload or of the response ends the other. `firstFailure` finds the original one.
   sending.catch(() => undefined);
   try {
     const [answer] = await response;
@@ -84,7 +84,7 @@ async function sendBody(request: ClientRequest, outgoing: Outgoing): Promise<voi
   else closeAfter(request, answer);
 }
 
-/** Resolves with the event, with the answer or the end of the connection, or after some milliseconds. */
+/** Waits for the event, the response, the end of the connection, or the timeout. */
 async function eventOf(request: ClientRequest, event: 'continue' | 'drain', milliseconds?: number): Promise<void> {
   if (request.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -97,13 +97,13 @@ async function eventOf(request: ClientRequest, event: 'continue' | 'drain', mill
   for (const name of events) request.off(name, done);
 }
 
-/** After an early answer the connection is of no use any more: what it expects is the rest of the body. */
+/** Closes the connection after an early response, since the server still expects the rest of the body. */
 function closeAfter(request: ClientRequest, answer: IncomingMessage): void {
   if (answer.closed) request.destroy();
   else answer.once('close', () => request.destroy());
 }
 
-/** A body that cannot be read is the reason, and the connection's end only what follows. */
+/** When the body cannot be read, the closed connection is only a consequence. */
 async function firstFailure(sending: Promise<void>, failure: unknown): Promise<unknown> {
   try {
     await Promise.race([sending, sleep(0)]);
@@ -117,7 +117,7 @@ function timedOut(): Error {
   return Object.assign(new Error(`Nothing came from the server for ${idleMs / 1_000} seconds`), { code: 'ETIMEDOUT' });
 }
 
-/** Writes what goes over the wire for `--debug`, without what would let a reader sign requests. */
+/** Writes requests and responses for `--debug`, without secrets. */
 export type Trace = (line: string) => void;
 
 const secret = new Set(['x-amz-security-token', 'cookie', 'set-cookie']);

@@ -7,12 +7,12 @@ export type Listed =
 export interface Listing {
   readonly bucket: string;
   readonly prefix: string;
-  /** Stops at the next `/` where not. */
+  /** False groups keys at the next `/`. */
   readonly recursive: boolean;
   readonly limit?: number;
 }
 
-/** Objects and common prefixes in the order of their names; a page is asked for when the one before is used up. */
+/** Lists objects and common prefixes in the order of their names, and requests pages on demand. */
 export async function* listObjects(client: S3Client, listing: Listing): AsyncGenerator<Listed, void, undefined> {
   let token: string | undefined;
   do {
@@ -36,7 +36,7 @@ export async function* listObjects(client: S3Client, listing: Listing): AsyncGen
   } while (token !== undefined && listing.limit === undefined);
 }
 
-/** Every object under a prefix. */
+/** Lists every object below a prefix. */
 export async function* allObjects(
   client: S3Client,
   bucket: string,
@@ -47,7 +47,7 @@ export async function* allObjects(
   }
 }
 
-/** Whether anything lies under a prefix that ends with `/`. */
+/** Whether an object exists below a prefix that ends with `/`. */
 export async function isFolder(client: S3Client, bucket: string, prefix: string): Promise<boolean> {
   for await (const _ of listObjects(client, { bucket, prefix, recursive: true, limit: 1 })) return true;
   return false;
@@ -59,7 +59,7 @@ export interface ListedUpload {
   readonly initiated: Date;
 }
 
-/** Multipart uploads that were begun and neither completed nor aborted. */
+/** Lists multipart uploads that are neither completed nor aborted. */
 export async function* listUploads(
   client: S3Client,
   listing: Omit<Listing, 'limit'>,

@@ -16,7 +16,7 @@ import { S3ResponseError } from './s3-response-error.ts';
 
 const mebibyte = 1_024 * 1_024;
 
-/** Bytes of each part but the last: as wanted, or as many whole MiB as it takes to stay within 10,000 parts. */
+/** The size of a part: the wanted one, or the number of whole MiB that keeps the upload within 10,000 parts. */
 export function partSizeFor(size: number, wanted: number): number {
   return Math.max(wanted, Math.ceil(size / mostParts / mebibyte) * mebibyte);
 }
@@ -48,7 +48,7 @@ export async function uploadPart(
   return { partNumber, etag: (headers.etag ?? '').replaceAll('"', '') };
 }
 
-/** A part from an object of the same server; `end` is exclusive. */
+/** Copies a part from an object of the same server; `end` is exclusive. */
 export async function copyPart(
   client: S3Client,
   upload: Upload,
@@ -67,7 +67,7 @@ export async function copyPart(
   return { partNumber, etag: readCopyResult(text) };
 }
 
-/** Answers the ETag of the object. */
+/** Returns the ETag of the object. */
 export async function completeUpload(
   client: S3Client,
   upload: Upload,
@@ -85,13 +85,13 @@ export async function completeUpload(
       body,
       headers: { 'content-type': 'application/xml' },
     });
-    // The status goes out before the work is done, so that a failure may come with 200.
+    // The server sends the status before it has finished, so a failure may have the status 200.
     const failure = readErrorDocument(text);
     if (failure !== undefined) throw new S3ResponseError(500, failure.code, failure.message, failure.fields, 1);
     return readCompletedUpload(text);
   } catch (error) {
     if (!(error instanceof S3ResponseError) || error.code !== 'NoSuchUpload') throw error;
-    // Sent again after a lost answer: the upload is gone because it was completed.
+    // After a retry the upload is missing because the first attempt completed it.
     const object = await headObject(client, bucket, key).catch(() => undefined);
     if (object?.size === size && object.etag.endsWith(`-${parts.length}`)) return object.etag;
     throw error;

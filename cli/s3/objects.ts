@@ -29,7 +29,7 @@ export async function headObject(client: S3Client, bucket: string, key: string):
 
 export type ObjectHeaders = Readonly<Record<string, string>>;
 
-/** Answers the ETag. */
+/** Returns the ETag. */
 export async function putObject(
   client: S3Client,
   bucket: string,
@@ -56,7 +56,7 @@ export async function copyObject(
   return readCopyResult(text);
 }
 
-/** The source's content must still be that of the ETag. */
+/** The server copies only an object with this ETag. */
 export function copySource(source: {
   readonly bucket: string;
   readonly key: string;
@@ -72,7 +72,7 @@ export async function deleteObject(client: S3Client, bucket: string, key: string
   await client.text({ method: 'DELETE', bucket, key });
 }
 
-/** Deletes up to 1,000 keys by one request; answers those that could not be deleted. */
+/** Deletes up to 1,000 keys in one request, and returns those that failed. */
 export async function deleteObjects(
   client: S3Client,
   bucket: string,
@@ -84,7 +84,7 @@ export async function deleteObjects(
     bucket,
     query: { delete: '' },
     body,
-    // S3 demands it for this request.
+    // S3 demands a checksum for this request.
     headers: { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' },
   });
   return readDeleteFailures(text);
@@ -93,7 +93,7 @@ export async function deleteObjects(
 interface ObjectRange {
   readonly bucket: string;
   readonly key: string;
-  /** The content must still be this one. '' asks for no such thing. */
+  /** The expected ETag; empty accepts any. */
   readonly etag: string;
   readonly start: number;
   /** Exclusive. */
@@ -103,8 +103,8 @@ interface ObjectRange {
 const mostFailures = 6;
 
 /**
- * The bytes of a range of an object. A connection that breaks off is taken up again where it broke, with the same content
- * assured by its ETag; only failures without any progress between them count.
+ * Reads a range of an object. After an interruption it continues at the same offset with the same ETag. Only consecutive failures without
+ * progress count.
  */
 export async function* readObject(client: S3Client, range: ObjectRange): AsyncGenerator<Buffer, void, undefined> {
   let at = range.start;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { encodeSignedChunks, signedChunksLength, signedChunksPayload } from '../../protocol/sigv4/signed-chunks.ts';
 import type { SignedParts } from '../../protocol/sigv4/sign-request.ts';
 
-/** What is sent: bytes in memory, or a stream that can be opened again for a retry. */
+/** Bytes in memory, or a stream that a retry can open again. */
 export type RequestBody = Uint8Array | StreamedBody;
 
 export interface StreamedBody {
@@ -11,7 +11,7 @@ export interface StreamedBody {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-/** A body made ready to be signed and sent. */
+/** The headers and bytes of a body, before the request is signed. */
 export interface PreparedBody {
   readonly payloadHash: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,8 +22,8 @@ export interface PreparedBody {
 const emptySha256 = createHash('sha256').digest('hex');
 
 /**
- * Bytes in memory are hashed first. A stream goes unsigned through TLS, which protects it; in the clear each of its chunks is
- * signed, so that it need not be read twice.
+ * Hashes bytes in memory. A stream is unsigned over TLS; over plain HTTP each chunk is signed, so that the client reads the stream only
+ * once.
  */
 export function prepareBody(body: RequestBody | undefined, secure: boolean, anonymous: boolean): PreparedBody {
   if (body === undefined) return { payloadHash: emptySha256, headers: {} };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3ResponseError } from './s3-response-error.ts';
 
-/** Codes of node's network errors that pass by themselves. */
+/** Codes of transient network errors of Node. */
 const passing = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
@@ -13,7 +13,7 @@ const passing = new Set([
   'ENETUNREACH',
 ]);
 
-/** Whether the same request may succeed a moment later. */
+/** Whether a retry may succeed. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof S3ResponseError)
     return (
@@ -25,9 +25,9 @@ export function isPassing(error: unknown): boolean {
 }
 
 export interface Retries {
-  /** How often a request is sent at most. */
+  /** The maximum number of attempts. */
   readonly attempts: number;
-  /** Waits the given milliseconds; rejects when aborted. */
+  /** Waits for the given milliseconds; rejects when aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -38,12 +38,12 @@ export const patient: Retries = {
   },
 };
 
-/** 200 ms, doubled each time up to 5 s, and up to as much again by chance, so that many clients do not come back at once. */
+/** 200 ms, doubled with each attempt up to 5 s, plus a random part of the same size, so that many clients do not retry together. */
 export function delayBefore(attempt: number, random: () => number = Math.random): number {
   return Math.min(200 * 2 ** (attempt - 1), 5_000) * (1 + random());
 }
 
-/** Runs `work` until it succeeds, fails for good, or has failed `attempts` times. */
+/** Runs `work` until it succeeds, fails permanently, or has failed `attempts` times. */
 export async function retrying<T>(
   retries: Retries,
   signal: AbortSignal,
@@ -59,5 +59,5 @@ export async function retrying<T>(
   }
 }
 
-/** For questions whose answer is how the server is now. */
+/** A single attempt, for requests that ask for the current state or must not be repeated. */
 export const once: Retries = { attempts: 1, wait: async () => undefined };

@@ -1,12 +1,12 @@
-/** A refusal of the server, in its own words. */
+/** An error response of the server. */
 export class S3ResponseError extends Error {
   override readonly name = 'S3ResponseError';
   readonly status: number;
-  /** e.g. `NoSuchKey`; made from the status where the server gave no document, as for HEAD. */
+  /** For example `NoSuchKey`. A response without a document, as for HEAD, gets a code by its status. */
   readonly code: string;
-  /** Elements of the error document. */
+  /** The elements of the error document. */
   readonly fields: Readonly<Record<string, string>>;
-  /** How often the request was sent: above 1, an earlier one may have succeeded unseen. */
+  /** The number of attempts. Above 1 an earlier attempt may have succeeded. */
   readonly attempts: number;
 
   constructor(
@@ -35,7 +35,7 @@ const ofStatus: Readonly<Record<number, readonly [code: string, message: string]
   503: ['ServiceUnavailable', 'The server is not ready'],
 };
 
-/** For answers without an error document. */
+/** The code and message of a response without an error document. */
 export function errorOfStatus(status: number): readonly [code: string, message: string] {
   return ofStatus[status] ?? [`Http${status}`, `The server answered with the status ${status}`];
 }

@@ -4,7 +4,7 @@ const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // 1023.95 KiB would be shown as 1024.0.
+  // Otherwise 1023.95 KiB would become 1024.0.
   while (value >= (unit === 0 ? 1_024 : 1_023.95) && unit < units.length - 1) {
     value /= 1_024;
     unit += 1;
@@ -22,7 +22,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** The offset, since only Intl knows the name of the zone, and it takes 20 ms to load. */
+/** Uses the offset, since only Intl knows the name of the zone and takes 20 ms to load. */
 function zoneOf(date: Date): string {
   const minutes = -date.getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -54,12 +54,12 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A name for the terminal: control characters of a key must not command it. */
+/** Escapes control characters, so that a key cannot control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
-/** Columns under their titles, as wide as what is in them; the last one is not padded. */
+/** Aligns rows below their titles. The last column is not padded. */
 export function textTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const shown = [titles, ...rows.map((row) => row.map((cell) => printable(cell)))];
   const widths = titles.map((_, column) => Math.max(...shown.map((row) => widthOf(row[column] ?? ''))));
@@ -73,14 +73,14 @@ export function textTable(titles: readonly string[], rows: readonly (readonly st
     .join('\n');
 }
 
-/** `label: value` lines, the values under each other. Fields without a value are left out. */
+/** Aligns lines of `label: value`, and omits fields without a value. */
 export function textFields(fields: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
   const width = Math.max(...given.map(([label]) => label.length));
   return given.map(([label, value]) => `${`${label}:`.padEnd(width + 2)}${printable(value)}`.trimEnd()).join('\n');
 }
 
-/** Characters, not bytes or halves of surrogate pairs. */
+/** Counts characters, not bytes or surrogates. */
 function widthOf(text: string): number {
   return Array.from(text).length;
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command needs of its process; tests hand in one of their own. */
+/** The streams and environment of the process. Tests pass their own. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -12,7 +12,7 @@ export interface Io {
 
 const longest = 16 * 1_024 * 1_024;
 
-/** All of standard input as text: for documents, which are small. */
+/** Reads a document from standard input. */
 export async function readAll({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;

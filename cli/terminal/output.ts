@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import type { Io } from './io.ts';
 
 interface Described {
-  /** Without a full stop at the end. */
+  /** The message has no full stop at the end. */
   readonly message: string;
   readonly cause: string;
-  /** What the server or the system said, field by field. */
+  /** The fields of the error of the server or the system. */
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** `context` is what was being done: `Unable to list \`local/b\``. */
+/** `context` names the failed action: `Unable to list \`local/b\``. */
 export function describeError(failure: unknown, context?: string): Described {
   const [message, cause] =
     failure instanceof CliError ? [failure.message, failure.cause] : [context ?? 'The command failed', failure];
@@ -45,7 +45,7 @@ function sentence(cause: unknown): string {
   if (cause instanceof S3ResponseError) return cause.message;
   const code = (cause as NodeJS.ErrnoException).code;
   const reason = code === undefined ? undefined : networkReasons[code];
-  // Several addresses of one host were tried: each failure is in a list, and the message is empty.
+  // After attempts at several addresses the message is empty and the errors are in a list.
   const inner = cause instanceof AggregateError && cause.message === '' ? cause.errors.at(0) : cause;
   const said = inner instanceof Error ? inner.message : String(inner);
   return reason === undefined ? said : `${said}: ${reason}`;
@@ -57,7 +57,7 @@ function details(cause: unknown): Record<string, string> {
   return code === undefined ? {} : { Code: code };
 }
 
-/** One line without a full stop: texts of servers may hold anything, escape sequences of the terminal included. */
+/** Returns one line without a full stop and without control characters, since the text comes from a server. */
 function plain(text: string): string {
   return text
     .replaceAll(/\p{Cc}+/gu, ' ')
@@ -65,11 +65,11 @@ function plain(text: string): string {
     .replace(/\.+$/, '');
 }
 
-/** Prints messages for people, or with `--json` one line of JSON for each, errors included. */
+/** Prints messages for people; with `--json` one line of JSON for each, including errors. */
 export class Output {
   readonly json: boolean;
   readonly #io: Io;
-  /** Set while a progress bar stands on the terminal's last line. */
+  /** Set while the last line of the terminal shows a progress bar. */
   #wipe: (() => void) | undefined;
 
   constructor(io: Io, options: { readonly json: boolean }) {
@@ -77,25 +77,25 @@ export class Output {
     this.json = options.json;
   }
 
-  /** `fields` has `status: "success"` put before. `human` '' prints nothing for people. */
+  /** Prints a message; JSON gets `status: "success"` and the fields. An empty `human` prints nothing. */
   message(human: string, fields: Readonly<Record<string, unknown>>): void {
     this.#wipe?.();
     if (this.json) this.#io.stdout.write(`${JSON.stringify({ status: 'success', ...fields })}\n`);
     else if (human !== '') this.#io.stdout.write(`${human}\n`);
   }
 
-  /** One text for people, such as a table; of JSON a line for each. */
+  /** Prints one text, such as a table; as JSON one line for each item. */
   list(human: string, items: readonly Readonly<Record<string, unknown>>[]): void {
     if (this.json) for (const item of items) this.message('', item);
     else this.message(human, {});
   }
 
-  /** What to do next, for people. */
+  /** Suggests the next step; not in JSON. */
   hint(text: string): void {
     if (!this.json) this.message(text, {});
   }
 
-  /** As `message`; waits while the reader is slow, so that a long listing is not held in memory. */
+  /** Like `message`, but waits while the reader is slow, so that a long listing is not buffered in memory. */
   async line(human: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
     this.message(human, fields);
     if (this.#io.stdout.writableLength > 65_536) await this.drained();
@@ -105,7 +105,7 @@ export class Output {
     if (this.#io.stdout.writableNeedDrain) await once(this.#io.stdout, 'drain', { signal: this.#io.signal });
   }
 
-  /** `fatal` ends the command; `error` belongs to one argument of several. */
+  /** `fatal` ends the command; `error` belongs to one of several arguments. */
   error(failure: unknown, type: 'fatal' | 'error', context?: string): void {
     this.#wipe?.();
     const { message, cause, details } = describeError(failure, context);
@@ -122,7 +122,7 @@ export class Output {
     if (!this.json) this.#io.stderr.write(`coffer: <WARNING> ${text}.\n`);
   }
 
-  /** Called before anything is printed: takes a progress bar off the line. */
+  /** Sets a function that removes the progress bar before a message is printed. */
   beforeEach(wipe: (() => void) | undefined): void {
     this.#wipe = wipe;
   }

@@ -6,13 +6,13 @@ export interface ProgressState {
   readonly name: string;
   readonly done: number;
   readonly total: number;
-  /** Bytes per second so far. */
+  /** Bytes per second. */
   readonly speed: number;
 }
 
 const barWidth = 24;
 
-/** One line: name, bar, percent, speed, time left. */
+/** Formats name, bar, percentage, speed and remaining time in one line. */
 export function renderProgress(state: ProgressState, columns: number): string {
   const share = state.total === 0 ? 0 : Math.min(1, state.done / state.total);
   const filled = Math.floor(share * barWidth);
@@ -33,7 +33,7 @@ function clock(seconds: number): string {
   return parts.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** Counts bytes, and on a terminal shows them by a bar that is drawn anew eight times a second. */
+/** Counts bytes. On a terminal it draws a bar eight times a second. */
 export class Progress {
   readonly #started = performance.now();
   readonly #io: Io;
@@ -73,12 +73,12 @@ export class Progress {
     this.#total += bytes;
   }
 
-  /** Negative when bytes have to be sent again. */
+  /** Adds bytes; a negative number when a retry sends them again. */
   add(bytes: number): void {
     this.#done += bytes;
   }
 
-  /** Draws the last state and leaves it there. */
+  /** Draws the last state and leaves it on the terminal. */
   stop(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);

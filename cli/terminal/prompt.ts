@@ -6,11 +6,11 @@ import type { Output } from './output.ts';
 
 interface Question {
   readonly text: string;
-  /** Typed without echo. */
+  /** Whether the terminal shows no echo. */
   readonly secret: boolean;
 }
 
-/** Asks each question on the terminal; without one, reads a line for each from standard input. */
+/** Asks the questions on a terminal. Otherwise it reads one line of standard input for each. */
 export async function ask(io: Io, questions: readonly Question[]): Promise<string[]> {
   return io.stdin.isTTY === true ? askOnTerminal(io, questions) : readLines(io, questions.length);
 }
@@ -57,23 +57,23 @@ async function readLines(io: Io, count: number): Promise<string[]> {
   return answers;
 }
 
-/** Where questions are asked, and warnings shown. */
+/** The streams for questions and warnings. */
 interface Asking {
   readonly io: Io;
   readonly output: Output;
 }
 
 interface SecretQuestion {
-  /** `secret key of ann`. */
+  /** For example `secret key of ann`. */
   readonly what: string;
   readonly given: string | undefined;
-  /** It may be left empty, for instance so that the server makes one. */
+  /** An empty answer is allowed, for example to let the server generate one. */
   readonly optional?: true;
 }
 
 /**
- * Secrets in their order: those that are `-` or missing are asked for on the terminal without echo, or read from standard input, a
- * line for each. One that stands on the command line is taken, with a warning.
+ * Returns secrets in the order of the questions. It asks for those that are `-` or missing, without echo, or reads a line of standard input
+ * for each. It accepts a secret on the command line with a warning.
  */
 export async function secrets({ io, output }: Asking, questions: readonly SecretQuestion[]): Promise<string[]> {
   const isAsked = ({ given }: SecretQuestion) => given === undefined || given === '-';

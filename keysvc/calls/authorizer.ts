@@ -2,15 +2,15 @@ import type { Identity } from '../../protocol/key-service/identity.ts';
 import { allowsPath } from '../../protocol/key-service/policy.ts';
 import type { NamedPolicy } from '../config/config.ts';
 
-/** One whom the configuration names. */
+/** An identity in the configuration. */
 interface KnownIdentity {
   readonly identity: Identity;
   readonly admin: boolean;
-  /** Absent for the superuser, who needs none. */
+  /** Absent for the superuser, who needs no policy. */
   readonly policy?: string;
 }
 
-/** What an identity may do, by the configuration. */
+/** Decides what an identity may call, by the configuration. */
 export class Authorizer {
   readonly admin: Identity | undefined;
   readonly policies: readonly NamedPolicy[];
@@ -35,7 +35,7 @@ export class Authorizer {
     return this.#policies.get(identity);
   }
 
-  /** Whether the identity may call the path. Everything for the superuser, nothing for who has no policy. */
+  /** Whether the identity may call the path. The superuser may call everything, an identity without a policy nothing. */
   allows(identity: Identity, path: string): boolean {
     if (this.isAdmin(identity)) return true;
     const policy = this.#policies.get(identity);

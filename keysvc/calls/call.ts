@@ -9,14 +9,14 @@ import type { ServiceMetrics } from './service-metrics.ts';
 import type { z } from 'zod';
 import { refuse, Refused } from './refused.ts';
 
-/** What the calls work on. */
+/** The dependencies of the calls. */
 export interface Service {
   readonly keyring: Keyring;
   readonly authorizer: Authorizer;
   readonly audit: AuditLog;
   readonly errors: ErrorLog;
   readonly metrics: ServiceMetrics;
-  /** Milliseconds that a call may take; undefined where it is endless. */
+  /** The timeout of a call in milliseconds; undefined for a call that never ends. */
   readonly timeoutOf: (route: Route) => number | undefined;
   /** Whether a call needs no certificate. */
   readonly isOpen: (route: Route) => boolean;
@@ -24,11 +24,11 @@ export interface Service {
   readonly version: string;
   readonly commit: string;
   readonly now: () => number;
-  /** Whether the service is about to stop: it still answers, and is not ready. */
+  /** Whether the service is about to stop. It still answers, but is not ready. */
   readonly leaving: () => boolean;
 }
 
-/** One request that was let through. */
+/** One authorized request. */
 export interface Call {
   readonly service: Service;
   readonly route: Route;
@@ -39,13 +39,13 @@ export interface Call {
   readonly request: IncomingMessage;
 }
 
-/** What is sent with status 200. */
+/** An answer with the status 200. */
 export type Answer =
   | { readonly kind: 'empty' }
   | { readonly kind: 'json'; readonly body: object }
   | { readonly kind: 'lines'; readonly text: string }
   | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
-  /** Goes on for as long as both sides want. */
+  /** A stream of events without an end. */
   | { readonly kind: 'events'; readonly source: EventSource };
 
 export type Handler = (call: Call) => Promise<Answer>;
@@ -56,17 +56,23 @@ export function json(body: object): Answer {
   return { kind: 'json', body };
 }
 
-/** One JSON line for each item; none where there is nothing. */
+/** Writes one JSON line for each item. */
 export function lines(items: readonly object[]): Answer {
   return { kind: 'lines', text: items.map((item) => `${JSON.stringify(item)}\n`).join('') };
 }
 
-/** What stands in the configuration was made by its superuser when the service started, as far as the protocol can say it. */
+/**
+ * The creation fields of what the configuration defines. The protocol demands them, so they are the start of the service and its superuser.
+ */
 export function madeBy({ startedAt, authorizer }: Service): { created_at: string; created_by: string } {
   return { created_at: new Date(startedAt).toISOString(), created_by: authorizer.admin ?? '' };
 }
 
-/** Reads a request's JSON body; none counts as `{}`. Errors with a `Refused`: 413 beyond `maxBytes`, 400 where it is not as it must be. */
+/**
+ * Reads the JSON body of a request; an empty one counts as `{}`.
+ *
+ * @throws CallError 413 beyond `maxBytes`, 400 where the body does not match the schema
+ */
 export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodType<T>, maxBytes: number): Promise<T> {
   const text = await readText(request, maxBytes);
   let json: unknown;
@@ -78,7 +84,7 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodTyp
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  // The value may be a key: only its place is named.
+  // The message names only the field, since the value may be a key.
   const place = issue?.path.join('.') ?? '';
   throw new Refused(400, `invalid argument: ${place === '' ? 'the body' : `"${place}"`} is missing or not of its form`);
 }

@@ -15,7 +15,7 @@ import type { KeyVersions } from '../keys/key-versions.ts';
 const dataKeyBytes = 32;
 const noContext = Buffer.alloc(0);
 
-/** A fresh data key, plain and sealed. The service keeps neither. */
+/** Makes a data key and returns it in plain and encrypted form. The service stores neither. */
 export async function generateKey({ service, argument, request, route }: Call): Promise<Answer> {
   const { context } = await readJsonBody(request, generateRequest, route.maxBody);
   const key = await orRefuse(service.keyring.get(argument), 'accessFailed');
@@ -36,7 +36,7 @@ export async function decrypt(call: Call): Promise<Answer> {
   return json(await withVersions(call, (versions) => decryptOne(versions, ciphertext)));
 }
 
-/** Several at once, in their order; the first that fails fails the call. */
+/** Decrypts several ciphertexts in their order. The first failure fails the call. */
 export async function bulkDecrypt(call: Call): Promise<Answer> {
   const ciphertexts = await readJsonBody(call.request, bulkDecryptRequest, call.route.maxBody);
   if (ciphertexts.length > keyServiceLimits.maxCiphertexts) throw refuse('tooManyCiphertexts');
@@ -52,7 +52,10 @@ function decryptOne(
   return { plaintext: unsealWithVersions(versions, ciphertext, context ?? Buffer.alloc(0)).toString('base64') };
 }
 
-/** What names a version that is not in memory may be of one that another key server added: then the store is asked. */
+/**
+ * Runs `open` with the versions in memory. A ciphertext with an unknown version may come from another key server that added one, so the
+ * store is read again.
+ */
 async function withVersions<T>(
   { service: { keyring }, argument }: Call,
   open: (versions: KeyVersions) => T,
@@ -71,7 +74,7 @@ async function withVersions<T>(
   }
 }
 
-/** HMAC-SHA256 of a message with a key that is kept for nothing else. */
+/** Computes the HMAC-SHA256 of a message with the HMAC key, which serves for nothing else. */
 export async function hmac({ service, argument, request, route }: Call): Promise<Answer> {
   const { message } = await readJsonBody(request, hmacRequest, route.maxBody);
   const { hmacKey } = await orRefuse(service.keyring.get(argument), 'accessFailed');

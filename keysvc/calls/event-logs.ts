@@ -1,26 +1,26 @@
 import { EventEmitter } from 'node:events';
 
-/** What a stream shows: events as they come, none of before. */
+/** The source of a stream. A stream has only events after its start. */
 export type EventSource = EventEmitter<{ event: [object] }>;
 
-/** One call, as the audit shows it: who, what, with which outcome. Never key material, never a body. */
+/** One call in the audit log. It has no key material and no body. */
 export interface AuditEvent {
   readonly time: string;
   readonly request: { readonly ip?: string; readonly path: string; readonly identity?: string };
-  /** `time` in nanoseconds. */
+  /** `time` is in nanoseconds. */
   readonly response: { readonly code: number; readonly time: number };
 }
 
 interface ReloadEvent {
   readonly time: string;
   readonly event: 'config-reloaded';
-  /** Names of the configuration file. */
+  /** Names of settings in the configuration file. */
   readonly changed: readonly string[];
 }
 
 /**
- * Every call that was answered, refusals and calls without identity included. Lines go to `write`; listeners of `event` are for the
- * audit streams of the protocol.
+ * Records every answered call, including refused calls and calls without an identity. Lines go to `write`; the streams of the protocol
+ * listen to `event`.
  */
 export class AuditLog extends EventEmitter<{ event: [AuditEvent] }> {
   readonly #write: (line: string) => void;
@@ -28,13 +28,13 @@ export class AuditLog extends EventEmitter<{ event: [AuditEvent] }> {
 
   constructor(write: (line: string) => void, enabled: boolean) {
     super();
-    // How many listen is bounded where the streams are opened.
+    // `EventStreams` limits the number of listeners.
     this.setMaxListeners(0);
     this.#write = write;
     this.#enabled = enabled;
   }
 
-  /** Whether lines are written; listeners hear of every call either way. */
+  /** Switches the lines on or off. Listeners get the events in either case. */
   enable(enabled: boolean): void {
     this.#enabled = enabled;
   }
@@ -44,22 +44,22 @@ export class AuditLog extends EventEmitter<{ event: [AuditEvent] }> {
     this.emit('event', event);
   }
 
-  /** A change of who may do what that came by no call: a line of its own, for no stream of the protocol. */
+  /** Records a change of the configuration, which no call made. The streams of the protocol do not have it. */
   recordReload(event: ReloadEvent): void {
     if (this.#enabled) this.#write(`${JSON.stringify(event)}\n`);
   }
 }
 
-/** One failure, as the error stream of the protocol shows it. */
+/** One failure in the error stream of the protocol. */
 interface ErrorEvent {
   readonly message: string;
 }
 
-/** Failures of the service itself: a key store that does not answer, a handshake that broke. Refusals are in the audit. */
+/** Records failures of the service itself, such as an unreachable key store or a broken handshake. Refused calls are in the audit log. */
 export class ErrorLog extends EventEmitter<{ event: [ErrorEvent] }> {
   constructor() {
     super();
-    // How many listen is bounded where the streams are opened.
+    // `EventStreams` limits the number of listeners.
     this.setMaxListeners(0);
   }
 

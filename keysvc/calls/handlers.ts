@@ -12,7 +12,7 @@ import {
 } from './identity-calls.ts';
 import { listApis, auditStream, errorStream, metrics, ready, status, version } from './service-calls.ts';
 
-/** Who answers which call. */
+/** The handler of each call. */
 export const handlers: Readonly<Record<Api, Handler>> = {
   version,
   ready,

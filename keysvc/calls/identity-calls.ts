@@ -3,19 +3,19 @@ import { json, type Answer, type Call, lines, madeBy } from './call.ts';
 import { matchesListing } from '../../protocol/key-service/names.ts';
 import type { NamedPolicy } from '../config/config.ts';
 
-/** Who the caller is and what it may do. Any client certificate may ask. */
+/** Describes the caller and its permissions. Any client certificate may call it. */
 export async function describeSelf({ service, identity }: Call): Promise<Answer> {
   if (identity === undefined) throw refuse('noClientCertificate');
   const created_at = new Date(service.startedAt).toISOString();
   if (service.authorizer.isAdmin(identity)) return json({ identity, admin: true, created_at });
   const policy = service.authorizer.policyOf(identity);
-  // The generations disagree on the type of `policy`, and both read an answer without it.
+  // The generations of the protocol have different types of `policy`, and both read an answer without it.
   if (policy === undefined) return json({ identity, created_at });
   const { name, allow, deny } = policy;
   return json({ identity, policy_name: name, created_at, policy: { created_at, allow, deny } });
 }
 
-/** Whom the configuration names: the superuser and who has a policy. */
+/** Describes an identity of the configuration: the superuser or one with a policy. */
 export async function describeIdentity({ service, argument }: Call): Promise<Answer> {
   const known = service.authorizer.identities.find(({ identity }) => identity === argument);
   if (known === undefined) throw refuse('identityNotFound');
@@ -23,7 +23,7 @@ export async function describeIdentity({ service, argument }: Call): Promise<Ans
   return json({ admin, policy: policy ?? '', ...madeBy(service) });
 }
 
-/** An identity that the policy of the caller denies is not told by a wider pattern either. */
+/** Lists identities. It omits those that the policy of the caller denies, also for a wider pattern. */
 export async function listIdentities({ service, argument, identity: caller, route }: Call): Promise<Answer> {
   const mayName = (name: string) => caller === undefined || service.authorizer.allows(caller, `${route.path}/${name}`);
   const known = service.authorizer.identities.filter(
@@ -36,19 +36,19 @@ export async function listIdentities({ service, argument, identity: caller, rout
   );
 }
 
-/** Policies come from the configuration: they are told, and changed nowhere but there. */
+/** Describes a policy. Policies are in the configuration, so the calls only read them. */
 export async function describePolicy(call: Call): Promise<Answer> {
   const { name } = policyOf(call);
   return json({ name, ...madeBy(call.service) });
 }
 
-/** `allow` and `deny` are lists, as the first generation sends them. */
+/** `allow` and `deny` are lists, as in the first generation of the protocol. */
 export async function readPolicy(call: Call): Promise<Answer> {
   const { name, allow, deny } = policyOf(call);
   return json({ name, allow, deny, ...madeBy(call.service) });
 }
 
-/** A name that the policy of the caller denies is not told by a wider pattern either. */
+/** Lists policies. It omits those that the policy of the caller denies, also for a wider pattern. */
 export async function listPolicies({ service, argument, identity, route }: Call): Promise<Answer> {
   const mayName = (name: string) =>
     identity === undefined || service.authorizer.allows(identity, `${route.path}/${name}`);

@@ -11,7 +11,7 @@ export async function createKey({ service, argument, identity }: Call): Promise<
   return empty;
 }
 
-/** Names of the ciphers in either generation. */
+/** The names of the ciphers in both generations of the protocol. */
 const algorithms: Readonly<Record<string, KeyAlgorithm>> = {
   AES256: 'AES256-GCM_SHA256',
   'AES256-GCM_SHA256': 'AES256-GCM_SHA256',
@@ -19,7 +19,7 @@ const algorithms: Readonly<Record<string, KeyAlgorithm>> = {
   'XCHACHA20-POLY1305': 'XCHACHA20-POLY1305',
 };
 
-/** Takes in a key that was made elsewhere. It is never written over one that is there. */
+/** Imports a key. It never replaces an existing one. */
 export async function importKey({ service, argument, identity, request, route }: Call): Promise<Answer> {
   const { generation, bytes, algorithm: asked = 'AES256' } = await readJsonBody(request, importRequest, route.maxBody);
   const algorithm = Object.hasOwn(algorithms, asked) ? algorithms[asked] : undefined;
@@ -32,7 +32,7 @@ export async function importKey({ service, argument, identity, request, route }:
   return empty;
 }
 
-/** Adds a version to a key, which seals from now on; what older versions sealed stays readable. A call of ours: other servers of the protocol have none. */
+/** Adds a version to a key. New encryptions use it, and older versions still decrypt. Only our key service has this call. */
 export async function rotateKey({ service, argument, identity }: Call): Promise<Answer> {
   if (argument.length > maxRotatedName) {
     throw new Refused(400, `invalid argument: a key whose name is longer than ${maxRotatedName} cannot be rotated`);
@@ -50,7 +50,7 @@ export async function describeKey({ service, argument }: Call): Promise<Answer> 
     algorithm: key.algorithm,
     created_at: key.createdAt?.toISOString(),
     created_by: key.createdBy,
-    // Told where there is more than the protocol knows of.
+    // Sent only for several versions, which the protocol does not have.
     versions: all.length === 1 ? undefined : all.map(({ id }) => id),
   });
 }
@@ -60,7 +60,7 @@ export async function deleteKey({ service, argument }: Call): Promise<Answer> {
   return empty;
 }
 
-/** Lists what the pattern matches and the policy does not deny: a denied name is not told by a wider pattern either. */
+/** Lists the keys that match the pattern. It omits those that the policy of the caller denies, also for a wider pattern. */
 export async function listKeys({ service, argument, identity, route }: Call): Promise<Answer> {
   const names: string[] = [];
   try {

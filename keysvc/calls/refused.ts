@@ -1,7 +1,7 @@
 import { refusals, type Refusal } from '../../protocol/key-service/errors.ts';
 import { KeyStoreError } from '../keystores/keystore.ts';
 
-/** A call that is answered by an error of the protocol. The message goes to the caller; the cause only to the log. */
+/** A call that the service answers with an error of the protocol. The caller gets the message; only the log gets the cause. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;
@@ -14,13 +14,13 @@ export class Refused extends Error {
   }
 }
 
-/** An error of the protocol by its name, with its exact text. */
+/** Makes the error of the protocol with this name and its exact text. */
 export function refuse(refusal: Refusal, options: ErrorOptions & { headers?: Record<string, string> } = {}): Refused {
   const [status, message] = refusals[refusal];
   return new Refused(status, message, options);
 }
 
-/** Waits for work on the key store and turns its failure into the protocol's error; `otherwise` where the store itself failed. */
+/** Waits for the key store and converts its error to one of the protocol; `otherwise` is for a failure of the store itself. */
 export async function orRefuse<T>(work: Promise<T>, otherwise: Refusal): Promise<T> {
   try {
     return await work;
@@ -39,7 +39,7 @@ export function refusalOf(error: unknown, otherwise: Refusal): unknown {
     case 'invalid-name':
       return new Refused(400, `invalid argument: ${error.message}`, { cause: error });
     case 'refused':
-      // The store says what its administrators must mend, and the caller is one whom a policy admits.
+      // The message says what the administrators of the store must change. The caller has a policy, so it may see this.
       return refuseWith(otherwise, error);
     case 'corrupted':
     case 'unreachable':

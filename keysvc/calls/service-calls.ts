@@ -4,7 +4,7 @@ import { refuse } from './refused.ts';
 import { empty, json, type Answer, type Call } from './call.ts';
 import { routes, type Route } from '../../protocol/key-service/routes.ts';
 
-/** Names of systems and processors as clients of the protocol know them. */
+/** The names of systems and processors in the protocol. */
 const systems: Readonly<Record<string, string>> = { win32: 'windows' };
 const processors: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
@@ -14,18 +14,18 @@ export async function status({ service }: Call): Promise<Answer> {
     version: service.version,
     os: systems[process.platform] ?? process.platform,
     arch: processors[process.arch] ?? process.arch,
-    // Whole seconds, as later clients read it: nanoseconds overflow there to minus 292 years. The 2023 clients show too short a time.
+    // Whole seconds, as later clients read it. Nanoseconds overflow there to minus 292 years. The clients of 2023 show too short a time.
     uptime: Math.floor((service.now() - service.startedAt) / 1000),
     num_cpu: cpus().length,
     num_cpu_used: availableParallelism(),
     mem_heap_used: heapUsed,
-    // Node does not tell the size of its stack.
+    // Node does not report the size of its stack.
     mem_stack_used: 0,
     ...(await keyStoreState(service)),
   });
 }
 
-/** 200 when the key store answers: what a load balancer or a probe asks. */
+/** Reports whether the key store answers, for load balancers and probes. */
 export async function ready({ service }: Call): Promise<Answer> {
   if (service.leaving()) throw refuse('stopping');
   try {
@@ -54,7 +54,7 @@ export async function metrics({ service }: Call): Promise<Answer> {
   return { kind: 'text', ...(await service.metrics.text()) };
 }
 
-/** Every call there is. Of two methods the one of the 2023 clients is named. */
+/** Lists all calls. A call with two methods has that of the clients of 2023. */
 export async function listApis({ service }: Call): Promise<Answer> {
   return json(routes.map((route) => describe(route, service)));
 }
@@ -64,18 +64,18 @@ function describe(route: Route, { timeoutOf, isOpen }: Call['service']): object 
     method: route.methods[0],
     path: route.argument === 'none' ? route.path : `${route.path}/`,
     max_body: route.maxBody,
-    // Whole seconds; 0: none.
+    // Whole seconds; 0 means no timeout.
     timeout: Math.floor((timeoutOf(route) ?? 0) / 1000),
     verify_auth: !isOpen(route),
   };
 }
 
-/** Every call from now on, as it is answered. */
+/** Streams every call from now on. */
 export async function auditStream({ service }: Call): Promise<Answer> {
   return { kind: 'events', source: service.audit };
 }
 
-/** Every failure from now on. */
+/** Streams every failure from now on. */
 export async function errorStream({ service }: Call): Promise<Answer> {
   return { kind: 'events', source: service.errors };
 }

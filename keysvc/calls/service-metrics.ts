@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Upper bounds of the buckets of response times, in seconds: those that clients of the protocol expect. */
+/** Upper bounds of the buckets of response times, in seconds. Clients of the protocol expect these. */
 const buckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 3, 5, 10];
 
 /**
- * What the service counts, under the names that clients of the protocol look for. Each family but those by status code has exactly
- * one sample: their parsers demand it.
+ * The metrics of the service under the names of the protocol. Parsers of clients demand exactly one sample for each family, except those by
+ * status code.
  */
 export class ServiceMetrics {
   readonly #registry = new Registry();
@@ -30,7 +30,7 @@ export class ServiceMetrics {
     this.#gauge('kes_system_num_cpu_used', 'Processors that the service may use', availableParallelism);
     this.#gauge('kes_system_num_threads', 'Threads of the process', threads);
     this.#gauge('kes_system_mem_heap_used', 'Bytes of heap in use', () => process.memoryUsage().heapUsed);
-    // This runtime tells neither; clients want a sample all the same.
+    // Node does not report these two, and clients demand a sample.
     this.#gauge('kes_system_mem_heap_objects', 'Objects on the heap: not known, always 0', () => 0);
     this.#gauge('kes_system_mem_stack_used', 'Bytes of stack in use: not known, always 0', () => 0);
   }
@@ -54,12 +54,12 @@ export class ServiceMetrics {
     this.#errorEvents.inc();
   }
 
-  /** Everything in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** Begins with a sample of 0: a family without one counts as an error to the clients. */
+  /** Starts with a sample of 0, since clients treat a family without a sample as an error. */
   #byCode(name: string, help: string, usual: string): Counter<'code'> {
     const counter = new Counter({ name, help, labelNames: ['code'], registers: [this.#registry] });
     counter.inc({ code: usual }, 0);
@@ -86,7 +86,7 @@ export class ServiceMetrics {
   }
 }
 
-/** Where the system does not tell, the one thread that answers calls. */
+/** Systems without `/proc` count the one thread that answers calls. */
 function threads(): number {
   try {
     return readdirSync('/proc/self/task').length;

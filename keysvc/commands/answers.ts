@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /**
- * What key servers of either generation answer to the commands. Loaded when a command has called one: the library that checks it takes
- * longer to load than a command that calls nobody takes in all.
+ * The answers of key servers of both generations. A command imports this module after its call: loading the schema library takes longer
+ * than a whole command without a call.
  */
 
-/** Patterns of paths: a list in the first generation, an object by pattern in the second. */
+/** Patterns of paths: a list in the first generation, an object with the patterns as keys in the second. */
 const patterns = z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]);
 
-/** What is said of the caller, or of another identity. */
+/** The description of the caller or of another identity. */
 export const identityAnswer = z
   .object({
     identity: z.string(),
@@ -60,8 +60,8 @@ const wholeList = z
   .partial({ names: true, identities: true });
 
 /**
- * Reads a list of either generation: JSON lines, or one object with a list of names. Errors where the list broke off midway, with the
- * text of the service.
+ * Reads a list of either generation: JSON lines, or one object with a list of names. Throws the error of the service when the list is
+ * incomplete.
  */
 export function readListing<T>(text: string, item: z.ZodType<T>, namesAs: (name: string) => T): T[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -3,36 +3,36 @@ import type { KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ConnectOptions } from './connect.ts';
 import type { Terminal } from './terminal.ts';
 
-/** One line for each field that has a value, aligned. What came over the network cannot steer the terminal. */
+/** Aligns one line for each field with a value. Values come from the network, so control characters are replaced. */
 export function fieldLines(fields: readonly (readonly [name: string, value: unknown])[]): string {
   const told = fields.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(...told.map(([name]) => name.length));
   return told.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}\n`).join('');
 }
 
-/** Without characters that a terminal takes for commands. */
+/** Replaces control characters, which could control the terminal. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex -- these are the characters meant
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
-/** Options of the commands that print what a key server says. */
+/** The options of the commands that print an answer. */
 export interface CallOptions extends ConnectOptions {
   readonly json?: boolean;
 }
 
-/** Does the work with the key server of the environment. */
+/** Connects to the key server of the environment and does the work. */
 export async function callKeyServer(
   terminal: Terminal,
   options: CallOptions,
   work: (client: KeyServiceClient) => Promise<void>,
 ): Promise<void> {
-  // Loaded by the commands that call: the others start faster without.
+  // Imported on demand, so that other commands start faster.
   const { withKeyServer } = await import('./connect.ts');
   await withKeyServer(terminal, options, work);
 }
 
-/** Gives a command the options of those that call a key server. */
+/** Adds the options of the commands that call a key server. */
 export function connected(command: Command): Command {
   return command
     .option('-k, --insecure', "do not check the server's certificate")

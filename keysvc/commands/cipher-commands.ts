@@ -4,7 +4,7 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 type Options = CallOptions & { readonly context?: string; readonly raw?: boolean };
 
-/** The commands that use a key: for a person's trial, and for scripts. */
+/** Adds the commands that use a key, for tests and scripts. */
 export function addCipherCommands(key: Command, terminal: Terminal): void {
   const show = (result: Readonly<Record<string, string>>, options: CallOptions) =>
     terminal.write(
@@ -76,7 +76,11 @@ async function given(text: string | undefined, terminal: Terminal): Promise<Buff
   return text === undefined || text === '-' ? terminal.readInput() : Buffer.from(text);
 }
 
-/** As other commands print it: the base64 text, or the JSON around it. Errors with a `UsageError`. */
+/**
+ * Reads base64 text, or the JSON that `encrypt` and `generate` print.
+ *
+ * @throws UsageError
+ */
 function base64(input: Buffer): Buffer {
   const text = input.toString('utf8').trim();
   const bare = /^\{.*"ciphertext" *: *"([^"]*)"/s.exec(text)?.[1] ?? text;

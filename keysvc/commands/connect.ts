@@ -4,7 +4,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { withPassword } from './key-password.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
-/** The failure of a call, with what to do about it. */
+/** Adds advice to the error of a call. */
 export function explainFailure(error: unknown): unknown {
   if (!(error instanceof KeyServiceError)) return error;
   const advice = adviceFor(error);
@@ -42,13 +42,13 @@ function connectionAdvice(message: string): string {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Options of every command that calls a key server. */
+/** The options of every command that calls a key server. */
 export interface ConnectOptions {
   readonly insecure?: boolean;
   readonly enclave?: string;
 }
 
-/** Opens the key server of `KEYSVC_SERVER` with the credentials of the environment, does the work and closes it. */
+/** Connects to the server of `KEYSVC_SERVER` with the credentials of the environment, does the work and closes the connection. */
 export async function withKeyServer<T>(
   terminal: Pick<Terminal, 'environment' | 'askSecret'>,
   options: ConnectOptions,
@@ -61,7 +61,7 @@ export async function withKeyServer<T>(
     credentials: await withPassword(credentialsOf(environment), terminal),
     ...(caFile === undefined ? {} : { caFile }),
     ...(options.enclave === undefined ? {} : { enclave: options.enclave }),
-    // Who types a command wants to hear at once that nobody is there.
+    // A command without retries reports an unreachable server at once.
     retryForMs: 0,
     insecure: options.insecure === true,
     log: createLogger({ name: 'keysvc', level: 'silent' }),
@@ -75,7 +75,7 @@ export async function withKeyServer<T>(
   }
 }
 
-/** Errors with a `UsageError` where the environment names no credentials, or two kinds of them. */
+/** @throws UsageError when the environment has no credentials, or two kinds of them */
 export function credentialsOf(environment: Environment): ClientCredentials {
   const apiKey = read(environment, 'API_KEY');
   const keyFile = read(environment, 'CLIENT_KEY');
@@ -93,7 +93,7 @@ export function credentialsOf(environment: Environment): ClientCredentials {
   return { kind: 'files', keyFile, certFile };
 }
 
-/** `KEYSVC_*`, or the name that other tools of the protocol read. */
+/** Reads `KEYSVC_*`, or `KES_*`, which other tools of the protocol use. */
 function read(environment: Environment, name: string): string | undefined {
   const value = environment[`KEYSVC_${name}`] ?? environment[`KES_${name}`];
   return value === '' ? undefined : value;

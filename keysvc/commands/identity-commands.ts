@@ -11,7 +11,7 @@ import { newIdentity, type IdentityNewOptions } from './identity-new.ts';
 import type { ListedIdentity } from './answers.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
-/** `keysvc identity of`: the identity of a certificate file or an API key. */
+/** `keysvc identity of`: returns the identity of a certificate file or an API key. */
 async function identityOf(argument: string): Promise<string> {
   if (looksLikeApiKey(argument)) return parseApiKey(argument).identity;
   const pem = await readFile(argument);
@@ -30,7 +30,7 @@ export function addIdentity(program: Command, terminal: Terminal): void {
     .description('print the identity of a certificate file or an API key')
     .action(async (argument: string) => {
       const found = await identityOf(argument);
-      // A script takes the bare hash.
+      // Scripts get the bare hash.
       terminal.write(terminal.isTerminal ? `Identity: ${found}\n` : found);
     });
   addInfo(identity, terminal);
@@ -117,7 +117,7 @@ function addList(identity: Command, terminal: Terminal): void {
   );
 }
 
-/** Errors with a `UsageError`. */
+/** @throws UsageError */
 function checked(identity: string): string {
   if (isIdentity(identity)) return identity;
   throw new UsageError(
@@ -125,7 +125,7 @@ function checked(identity: string): string {
   );
 }
 
-/** Repeated or separated by commas. */
+/** Collects the values of a repeatable option; one value may be a list with commas. */
 function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, ...value.split(',').filter((item) => item !== '')];
 }

@@ -12,14 +12,14 @@ export interface IdentityNewOptions {
   readonly key?: string;
   readonly cert?: string;
   readonly force?: boolean;
-  /** Whether the private key is written encrypted with a password. */
+  /** Encrypts the private key with a password. */
   readonly encrypt?: boolean;
   readonly ip: readonly string[];
   readonly dns: readonly string[];
   readonly expiry: string;
 }
 
-/** `keysvc identity new`: makes a key and a certificate that signs itself. Returns what is printed. */
+/** `keysvc identity new`: makes a key and a self-signed certificate, and returns the output. */
 export async function newIdentity(
   name: string | undefined,
   options: IdentityNewOptions,
@@ -40,7 +40,7 @@ export async function newIdentity(
 
   const made = await makeIdentity(name, { validForMs, dnsNames: dns, ipAddresses: ip });
   const password = options.encrypt === true ? await newPassword(terminal) : undefined;
-  // The API key is the private key in another form: with a password it is not shown.
+  // The API key is another form of the private key, so it is not printed when that is encrypted.
   const apiKey = password === undefined ? [`API key:  ${made.apiKey}`] : [];
   const lines = [...apiKey, `Identity: ${made.identity}`];
   if (key !== undefined && cert !== undefined) {
@@ -52,13 +52,13 @@ export async function newIdentity(
   return `${lines.join('\n')}\n`;
 }
 
-/** A private key, a certificate of it that signs itself, and what stands for them. */
+/** A private key, its self-signed certificate, and the API key and identity of both. */
 export interface MadeIdentity extends CertificateAndKey {
   readonly apiKey: string;
   readonly identity: Identity;
 }
 
-/** Without a name it is named after its identity. */
+/** The default name is the identity. */
 export async function makeIdentity(
   name: string | undefined,
   request: Pick<CertificateRequest, 'validForMs' | 'dnsNames' | 'ipAddresses'>,
@@ -74,7 +74,7 @@ function encryptedKeyPem(keyPem: string, passphrase: string): string {
   return createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase });
 }
 
-/** Errors where a file is there already and is not to be replaced. */
+/** Writes key and certificate; fails when a file exists, unless `force` replaces it. */
 export async function writeIdentity(
   { certPem, keyPem }: CertificateAndKey,
   files: { readonly key: string; readonly cert: string },

@@ -12,7 +12,9 @@ interface Options {
   readonly dns: readonly string[];
 }
 
-/** What the specification says that a storage server's policy must allow; bulk decryption with a pattern, since a line without one opens nothing. */
+/**
+ * The paths that the specification demands for a storage server. Bulk decryption has a pattern, since the path without one matches nothing.
+ */
 export const serverPaths = [
   '/v1/key/create/*',
   '/v1/key/generate/*',

@@ -3,7 +3,11 @@ import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
 import { addCipherCommands } from './cipher-commands.ts';
 
-/** The bytes of a key as somebody brings it: base64, or the bare bytes. Never quoted. Errors with a `UsageError`. */
+/**
+ * Reads the bytes of a key in base64 or raw form. Errors never quote them.
+ *
+ * @throws UsageError
+ */
 function readKeyBytes(input: Buffer): Buffer {
   const text = input.toString('latin1').trim();
   const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;

@@ -4,7 +4,11 @@ import { type Terminal, UsageError } from './terminal.ts';
 
 type Asking = Pick<Terminal, 'environment' | 'askSecret'>;
 
-/** The password of a private key that is being made: of the environment, else typed twice. Errors with a `UsageError`. */
+/**
+ * Returns the password for a new private key: that of the environment, or one that the user types twice.
+ *
+ * @throws UsageError
+ */
 export async function newPassword(terminal: Asking): Promise<string> {
   const given = await passwordOf(terminal.environment);
   if (given !== undefined) return given;
@@ -14,7 +18,7 @@ export async function newPassword(terminal: Asking): Promise<string> {
   return password;
 }
 
-/** Credentials with the password of their private key where it is encrypted: of the environment, else typed. */
+/** Adds the password of an encrypted private key: that of the environment, or one that the user types. */
 export async function withPassword(credentials: ClientCredentials, terminal: Asking): Promise<ClientCredentials> {
   if (credentials.kind !== 'files') return credentials;
   const given = await passwordOf(terminal.environment);
@@ -23,7 +27,7 @@ export async function withPassword(credentials: ClientCredentials, terminal: Ask
   return { ...credentials, password: await asked(terminal, `Password of the private key ${credentials.keyFile}: `) };
 }
 
-/** `KEYSVC_KEY_PASSWORD`, or the first line of the file that `KEYSVC_KEY_PASSWORD_FILE` names. */
+/** Reads `KEYSVC_KEY_PASSWORD`, or the first line of the file of `KEYSVC_KEY_PASSWORD_FILE`. */
 async function passwordOf(environment: Terminal['environment']): Promise<string | undefined> {
   const password = environment['KEYSVC_KEY_PASSWORD'] ?? '';
   const file = environment['KEYSVC_KEY_PASSWORD_FILE'] ?? '';
@@ -36,7 +40,7 @@ async function passwordOf(environment: Terminal['environment']): Promise<string 
   return line;
 }
 
-/** PKCS#8 has a label of its own for it; keys of other tools have a header. What cannot be read is told by who needs it. */
+/** Encrypted PKCS#8 has its own label; keys of other tools have a header. The caller reports a file that cannot be read. */
 async function isEncrypted(keyFile: string): Promise<boolean> {
   const pem = await readFile(keyFile, 'latin1').catch(() => '');
   return /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem);

@@ -12,7 +12,7 @@ interface Options {
   readonly quiet?: boolean;
 }
 
-/** Milliseconds between two lines of progress. */
+/** Milliseconds between progress reports. */
 const progressMs = 1000;
 
 export function addMigrate(program: Command, terminal: Terminal): void {
@@ -68,7 +68,7 @@ async function migrate(pattern: string, options: Options, terminal: Terminal): P
   report.finish();
 }
 
-/** What became of the keys, for the person who waits. */
+/** Counts the outcomes and reports the progress. */
 class Report {
   readonly #options: Options;
   readonly #terminal: Terminal;
@@ -99,7 +99,7 @@ class Report {
     return `${copied} ${what}, ${present} already there, ${differs} different, ${failed} not readable`;
   }
 
-  /** Errors where something needs a person. */
+  /** Prints the summary; fails when a key needs attention. */
   finish(): void {
     if (this.#options.quiet !== true) this.#terminal.write(`${this.summary()}\n`);
     const { differs, failed } = this.#counts;

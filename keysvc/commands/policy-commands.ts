@@ -55,7 +55,7 @@ function addReading(policy: Command, terminal: Terminal): void {
         if (options.json === true) {
           return terminal.write(`${JSON.stringify({ allow: allow ?? [], deny: deny ?? [] })}\n`);
         }
-        // As it would stand in a configuration file.
+        // The format of the configuration file.
         for (const [kind, list] of [['allow', allow ?? []] as const, ['deny', deny ?? []] as const]) {
           if (list.length === 0) continue;
           terminal.write(`${kind}:\n${list.map((pattern) => `- ${printable(pattern)}\n`).join('')}`);
@@ -91,7 +91,7 @@ interface PolicyBody {
   readonly deny?: readonly string[];
 }
 
-/** Errors with a `UsageError` where the file is none. */
+/** @throws UsageError when the file is no policy */
 async function readPolicy(file: string): Promise<PolicyBody> {
   try {
     const { parse } = await import('yaml');

@@ -26,7 +26,7 @@ Examples:
   keysvc server --config ./keysvc/keysvc.yml --auth=off
   keysvc key create -k my-key`;
 
-/** The command line of the key service. */
+/** Makes the command line of the key service. */
 export function makeProgram(terminal: Terminal): Command {
   const program = new Command('keysvc')
     .description('The key service: keeps named keys and makes data keys under them')

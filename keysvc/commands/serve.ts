@@ -6,10 +6,10 @@ import type { ConfigOverrides } from '../config/config.ts';
 import { watchConfig, type WatchedConfig } from '../config/watch-config.ts';
 import { startKeyService, type KeyService } from '../http/start.ts';
 
-/** Milliseconds that a stop may take besides the delay: calls under way, which are cut after 10 s, and the key store. */
+/** Milliseconds for a stop after the delay: running calls, which are aborted after 10 s, and the key store. */
 const stopMs = 20_000;
 
-/** `keysvc server`: runs until it is told to stop. Errors with the reason why it cannot start. */
+/** `keysvc server`: runs until a signal stops it. Throws when it cannot start. */
 export async function serve(
   options: ConfigOverrides & { readonly config: string; readonly mlock?: boolean },
 ): Promise<void> {
@@ -24,7 +24,7 @@ export async function serve(
     void watched?.reload();
     void service?.rereadCertificates();
   };
-  // Before the start, so that one that waits for its key store can be stopped too.
+  // Registered before the start, since a start may wait for the key store.
   onShutdown({ log, timeoutMs: shutdownDelayMs + stopMs, onHangup: reload }, async () => {
     watched?.close();
     if (service === undefined) return;

@@ -46,7 +46,7 @@ function keyStoreState(status: StatusAnswer): string {
   return status.keystore_latency === undefined ? 'answers' : `answers in ${status.keystore_latency} ms`;
 }
 
-/** Nanoseconds in the first generation, seconds in the second: no server has been up for 30 years, or for a fraction of a second. */
+/** The first generation sends nanoseconds, the second seconds. No server is up for 30 years, or for a fraction of a second. */
 function secondsOf(uptime: number): number {
   return uptime > 1_000_000_000 ? uptime / 1_000_000_000 : uptime;
 }
@@ -117,7 +117,7 @@ function rateOf(text: string | undefined): number | undefined {
   return rate;
 }
 
-/** For a person the few numbers that matter; for a program everything, as Prometheus reads it, or as JSON. */
+/** A terminal shows the important numbers; other readers get the text of Prometheus, or JSON. */
 function shown(text: string, options: CallOptions, terminal: Terminal): string {
   const values = samplesOf(text);
   if (options.json === true) return `${JSON.stringify(Object.fromEntries(values))}\n`;
@@ -134,7 +134,7 @@ function shown(text: string, options: CallOptions, terminal: Terminal): string {
   ]);
 }
 
-/** Every sample by its name and labels. */
+/** Returns every sample by its name and labels. */
 function samplesOf(text: string): Map<string, number> {
   const samples = text.split('\n').flatMap((line) => {
     const [, name, value] = /^([a-zA-Z_:][\w:]*(?:\{[^}]*\})?) (\S+)/.exec(line) ?? [];

@@ -1,34 +1,34 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
-/** The command line is wrong: exit code 2. */
+/** A wrong command line, with the exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What the commands read from and write to; tests hand in their own. */
+/** The input and output of the commands. Tests pass their own. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether a person reads what is written; else a program does. */
+  /** Whether the output goes to a terminal. */
   readonly isTerminal: boolean;
   readonly write: (text: string | Uint8Array) => void;
-  /** For what is no result: progress, warnings. */
+  /** Writes progress and warnings to standard error. */
   readonly tell: (text: string) => void;
-  /** What a person types without its being shown; undefined where no person is there. */
+  /** Asks for a secret without echo; undefined without a terminal. */
   readonly askSecret: (question: string) => Promise<string | undefined>;
-  /** All of the standard input. */
+  /** Reads the standard input to its end. */
   readonly readInput: () => Promise<Buffer>;
-  /** Comes when the person ends a command that goes on by itself. */
+  /** Aborted when the user ends a command that runs until then. */
   readonly interrupted: AbortSignal;
 }
 
-/** What a person types at the terminal, which does not show it; undefined where there is none. Ctrl+C rejects. */
+/** Reads a secret from the terminal without echo; undefined without a terminal. Ctrl+C rejects. */
 export async function askSecret(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY) return undefined;
-  // Echo is what the line editor writes.
+  // The line editor writes the echo.
   const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nothing, terminal: true });
-  // Not before: what somebody types at a question, however fast, is not shown from here on.
+  // Written after the line editor starts, so that no typed character is echoed.
   process.stderr.write(question);
   const interrupted = new AbortController();
   lines.on('SIGINT', () => interrupted.abort(new Error('interrupted')));
@@ -40,10 +40,14 @@ export async function askSecret(question: string): Promise<string | undefined> {
   }
 }
 
-/** More than any call takes. */
+/** More than the largest body of a call. */
 const maxInputBytes = 1024 * 1024;
 
-/** The standard input to its end. Errors with a `UsageError` where a person would have to type it, or it is larger than any call takes. */
+/**
+ * Reads the standard input to its end.
+ *
+ * @throws UsageError when it is a terminal, or too large
+ */
 export async function readInput(): Promise<Buffer> {
   if (process.stdin.isTTY) throw new UsageError('give it as an argument, or on the standard input');
   const chunks: Buffer[] = [];
@@ -58,7 +62,7 @@ export async function readInput(): Promise<Buffer> {
 
 let pending: AbortController | undefined;
 
-/** Comes with the first Ctrl+C or SIGTERM from now on; the second ends the process as ever. */
+/** Returns a signal that the first Ctrl+C or SIGTERM aborts. The second one ends the process. */
 export function interruption(): AbortSignal {
   if (pending === undefined) {
     const controller = new AbortController();

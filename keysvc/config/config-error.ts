@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** The configuration is wrong. The message names the place, the value (never a secret one) and what is expected. */
+/** An error in the configuration. The message names the setting, its value unless it is secret, and what is expected. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid-configuration';
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
 const maxIssues = 5;
 const secretPlaces = /password|secret|token|jwt|approle|private_key$/i;
 
-/** What is wrong with a configuration, one line for each place, with the value that stands there unless it is a secret. */
+/** Describes the issues of a configuration, one line for each setting, with its value unless it is secret. */
 export function describeIssues(error: z.ZodError, input: unknown, prefix = ''): string {
   const lines = error.issues.slice(0, maxIssues).map((issue) => describe(issue, input, prefix));
   const more = error.issues.length - maxIssues;

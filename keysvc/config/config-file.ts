@@ -8,10 +8,9 @@ import { configFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
 
 /**
- * Replaces `${NAME}` in every scalar of a configuration by the environment variable of that name. `$${NAME}` stands for the text
- * `${NAME}` itself.
+ * Replaces `${NAME}` in every scalar of a configuration by the environment variable. `$${NAME}` becomes the text `${NAME}`.
  *
- * Errors with a `ConfigError` where a variable is not set; an empty one counts as set.
+ * @throws ConfigError when a variable is not set; an empty one counts as set
  */
 export function expandEnvironment(
   value: unknown,
@@ -43,7 +42,11 @@ export function expandEnvironment(
 
 const maxConfigBytes = 1024 * 1024;
 
-/** Reads the configuration file. Errors with a `ConfigError` that names the file. */
+/**
+ * Reads the configuration file.
+ *
+ * @throws ConfigError with the path of the file
+ */
 export async function loadConfig(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -52,7 +55,11 @@ export async function loadConfig(
   return readWith(path, (text) => parseConfig(text, environment, overrides));
 }
 
-/** Reads where keys are kept, and nothing else, from a configuration file. Errors with a `ConfigError` that names the file. */
+/**
+ * Reads only the settings of the key store from a configuration file.
+ *
+ * @throws ConfigError with the path of the file
+ */
 export async function loadKeyStoreSettings(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -65,7 +72,7 @@ export async function loadKeyStoreSettings(
   });
 }
 
-/** Whatever else stands in the file is for the server. */
+/** Only the server reads the other settings. */
 const keyStoreSection = z.object({ keystore: z.record(z.string(), z.unknown()).default({}) });
 
 async function readWith<T>(path: string, parse: (text: string) => T): Promise<T> {
@@ -84,7 +91,11 @@ async function readWith<T>(path: string, parse: (text: string) => T): Promise<T>
   }
 }
 
-/** Makes the configuration from the text of its file. Errors with a `ConfigError`. */
+/**
+ * Parses the text of a configuration file.
+ *
+ * @throws ConfigError
+ */
 export function parseConfig(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -10,22 +10,22 @@ import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
 import type { ConfigFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
 
-/** TLS proxies that are trusted to say who is behind them. */
+/** Trusted TLS proxies, which forward the certificate of the client. */
 export interface TlsProxies {
   readonly identities: ReadonlySet<Identity>;
-  /** The header, in lower case, in which they send the client's certificate. */
+  /** The header with the client's certificate, in lower case. */
   readonly certHeader: string;
 }
 
-/** What the key service runs by. */
+/** The configuration of the key service. */
 export interface Config {
   readonly address: ListenAddress;
-  /** The superuser; undefined where there is none. */
+  /** The superuser; undefined when it is disabled. */
   readonly admin: Identity | undefined;
   readonly tls: TlsFiles;
-  /** Whether client certificates must come from a trusted authority. */
+  /** Whether a trusted authority must have issued a client certificate. */
   readonly verifyClients: boolean;
-  /** TLS proxies that are trusted to say who is behind them. */
+  /** Trusted TLS proxies. */
   readonly proxies: TlsProxies;
   readonly policies: readonly NamedPolicy[];
   readonly keys: readonly string[];
@@ -33,11 +33,11 @@ export interface Config {
   readonly cache: CacheExpiry;
   /** Paths that need no certificate. */
   readonly skipAuth: ReadonlySet<string>;
-  /** Milliseconds that calls of these paths may take instead of the usual. */
+  /** Timeouts by path in milliseconds, where they differ from the default. */
   readonly timeouts: ReadonlyMap<string, number>;
   readonly logErrors: boolean;
   readonly logAudit: boolean;
-  /** Milliseconds between not being ready any more and the end of accepting. */
+  /** Milliseconds between the end of readiness and the end of accepting connections. */
   readonly shutdownDelayMs: number;
 }
 
@@ -46,17 +46,21 @@ export interface NamedPolicy extends KeyServicePolicy {
   readonly identities: readonly Identity[];
 }
 
-/** What the command line says instead of the file. */
+/** Options of the command line that replace settings of the file. */
 export interface ConfigOverrides {
   readonly addr?: string;
   readonly key?: string;
   readonly cert?: string;
   readonly auth?: 'on' | 'off';
-  /** `5s` */
+  /** For example `5s`. */
   readonly shutdownDelay?: string;
 }
 
-/** Makes the configuration from its file. Errors with a `ConfigError`. */
+/**
+ * Converts the settings of the file.
+ *
+ * @throws ConfigError
+ */
 export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Config {
   const admin = adminOf(file);
   const policies = policiesOf(file, admin);
@@ -108,7 +112,7 @@ function adminOf(file: ConfigFile): Identity | undefined {
   if (word === undefined)
     throw new ConfigError('root is missing: write "root: disabled", or the identity of the superuser');
   if (isIdentity(word)) return word;
-  // Any other word switches the superuser off; a hash that was cut or written in capitals is a mistake.
+  // Any other word disables the superuser. A truncated hash, or one in capitals, is a mistake.
   if (/^[0-9a-fA-F]{32,}$/.test(word)) {
     throw new ConfigError(
       `${where}: "${word}" is neither "disabled" nor an identity of 64 lower-case hexadecimal digits`,
@@ -139,10 +143,10 @@ function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[
   });
 }
 
-/** A proxy speaks for others: one that could call for itself would be two in one. */
+/** A proxy calls on behalf of others, so it must not have permissions of its own. */
 function proxiesOf(file: ConfigFile, admin: Identity | undefined, policies: readonly NamedPolicy[]): TlsProxies {
   const proxy = file.tls?.proxy;
-  // An empty entry is what `${VARIABLE}` leaves where the variable is empty.
+  // `${VARIABLE}` with an empty variable leaves an empty entry.
   const identities = (proxy?.identities ?? []).filter((identity) => identity !== '');
   for (const identity of identities) {
     if (!isIdentity(identity)) {

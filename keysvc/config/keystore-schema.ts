@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { parseDuration } from './duration.ts';
 
-/** `keystore` of the configuration, kind by kind, as existing configurations of the protocol write it. */
+/** The settings below `keystore`, by kind, in the format of the protocol's configurations. */
 
-/** An empty text is one that nobody wrote, as where `${NAME}` stands for an empty variable. */
+/** An empty text counts as missing, since `${NAME}` may be an empty variable. */
 const text = z
   .string()
   .nullish()
@@ -11,7 +11,7 @@ const text = z
 const needed = z.string({ error: 'is missing' }).min(1, 'is empty');
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 
-/** Taken, and without effect: every request finds out for itself whether the store is there, and tries again. */
+/** Accepted without effect: every request detects an unavailable store itself and retries. */
 const noEffect = optional(
   z.string().refine((value) => parseDuration(value) !== undefined, 'is no duration; write for example 15s'),
 );
@@ -70,7 +70,7 @@ const kes = z.strictObject({
 
 export const keyStoreSchemas = { fs: files, azure, vault, aws, gcp, kes } as const;
 
-/** Key stores that the protocol's configuration knows and this key service does not have. */
+/** Key stores of the protocol's configuration that this key service does not support. */
 export const unsupportedKeyStores = [
   'fortanix',
   'gemalto',

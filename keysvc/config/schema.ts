@@ -4,10 +4,10 @@ import { policyPatternProblem } from '../../protocol/key-service/policy.ts';
 import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
 import { parseDuration } from './duration.ts';
 
-/** The configuration file as it is written, after `${NAME}` is replaced. What it means is in `config.ts`. */
+/** The format of the configuration file, after `${NAME}` is replaced. `config.ts` converts it. */
 
 const text = z.string();
-/** An empty value in YAML is null: nothing was written. */
+/** An empty value in YAML is null, which counts as missing. */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 const onOff = z.enum(['on', 'off']);
 

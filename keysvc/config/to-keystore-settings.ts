@@ -3,7 +3,11 @@ import { isLoopback, type AzureLogin, type KeyStoreSettings, type VaultLogin } f
 import { ConfigError, describeIssues } from './config-error.ts';
 import { keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keystore-schema.ts';
 
-/** Makes the settings of the one key store that `keystore` names. Errors with a `ConfigError`. */
+/**
+ * Converts the settings of the one key store below `keystore`.
+ *
+ * @throws ConfigError
+ */
 export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>): KeyStoreSettings {
   const [kind, ...others] = Object.keys(keystore);
   if (kind === undefined)
@@ -159,18 +163,18 @@ function onlyOne<T>(logins: readonly T[], where: string, names: readonly string[
   throw new ConfigError(`${where} ${problem}: write exactly one of ${names.join(', ')}`);
 }
 
-/** An address without a path's last slash. Where TLS is a must, plain HTTP is for this machine alone, where tests are. */
+/** Checks an address and removes slashes at the end. A store that demands TLS accepts plain HTTP only on this machine, for tests. */
 function address(written: string, where: string, least: 'http' | 'https'): string {
   const url = written.includes('://') ? written : `https://${written}`;
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   const isFit = scheme === 'https:' || (scheme === 'http:' && (least === 'http' || isLoopback(url)));
   if (!isFit)
     throw new ConfigError(
-      // Before an "@" there may be a password.
+      // The text before an "@" may hold a password.
       `${where}: "${written.replace(/^.*@/s, '…@')}" is no address that begins with https://`,
     );
   const { username, password, search, hash } = new URL(url);
-  // The value is not told: it may hold a password.
+  // The message omits the value, since it may hold a password.
   if (username !== '' || password !== '' || search !== '' || hash !== '')
     throw new ConfigError(`${where} must be https://HOST and nothing more: no user, no password, no query`);
   return url.replace(/\/+$/, '');

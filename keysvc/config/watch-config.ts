@@ -4,11 +4,11 @@ import { dirname } from 'node:path';
 import type { Logger } from '../../platform/logger.ts';
 import { watchPaths } from '../../platform/watch-paths.ts';
 
-/** What a running service makes of a new configuration. */
+/** The changes between two configurations. */
 export interface ConfigChanges {
-  /** Taken into use without a restart, by the names of the file. */
+  /** Settings that apply without a restart, by their names in the file. */
   readonly live: readonly string[];
-  /** Noted, and of no effect before a restart. */
+  /** Settings that have no effect before a restart. */
   readonly needRestart: readonly string[];
 }
 
@@ -22,7 +22,7 @@ const live: readonly Part[] = [
   ['log', (config) => [config.logErrors, config.logAudit]],
 ];
 
-/** The listening socket and its handshake, and the open key store, are made once. What stands in the TLS files reloads by itself. */
+/** The listening socket, its TLS options and the key store are opened once. The TLS files reload by themselves. */
 const fixed: readonly Part[] = [
   ['address', (config) => config.address],
   [
@@ -42,26 +42,26 @@ export function compareConfigs(before: Config, after: Config): ConfigChanges {
 
 interface WatchConfigOptions {
   readonly path: string;
-  /** What the service was started with. */
+  /** The configuration at the start of the service. */
   readonly config: Config;
-  /** Reads and checks the file. Errors with what is wrong with it. */
+  /** Reads and validates the file; rejects with its error. */
   readonly load: () => Promise<Config>;
-  /** Takes what can change into use, all of it or, when it rejects, nothing. */
+  /** Applies the changes: all of them or, when it rejects, none. */
   readonly apply: (next: Config, changes: ConfigChanges) => Promise<void>;
   readonly log: Logger;
-  /** Milliseconds between looks; 5 s by default. */
+  /** Milliseconds between checks of the file; the default is 5 s. */
   readonly pollMs?: number;
 }
 
 export interface WatchedConfig {
-  /** Reads the file again, changed or not. */
+  /** Reads the file again, even when it has not changed. */
   reload(): Promise<void>;
   close(): void;
 }
 
 /**
- * Takes the configuration file into use again whenever its content changes. One that is wrong, or names a key that cannot be made,
- * is told once in the log, and what was before stays; it is tried again, since the key store may come back.
+ * Reloads the configuration file when its content changes. An invalid file, or one with a key that cannot be created, is logged once, and
+ * the old configuration stays. The reload is retried, since the key store may recover.
  */
 export function watchConfig(options: WatchConfigOptions): WatchedConfig {
   const { path, log } = options;
@@ -76,10 +76,10 @@ export function watchConfig(options: WatchConfigOptions): WatchedConfig {
       const next = await options.load();
       const changes = compareConfigs(current, next);
       if (changes.live.length > 0) await options.apply(next, changes);
-      // The first look finds what the service was started with.
+      // The first check finds the configuration that the service was started with.
       if (asked || changes.live.length + changes.needRestart.length > 0) tell(log, path, changes);
       asked = false;
-      // What needs a restart is compared with what runs, so that it is told again with the next change.
+      // Settings that need a restart are compared with the running ones, so that the next change reports them again.
       current = { ...next, ...fixedPartsOf(current) };
       seen = text;
       complaint = undefined;
@@ -92,7 +92,7 @@ export function watchConfig(options: WatchConfigOptions): WatchedConfig {
   };
   const look = async () => {
     const text = await readFile(path, 'utf8').catch(() => undefined);
-    // Between two writes of a file it may be away or empty for a moment: what matters is what it holds in the end.
+    // During a write the file may be missing or empty for a moment.
     if (text === seen || text === undefined || text === '') return;
     await take(text);
   };

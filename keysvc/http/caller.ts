@@ -5,11 +5,11 @@ import type { TLSSocket } from 'node:tls';
 import type { TlsProxies } from '../config/config.ts';
 import { clientIdentity, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
 
-/** Certificates that a TLS proxy saw, in their order; undefined where the header holds none that can be read. */
+/** Reads the certificates that a TLS proxy forwards, in their order; undefined where the header is invalid. */
 export function readForwardedCertificates(header: string): X509Certificate[] | undefined {
   let pem: string;
   try {
-    // Escaped as in a URL, since a header has no line breaks.
+    // The header is URL-encoded, since it cannot have line breaks.
     pem = decodeURIComponent(header);
   } catch {
     return undefined;
@@ -22,15 +22,15 @@ export function readForwardedCertificates(header: string): X509Certificate[] | u
   }
 }
 
-/** The use that a client's certificate must be for, where it names any. */
+/** The extended key usage of a client certificate. */
 const clientAuthentication = '1.3.6.1.5.5.7.3.2';
 
-/** More links than any chain has. */
+/** More than the length of any chain. */
 const maxChain = 8;
 
 /**
- * Why a forwarded certificate is not trusted; undefined where it is: it is valid now, for clients, and a chain of valid certificates
- * leads to an authority. The proxy's handshake proved that the client holds its key.
+ * Returns why a forwarded certificate is not trusted; undefined when it is valid now, for clients, and a chain of valid certificates leads
+ * to an authority. The TLS handshake of the proxy has proved that the client holds the key.
  */
 function distrustOf(
   leaf: X509Certificate,
@@ -38,7 +38,7 @@ function distrustOf(
   authorities: readonly X509Certificate[],
   now: number,
 ): string | undefined {
-  // Node's types say string[] always; a certificate without the extension has none.
+  // Node's types say string[], but a certificate without the extension has undefined.
   const uses = leaf.keyUsage as readonly string[] | undefined;
   if (uses !== undefined && !uses.includes(clientAuthentication)) return 'it is not for clients';
   let current = leaf;
@@ -63,13 +63,13 @@ function issuerOf(certificate: X509Certificate, candidates: readonly X509Certifi
   );
 }
 
-/** The certificates of a PEM bundle. */
+/** Parses the certificates of a PEM bundle. */
 export function certificatesOf(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return blocks.map((block) => new X509Certificate(block));
 }
 
-/** Who makes a call, and from where. */
+/** The identity and the address of a caller. */
 export interface Caller {
   readonly client: ClientIdentity;
   readonly ip: string | undefined;
@@ -78,12 +78,15 @@ export interface Caller {
 interface CallersOptions {
   readonly verify: boolean;
   readonly proxies: TlsProxies;
-  /** Whom forwarded certificates must come from where clients are verified. */
+  /** The authorities of forwarded certificates, where clients are verified. */
   readonly authorities: () => readonly X509Certificate[];
   readonly now: () => number;
 }
 
-/** Tells who makes a call: the holder of the connection's certificate or, where that is a trusted proxy, of the one it forwards. */
+/**
+ * Returns a function that identifies the caller: by the certificate of the connection or, for a trusted proxy, by the certificate that it
+ * forwards.
+ */
 export function callersOf(options: CallersOptions): (request: IncomingMessage) => Caller {
   const known = new WeakMap<TLSSocket, ClientIdentity>();
   const { proxies } = options;
@@ -119,7 +122,7 @@ function behindProxy(request: IncomingMessage, options: CallersOptions): ClientI
   return untrusted(found.leaf, `the client certificate that the TLS proxy forwards is not trusted: ${distrust}`);
 }
 
-/** The last address is the one that the trusted proxy itself saw; those before it anyone may have written. */
+/** The trusted proxy added the last address. A client may forge the others. */
 function forwardedAddress(request: IncomingMessage): string | undefined {
   const header = request.headers['x-forwarded-for'];
   const last = (Array.isArray(header) ? header.join(',') : header)?.split(',').at(-1)?.trim();

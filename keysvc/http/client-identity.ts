@@ -3,46 +3,46 @@ import type { TLSSocket } from 'node:tls';
 import { identityOfCertificate, type Identity } from '../../protocol/key-service/identity.ts';
 import type { Refusal } from '../../protocol/key-service/errors.ts';
 
-/** Who is at the other end of a connection, or why nobody is. */
+/** The identity of a client, or the reason why there is none. */
 export type ClientIdentity = { readonly kind: 'known'; readonly identity: Identity } | UnknownClient;
 
 interface UnknownClient {
   readonly kind: 'unknown';
   readonly refusal: Refusal;
   readonly reason: string;
-  /** The certificate that was refused; absent where none came, or several. */
+  /** The refused certificate; absent where the client sent none, or several. */
   readonly certificate?: RefusedCertificate;
 }
 
-/** A certificate whose key the client holds, and which the server does not trust. */
+/** A certificate that the server does not trust. The client holds its key. */
 interface RefusedCertificate {
   readonly subject: string;
   readonly identity: Identity;
   /** RFC 3339. */
   readonly validUntil: string;
-  /** `has expired (it was valid until …)`: also for the client, whose own certificate it is. */
+  /** The reason, such as `has expired (it was valid until …)`. The client may see it, since it is its own certificate. */
   readonly why: string;
 }
 
-/** More certificates than any chain has: the rest is not looked at. */
+/** More than the length of any chain. The server ignores the rest. */
 const maxCertificates = 16;
 
 /**
- * The identity behind a connection's client certificate: that of its one leaf. Certificates of authorities are skipped; two leaves
- * are refused, since the handshake proves the key of the first alone.
+ * Returns the identity of a connection's client certificate, which is its only leaf. Certificates of authorities are skipped. Two leaves
+ * are refused, since the handshake proves only the key of the first.
  */
 export function clientIdentity(socket: TLSSocket, options: { readonly verify: boolean }): ClientIdentity {
   const found = identityOfLeaf(sentCertificates(socket));
   if (found.kind === 'unknown') return found;
   if (options.verify && !socket.authorized) {
-    // The handshake lets everyone in: Node can end it, but neither by an alert nor by anything that says why.
+    // The handshake accepts every certificate: Node could end it, but without an alert that gives the reason.
     const { authorizationError } = socket as { readonly authorizationError?: unknown };
     return untrusted(found.leaf, explainDistrust(String(authorizationError), found.leaf));
   }
   return { kind: 'known', identity: found.identity };
 }
 
-/** Why OpenSSL does not trust a certificate, by the name of its error. */
+/** Explains an error of OpenSSL by its name. */
 function explainDistrust(code: string, leaf: X509Certificate): string {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
@@ -64,7 +64,7 @@ function explainDistrust(code: string, leaf: X509Certificate): string {
   }
 }
 
-/** The refusal of a certificate, with all that its holder and the administrators need to mend it. */
+/** Makes the result for an untrusted certificate, with what its holder and the administrators need to correct it. */
 export function untrusted(leaf: X509Certificate, why: string): UnknownClient {
   const certificate = {
     subject: leaf.subject.replaceAll('\n', ', '),
@@ -75,7 +75,7 @@ export function untrusted(leaf: X509Certificate, why: string): UnknownClient {
   return { kind: 'unknown', refusal: 'notPermitted', reason: why, certificate };
 }
 
-/** The one certificate among several that is no authority's, and whom it stands for. */
+/** Returns the identity of the only certificate that is not an authority's. */
 export function identityOfLeaf(
   certificates: readonly X509Certificate[],
 ): { readonly kind: 'known'; readonly identity: Identity; readonly leaf: X509Certificate } | UnknownClient {
@@ -95,8 +95,8 @@ export function identityOfLeaf(
 }
 
 /**
- * Every certificate the client sent, in its order: `issuerCertificate` is the next one sent, whether it issued this one or not
- * (`getPeerCertificate(true)` would hide a second leaf).
+ * Returns every certificate that the client sent, in its order. `issuerCertificate` is the next one, whether it issued this one or not;
+ * `getPeerCertificate(true)` would hide a second leaf.
  */
 function sentCertificates(socket: TLSSocket): X509Certificate[] {
   const sent: X509Certificate[] = [];

@@ -10,32 +10,32 @@ import { callersOf, certificatesOf } from './caller.ts';
 import { EventStreams } from './send-answer.ts';
 import { createRequestListener, type ListenerOptions } from './request-listener.ts';
 
-/** Sessions are never resumed: who was let in under an authority that is no longer trusted must shake hands again. */
+/** Sessions cannot be resumed, so that a client must prove its certificate again after a change of the authorities. */
 const secureOptions = constants.SSL_OP_NO_TICKET;
 
-/** How long calls under way may take to finish once the service stops. */
+/** The time for running calls after the service stops. */
 const drainMs = 10_000;
 
 export interface KeyServer {
   readonly server: Server;
-  /** Takes new certificates and authorities into use. Connections made under old authorities end at once, or with their answer. */
+  /** Applies new certificates and authorities. Connections under old authorities end when idle, or after their answer. */
   reload(material: TlsMaterial, change: TlsChange): void;
-  /** Whether it is about to stop: then it is not ready, though it answers every call. */
+  /** Whether it is about to stop. It is not ready, but answers every call. */
   readonly leaving: boolean;
-  /** Answers end their connections from now on, so that clients come back to another server. */
+  /** Closes each connection after its next answer, so that clients connect to another server. */
   leave(): void;
-  /** Takes no further connections and resolves when the calls under way are answered. */
+  /** Stops accepting connections, and resolves when the running calls are answered. */
   drain(): Promise<void>;
 }
 
 export interface KeyServerOptions extends Pick<ListenerOptions, 'service' | 'log' | 'logErrors'> {
   readonly verifyClients: boolean;
   readonly proxies: TlsProxies;
-  /** Milliseconds in which a request must have come. */
+  /** The timeout for receiving a request, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
-/** The HTTPS server of the key service, not yet listening. */
+/** Makes the HTTPS server of the key service. The caller makes it listen. */
 export function createKeyServer(material: TlsMaterial, options: KeyServerOptions): KeyServer {
   let outdated = new WeakSet<Socket>();
   const authorized = new Set<Socket>();
@@ -57,8 +57,8 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
       ...material,
       secureOptions,
       requestCert: true,
-      // Each call is checked instead: Node ends a refused handshake without an alert and without an event, so that neither the client
-      // nor the administrators would learn why.
+      // Each call checks the certificate instead. Node ends a refused handshake without an alert and without an event, so neither the
+      // client nor the administrators would see the reason.
       rejectUnauthorized: false,
       handshakeTimeout: 10_000,
       headersTimeout: 5000,
@@ -76,7 +76,7 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
     socket.once('close', () => authorized.delete(socket));
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
-    // A probe that only connects and leaves is no event.
+    // A probe that only connects is not logged.
     if (error.code === 'ECONNRESET') return;
     const message = `TLS handshake refused: ${error.reason ?? error.message}`;
     log.warn({ ip: socket.remoteAddress, code: error.code }, message);

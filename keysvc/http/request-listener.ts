@@ -10,24 +10,24 @@ import type { Answer, Service } from '../calls/call.ts';
 import { handlers } from '../calls/handlers.ts';
 import { type EventStreams, sendAnswer, sendRefusal } from './send-answer.ts';
 
-/** The call that a request asks for. */
+/** The route of a request. */
 interface RequestTarget {
   readonly route: Route;
-  /** The name, pattern or identity that follows the path. */
+  /** The name, pattern or identity after the path. */
   readonly written: string;
 }
 
-/** The path of a request, without its query and escapes; undefined where it is none. */
+/** Returns the decoded path of a request without its query; undefined for an invalid URL. */
 function pathOf(url: string): string | undefined {
   try {
-    // A path that begins with "//" must not be taken for the name of a host.
+    // A path that begins with "//" must not be parsed as a host.
     return decodeURIComponent((url.startsWith('/') ? new URL(`https://keysvc${url}`) : new URL(url)).pathname);
   } catch {
     return undefined;
   }
 }
 
-/** Errors with a `Refused`. */
+/** @throws CallError */
 function targetOf(method: string, path: string): RequestTarget {
   if (path.includes('//')) throw new Refused(404, `not found: the path ${path.slice(0, 200)} has an empty segment`);
   const found = findRoute(path);
@@ -39,7 +39,11 @@ function targetOf(method: string, path: string): RequestTarget {
   return { route, written: found.argument };
 }
 
-/** Errors with a `Refused` where the name or pattern is none. A list without a pattern is one of everything. */
+/**
+ * Validates the name or pattern. The default pattern of a list is `*`.
+ *
+ * @throws CallError
+ */
 function checkedArgument({ route, written }: RequestTarget): string {
   switch (route.argument) {
     case 'none':
@@ -63,11 +67,11 @@ export interface ListenerOptions {
   readonly logErrors: () => boolean;
   readonly whoCalls: (request: IncomingMessage) => Caller;
   readonly streams: EventStreams;
-  /** Whether a connection is to end with the answer under way. */
+  /** Whether a connection ends after the current answer. */
   readonly closes: (socket: TLSSocket) => boolean;
 }
 
-/** Answers one request after another: who calls, may it, then the call itself; every answer leaves an audit line. */
+/** Answers requests: it identifies the caller, authorizes the call, runs it, and writes the audit log. */
 export function createRequestListener(options: ListenerOptions): RequestListener {
   const { service, log } = options;
 
@@ -154,7 +158,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
   };
 }
 
-/** The handshake proves who holds a certificate, also where it is refused. */
+/** The handshake proves the holder of a certificate even when the certificate is refused. */
 function identityIn(client: Caller['client']): { identity?: Identity } {
   if (client.kind === 'known') return { identity: client.identity };
   return client.certificate === undefined ? {} : { identity: client.certificate.identity };

@@ -4,15 +4,15 @@ import type { Logger } from '../../platform/logger.ts';
 import { refuse, type Refused } from '../calls/refused.ts';
 import type { Answer } from '../calls/call.ts';
 
-/** Streams at once, which bounds what they can hold together. */
+/** The maximum number of streams, which limits their memory. */
 const maxStreams = 64;
 
-/** Bytes that may wait for a reader. One that falls behind further loses its connection, so that it knows that it missed something. */
+/** The maximum of buffered bytes for one reader. A slower reader loses its connection, so that it notices the gap. */
 const maxWaitingBytes = 1024 * 1024;
 
 const keepAliveMs = 30_000;
 
-/** The open streams of events, one JSON line each. */
+/** The open streams of events, with one JSON line each. */
 export class EventStreams {
   readonly #open = new Set<ServerResponse>();
   readonly #log: Logger;
@@ -25,7 +25,11 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  /** Begins a stream, which goes on until the reader leaves, falls behind or the service stops. Errors with a `Refused`. */
+  /**
+   * Starts a stream, which ends when the reader disconnects, is too slow, or the service stops.
+   *
+   * @throws CallError
+   */
   begin(response: ServerResponse, source: EventSource): void {
     if (this.#open.size >= maxStreams) throw refuse('tooManyStreams');
     const send = (event: object) => {
@@ -42,19 +46,23 @@ export class EventStreams {
       source.off('event', send);
       this.#open.delete(response);
     });
-    // A reader whose machine went away is noticed although nothing is sent.
+    // Detects a reader whose machine is gone while no event is sent.
     response.socket?.setKeepAlive(true, keepAliveMs);
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.flushHeaders();
   }
 
-  /** Ends every stream, so that a stop need not wait for readers. */
+  /** Ends every stream, so that a stop does not wait for readers. */
   end(): void {
     for (const response of this.#open) response.end();
   }
 }
 
-/** Sends what a call came to, with status 200. Errors with a `Refused` where there are too many streams. */
+/**
+ * Sends the answer of a call with the status 200.
+ *
+ * @throws CallError when there are too many streams
+ */
 export function sendAnswer(response: ServerResponse, answer: Answer, streams: EventStreams): void {
   switch (answer.kind) {
     case 'empty':
@@ -71,7 +79,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, streams: Ev
   }
 }
 
-/** The protocol's form of an error. */
+/** Sends an error in the format of the protocol. */
 export function sendRefusal(response: ServerResponse, refused: Refused): void {
   for (const [name, value] of Object.entries(refused.headers)) response.setHeader(name, value);
   response.setHeader('x-content-type-options', 'nosniff');

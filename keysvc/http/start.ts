@@ -17,7 +17,7 @@ import type { KeyStore } from '../keystores/keystore.ts';
 import { openKeyStore } from '../keystores/open-keystore.ts';
 import { ServiceMetrics } from '../calls/service-metrics.ts';
 
-/** What Linux tells of swap. Undefined where a file is not there. */
+/** Files of Linux about swap. Undefined where a file is missing. */
 interface SwapFiles {
   /** `/proc/swaps`: a line of titles, then one for each device. */
   readonly swaps: string | undefined;
@@ -25,7 +25,7 @@ interface SwapFiles {
   readonly limit: string | undefined;
 }
 
-/** Whether the kernel may write the memory of this process to a disk. Keys would outlive the process there. */
+/** Whether the kernel may write the memory of this process to a disk, where keys would outlive the process. */
 export function maySwap({ swaps, limit }: SwapFiles): boolean {
   const devices = (swaps ?? '').trim().split('\n').slice(1);
   return devices.length > 0 && limit?.trim() !== '0';
@@ -41,34 +41,35 @@ function readIfThere(path: string): Promise<string | undefined> {
 }
 
 export interface KeyService {
-  /** Where it listens, `HOST:PORT`. */
+  /** The address of the server, `HOST:PORT`. */
   readonly address: string;
   readonly audit: AuditLog;
   /**
-   * Takes into use what can change while running (`compareConfigs`): makes keys that are new, then changes all the rest at once.
-   * Errors with `KeyNotEnsured`, and then nothing has changed.
+   * Applies the settings that can change at run time (`compareConfigs`): it creates new keys first, then applies the rest at once.
+   *
+   * @throws KeyError `not-ensured`; then nothing has changed
    */
   reconfigure(next: Config, changes: ConfigChanges): Promise<void>;
-  /** Looks at the files of certificate, key and authorities now instead of at the next occasion. */
+  /** Checks the files of the certificate, the key and the authorities now. */
   rereadCertificates(): Promise<void>;
-  /** From now on it is not ready; it answers every call, and each answer ends its connection. */
+  /** Ends the readiness. The service still answers every call, and closes each connection after its answer. */
   leave(): void;
-  /** Answers the calls under way and stops. */
+  /** Answers the running calls and stops. */
   stop(): Promise<void>;
 }
 
 interface StartOptions {
   readonly log: Logger;
-  /** Where audit lines go when the configuration switches them on. */
+  /** Receives audit lines when the configuration enables them. */
   readonly writeAudit: (line: string) => void;
   readonly openStore?: (config: Config) => Promise<KeyStore>;
   readonly now?: () => number;
 }
 
 /**
- * Starts the key service. Nothing listens before every key under `keys` is validated or created.
+ * Starts the key service. It listens after every key under `keys` is validated or created.
  *
- * Errors with `KeyStoreError`, `KeyNotEnsured`, `TlsFilesError` or `ListenError`.
+ * @throws KeyError, TlsFilesError or ListenError
  */
 export async function startKeyService(config: Config, options: StartOptions): Promise<KeyService> {
   const { log, now = Date.now } = options;
@@ -97,7 +98,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       metrics,
       timeoutOf: ({ path, endless }) =>
         endless ? undefined : (config.timeouts.get(path) ?? keyServiceLimits.timeoutMs),
-      // Where clients are verified and no call is opened, not even the version is told without a certificate.
+      // Where clients are verified and no call is public, even the version needs a certificate.
       isOpen: ({ access, maySkipAuth, path }) =>
         (access === 'none' && !(config.verifyClients && config.skipAuth.size === 0)) ||
         (maySkipAuth && config.skipAuth.has(path)),
@@ -145,7 +146,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       authorizer = new Authorizer(next.admin, next.policies);
       if (live.includes('cache')) keyring.setExpiry(next.cache);
       ({ logErrors } = next);
-      // Told while either the old or the new configuration wants it told.
+      // The audit log gets the reload when the old or the new configuration enables it.
       if (next.logAudit) audit.enable(true);
       audit.recordReload({ time: new Date(now()).toISOString(), event: 'config-reloaded', changed: live });
       audit.enable(next.logAudit);

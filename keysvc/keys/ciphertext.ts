@@ -4,11 +4,11 @@ export const ivBytes = 16;
 export const nonceBytes = 12;
 export const tagBytes = 16;
 
-/** The parts of a sealed text, whatever its encoding. */
+/** The parts of a ciphertext, independent of its encoding. */
 interface Ciphertext {
-  /** Absent where the encoding leaves it to the key. */
+  /** Absent where the encoding does not have it. Then the key decides. */
   readonly algorithm?: KeyAlgorithm;
-  /** Absent where the encoding does not tell. */
+  /** Absent where the encoding does not have it. */
   readonly keyId?: string;
   readonly iv: Buffer;
   readonly nonce: Buffer;
@@ -16,20 +16,20 @@ interface Ciphertext {
   readonly sealed: Buffer;
 }
 
-/** Writes the encoding of the later releases: ciphertext, tag, iv, nonce, without a word more. */
+/** Writes the raw encoding of the later releases: ciphertext, tag, iv, nonce. */
 export function writeCiphertext(parts: Pick<Ciphertext, 'iv' | 'nonce' | 'sealed'>): Buffer {
   return Buffer.concat([parts.sealed, parts.iv, parts.nonce]);
 }
 
-/** Undefined where a part has not the length that the ciphers demand. */
+/** Undefined where a part has a wrong length. */
 function checked(parts: Ciphertext): Ciphertext | undefined {
   const fits = parts.iv.length === ivBytes && parts.nonce.length === nonceBytes && parts.sealed.length >= tagBytes;
   return fits ? parts : undefined;
 }
 
 /**
- * Reads the ciphertext of the 2023 releases, a MessagePack array of algorithm, key ID, iv, nonce and sealed bytes; undefined where
- * the bytes are not exactly that. Only the strings and byte strings of MessagePack occur in it.
+ * Reads the ciphertext of the releases of 2023: a MessagePack array of algorithm, key ID, iv, nonce and sealed bytes. Undefined for other
+ * bytes. It supports only the strings and byte strings of MessagePack.
  *
  * @see https://github.com/msgpack/msgpack/blob/master/spec.md
  */
@@ -49,7 +49,7 @@ function readMessagePackCiphertext(data: Buffer): Ciphertext | undefined {
   return checked({ algorithm, ...(id.length === 0 ? {} : { keyId: id.toString('utf8') }), iv, nonce, sealed });
 }
 
-/** Writes what `readMessagePackCiphertext` reads: unlike the raw encoding it names the key, which tells one version from another. */
+/** Writes the same encoding. It names the key, which identifies the version; the raw encoding does not. */
 export function writeMessagePackCiphertext(parts: Required<Ciphertext>): Buffer {
   const { algorithm, keyId, iv, nonce, sealed } = parts;
   const strings = [algorithm, keyId].map((text) => item(0xd9, Buffer.from(text)));
@@ -57,7 +57,7 @@ export function writeMessagePackCiphertext(parts: Required<Ciphertext>): Buffer 
   return Buffer.concat([Buffer.from([0x95]), ...strings, ...byteStrings]);
 }
 
-/** `form` is that of lengths up to 255; the next two are those of 16 and 32 bits. */
+/** `form` is the one for lengths up to 255; the next two are those of 16 and 32 bits. */
 function item(form: number, value: Buffer): Buffer {
   const width = value.length < 0x100 ? 1 : value.length < 0x10000 ? 2 : 4;
   const head = Buffer.alloc(1 + width);
@@ -66,7 +66,7 @@ function item(form: number, value: Buffer): Buffer {
   return Buffer.concat([head, value]);
 }
 
-/** First bytes of the forms of each kind, by the width of the length that follows. */
+/** The first byte of each form, with the size of the length that follows. */
 const forms = {
   string: { 0xd9: 1, 0xda: 2, 0xdb: 4 },
   bytes: { 0xc4: 1, 0xc5: 2, 0xc6: 4 },
@@ -87,8 +87,8 @@ function take(data: Buffer, start: number, length: number): { value: Buffer; end
 }
 
 /**
- * Reads any of the three encodings: JSON (the oldest), MessagePack (2023), raw (later). Raw bytes are random and may begin like the
- * others, so what does not parse whole as one of them is raw. Undefined where it can be none.
+ * Reads any of the three encodings: JSON (the oldest), MessagePack (2023), raw (later). Raw bytes are random and may begin like the others,
+ * so that bytes which do not parse completely are raw. Undefined where they are too short.
  */
 export function parseCiphertext(data: Buffer): Ciphertext | undefined {
   const structured =

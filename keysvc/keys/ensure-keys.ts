@@ -15,7 +15,11 @@ export class KeyNotEnsured extends Error {
   }
 }
 
-/** Makes sure that every listed key is there and valid. Errors with `KeyNotEnsured`, which names the first that is not. */
+/**
+ * Ensures that every listed key exists and is valid; creates missing ones.
+ *
+ * @throws KeyError `not-ensured`, with the name of the first key that fails
+ */
 export async function ensureKeys(
   keyring: Keyring,
   names: readonly string[],
@@ -38,7 +42,7 @@ async function ensureKey(keyring: Keyring, name: string, now: () => Date): Promi
   try {
     await keyring.create(name, makeKey(now()));
   } catch (error) {
-    // Another key server on the same store was faster: its key counts.
+    // Another key server on the same store has created the key first.
     if (!(error instanceof KeyStoreError && error.code === 'exists')) throw error;
     outcome = 'validated';
   }

@@ -4,13 +4,13 @@ import type { Key } from './key.ts';
 import { looksLikeProtobufRecord, readProtobufRecord } from './protobuf-key-record.ts';
 
 /**
- * What a key store holds for a key: the JSON of the 2023 releases, which later ones read too. The HMAC key and the rotation are
- * ours; other programs of the protocol pass over them.
+ * The stored record of a key: the JSON of the releases of 2023, which later ones read too. Only our key service writes the HMAC key and the
+ * rotation; other programs of the protocol ignore them.
  */
 const record = z.object({
   version: z.literal('v1').optional(),
   bytes: z.base64().transform((text) => Buffer.from(text, 'base64')),
-  /** The oldest records hold only the bytes. */
+  /** The oldest records have only the bytes. */
   algorithm: z.enum(keyAlgorithms).default('AES256-GCM_SHA256'),
   created_at: z.string().optional(),
   created_by: z.string().optional(),
@@ -39,7 +39,11 @@ export function writeKeyRecord(key: Key): Buffer {
   );
 }
 
-/** Reads a record of either generation. Errors with a `KeyRecordError` that says what is wrong, and never quotes the record. */
+/**
+ * Reads a record of either generation.
+ *
+ * @throws KeyError `corrupted`; the message never quotes the record
+ */
 export function parseKeyRecord(data: Buffer): Key {
   const key = looksLikeProtobufRecord(data) ? parseProtobuf(data) : parseJson(data);
   if (key.bytes.length !== keyBytes)

@@ -3,7 +3,7 @@ import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
 import { KeyRecordError, parseKeyRecord, writeKeyRecord } from './key-record.ts';
 import { type Key, successorOf } from './key.ts';
 
-/** A named key. The newest version seals, every version opens what it sealed. */
+/** A named key. The newest version encrypts, and every version decrypts its own ciphertexts. */
 export interface KeyVersions {
   readonly newest: Key;
   /** Oldest first; at least one. */
@@ -11,15 +11,15 @@ export interface KeyVersions {
 }
 
 /**
- * Later versions are records of their own, `NAME--2` and so on: a store writes each record once, and no record is ever replaced. Such a
- * record says whose version it is, so that neither a key that happens to have that name nor the rest of a deleted key counts.
+ * Later versions are separate records, `NAME--2` and so on, since a store never replaces a record. Such a record names its key, so that
+ * neither another key of this name nor the rest of a deleted key counts.
  */
 function slotName(name: string, number: number): string | undefined {
   const slot = `${name}--${number}`;
   return keyNameProblem(slot) === undefined ? slot : undefined;
 }
 
-/** The name whose version a record of this name may be. */
+/** Returns the name of the key that a record with this name may belong to. */
 export function ownerOfSlot(name: string): string | undefined {
   return /^(.+)--[1-9]\d*$/.exec(name)?.[1];
 }
@@ -31,15 +31,19 @@ class VersionOfAnotherKey extends KeyStoreError {
   }
 }
 
-/** More rotations than any key sees in its life. */
+/** More than the rotations of any key. */
 const maxVersions = 1000;
 
-/** Characters of a name that leave room for the number of every version. */
+/** The maximum length of a name that leaves space for the number of every version. */
 export const maxRotatedName = 75;
 
-/** Reads a key and all its versions. Errors with a `KeyStoreError`. */
+/**
+ * Reads a key and all its versions.
+ *
+ * @throws KeyError
+ */
 export async function readVersions(store: KeyStore, name: string): Promise<KeyVersions> {
-  // Most keys have one version; asking for both at once costs no time.
+  // Most keys have one version. Reading both at once costs no time.
   const [first, second] = await Promise.all([readKey(store, name), readSlot(store, name, 2)]);
   if (first.rotation !== undefined) throw new VersionOfAnotherKey(name);
   const all = [first];
@@ -52,7 +56,9 @@ export async function readVersions(store: KeyStore, name: string): Promise<KeyVe
 }
 
 /**
- * Adds a version, which seals from now on. Of several at once one adds, and all see the same. Errors with a `KeyStoreError`.
+ * Adds a version, which encrypts from now on. Of concurrent calls one adds a version, and all return it.
+ *
+ * @throws KeyError
  */
 export async function addVersion(
   store: KeyStore,
@@ -78,9 +84,11 @@ export async function addVersion(
 }
 
 /**
- * Deletes every version, the first one last: until then the key is there. Errors with `not-found`.
+ * Deletes every version, the first one last, so that the key exists until then.
  *
- * The store decides whether there is something to delete: it may hold a deleted key that can be recovered, or one that cannot be read.
+ * The store decides whether the key exists: it may have a deleted key that can be recovered, or one that cannot be read.
+ *
+ * @throws KeyError `not-found`
  */
 export async function deleteVersions(store: KeyStore, name: string): Promise<void> {
   const all = await countVersions(store, name);
@@ -98,7 +106,11 @@ export async function deleteVersions(store: KeyStore, name: string): Promise<voi
   await store.delete(name);
 }
 
-/** How many versions there are; 1 where the first cannot be read. Errors with `not-found` where the record is another key's version. */
+/**
+ * Counts the versions; 1 where the first cannot be read.
+ *
+ * @throws KeyError `not-found` when the record is a version of another key
+ */
 async function countVersions(store: KeyStore, name: string): Promise<number> {
   try {
     return (await readVersions(store, name)).all.length;
@@ -109,7 +121,7 @@ async function countVersions(store: KeyStore, name: string): Promise<number> {
   }
 }
 
-/** Every key by its name, without the records of later versions. */
+/** Lists the names of the keys, without the records of later versions. */
 export async function* listKeyNames(store: KeyStore): AsyncIterable<string> {
   for await (const name of store.list()) {
     if (ownerOfSlot(name) === undefined || !(await isVersionRecord(store, name))) yield name;
@@ -120,7 +132,7 @@ async function isVersionRecord(store: KeyStore, name: string): Promise<boolean> 
   try {
     return (await readKey(store, name)).rotation !== undefined;
   } catch (error) {
-    // Deleted meanwhile, or damaged: what it is cannot be told, so it is shown.
+    // The record was deleted meanwhile, or is corrupted. An unknown record is listed.
     if (error instanceof KeyStoreError && (error.code === 'not-found' || error.code === 'corrupted')) return false;
     throw error;
   }

@@ -1,32 +1,35 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The ciphers that keys are made for, by their names in key records. */
+/** The ciphers of keys, by their names in key records. */
 export const keyAlgorithms = ['AES256-GCM_SHA256', 'XCHACHA20-POLY1305'] as const;
 export type KeyAlgorithm = (typeof keyAlgorithms)[number];
 
-/** A named key of the service. Its bytes never leave the process but for the key store. */
+/** A named key of the service. Its bytes leave the process only for the key store. */
 export interface Key {
   readonly bytes: Buffer;
   readonly algorithm: KeyAlgorithm;
-  /** Hex of the first 16 bytes of SHA-256 of the key's bytes: the key's version in the protocol. */
+  /** Hex of the first 16 bytes of the SHA-256 of the key's bytes. It is the key's version in the protocol. */
   readonly id: string;
   readonly createdAt?: Date;
-  /** The identity that made it; absent where the service did. */
+  /** The identity that created it; absent where the service did. */
   readonly createdBy?: string;
-  /** What HMACs are computed with; a key of the 2023 releases has none. */
+  /** The key for HMACs. A key of the releases of 2023 has none. */
   readonly hmacKey?: Buffer;
-  /** Set on every version but the first: whose version it is, and the ID of the first, which tells a key from a later one of its name. */
+  /**
+   * Set on every version but the first: the name of the key, and the ID of its first version, which distinguishes it from a later key of
+   * the same name.
+   */
   readonly rotation?: { readonly name: string; readonly first: string };
 }
 
 export const keyBytes = 32;
 
-/** A fresh AES-256 key: what every processor the service runs on does in hardware. */
+/** Makes an AES-256 key. Every supported processor has AES in hardware. */
 export function makeKey(createdAt: Date, createdBy?: string): Key {
   return keyOf(randomBytes(keyBytes), 'AES256-GCM_SHA256', createdAt, createdBy);
 }
 
-/** A key of bytes that somebody brought, with an HMAC key of its own. */
+/** Makes a key of imported bytes, with a new HMAC key. */
 export function keyOf(bytes: Buffer, algorithm: KeyAlgorithm, createdAt: Date, createdBy?: string): Key {
   return { ...keyFrom(bytes, algorithm, createdAt, createdBy), hmacKey: randomBytes(keyBytes) };
 }
@@ -41,7 +44,7 @@ export function keyFrom(bytes: Buffer, algorithm: KeyAlgorithm, createdAt?: Date
   };
 }
 
-/** A further version of a key. HMACs stay what they were: they are compared, and nothing says by which version they were made. */
+/** Makes another version of a key. It keeps the HMAC key, since HMACs are compared and do not name a version. */
 export function successorOf(first: Key, name: string, createdAt: Date, createdBy?: string): Key {
   return {
     ...keyFrom(randomBytes(keyBytes), first.algorithm, createdAt, createdBy),

@@ -3,13 +3,13 @@ import { writeKeyRecord } from './key-record.ts';
 import { addVersion, deleteVersions, listKeyNames, readVersions, type KeyVersions } from './key-versions.ts';
 import type { Key } from './key.ts';
 
-/** How long a key read from the store serves from memory; milliseconds. */
+/** The times that a key serves from memory, in milliseconds. */
 export interface CacheExpiry {
-  /** After this it is read again, used or not. */
+  /** The key is read again after this time. */
   readonly any: number;
-  /** After this without use it is dropped. */
+  /** An unused key is dropped after this time. */
   readonly unused: number;
-  /** While the store cannot be reached, a key serves on up to this age; 0: not at all. */
+  /** While the store is unavailable, a key serves until this age; 0 disables this. */
   readonly offline: number;
 }
 
@@ -19,13 +19,13 @@ interface Cached {
   usedAt: number;
 }
 
-/** Milliseconds between looks whether a store is there, for the offline cache. */
+/** Milliseconds between probes of the store, for the offline cache. */
 const probeMs = 10_000;
 
-/** Milliseconds that a read may take before a key of the offline cache serves instead. */
+/** The timeout of a read in milliseconds, when the offline cache has the key. */
 const patienceMs = 3000;
 
-/** The keys of a store, kept in memory for a while. Errors are `KeyStoreError`s. */
+/** The keys of a store, with a cache in memory. Errors are `KeyError`s. */
 export class Keyring {
   readonly #store: KeyStore;
   #expiry: CacheExpiry;
@@ -34,7 +34,7 @@ export class Keyring {
   readonly #reading = new Map<string, Promise<KeyVersions>>();
   #sweeper: NodeJS.Timeout;
   readonly #prober: NodeJS.Timeout;
-  /** A read that began before a change must not bring back what was before. */
+  /** Prevents a read that began before a change from caching the old state. */
   #changes = 0;
   #isDown = false;
 
@@ -48,14 +48,14 @@ export class Keyring {
     }, probeMs).unref();
   }
 
-  /** For keys that are in memory already too. */
+  /** Applies to cached keys too. */
   setExpiry(expiry: CacheExpiry): void {
     this.#expiry = expiry;
     clearInterval(this.#sweeper);
     this.#sweeper = this.#sweepEvery(expiry);
   }
 
-  /** The version that seals. */
+  /** Returns the version that encrypts. */
   async get(name: string): Promise<Key> {
     return (await this.versions(name)).newest;
   }
@@ -67,30 +67,34 @@ export class Keyring {
       return cached.versions;
     }
     const spare = cached !== undefined && this.#mayServeOffline(cached) ? cached : undefined;
-    // Known to be away: nobody waits for it.
+    // The store is known to be unavailable, so no caller waits for it.
     if (spare !== undefined && this.#isDown) return spare.versions;
     const reading = this.#readOnce(name);
     return spare === undefined ? reading : this.#readOrSpare(reading, spare);
   }
 
-  /** From the store in any case: another key server may have added a version. */
+  /** Reads the key from the store, since another key server may have added a version. */
   reread(name: string): Promise<KeyVersions> {
     return this.#read(name);
   }
 
-  /** Errors with `exists`. */
+  /** @throws KeyError `exists` */
   async create(name: string, key: Key): Promise<void> {
     await this.#store.create(name, writeKeyRecord(key));
   }
 
-  /** Adds a version, which seals from now on. Errors with `not-found`. */
+  /**
+   * Adds a version, which encrypts from now on.
+   *
+   * @throws KeyError `not-found`
+   */
   async rotate(name: string, now: Date, by: string | undefined): Promise<KeyVersions> {
     const versions = await addVersion(this.#store, name, now, by);
     this.#forget(name);
     return versions;
   }
 
-  /** Errors with `not-found`. */
+  /** @throws KeyError `not-found` */
   async delete(name: string): Promise<void> {
     try {
       await deleteVersions(this.#store, name);
@@ -103,14 +107,14 @@ export class Keyring {
     return listKeyNames(this.#store);
   }
 
-  /** Milliseconds that the store takes to answer, at least 1. */
+  /** The response time of the store in milliseconds, at least 1. */
   async latency(): Promise<number> {
     const start = performance.now();
     await this.#store.probe();
     return Math.max(1, Math.round(performance.now() - start));
   }
 
-  /** Looks whether the store is there. */
+  /** Probes the store. */
   async look(): Promise<void> {
     try {
       await this.#store.probe();
@@ -120,7 +124,7 @@ export class Keyring {
     }
   }
 
-  /** Drops what is too old to be used in any case. */
+  /** Drops expired keys. */
   sweep(): void {
     for (const [name, cached] of this.#cache) {
       if (!this.#isFresh(cached) && !this.#mayServeOffline(cached)) this.#cache.delete(name);
@@ -153,7 +157,7 @@ export class Keyring {
     return this.#now() - cached.readAt < this.#expiry.offline;
   }
 
-  /** Several at the same time share one read. */
+  /** Concurrent callers share one read. */
   #readOnce(name: string): Promise<KeyVersions> {
     let reading = this.#reading.get(name);
     if (reading === undefined) {
@@ -165,7 +169,7 @@ export class Keyring {
     return reading;
   }
 
-  /** The spare one where the store fails, or does not answer soon. */
+  /** Returns the cached key when the store fails or is slow. */
   async #readOrSpare(reading: Promise<KeyVersions>, spare: Cached): Promise<KeyVersions> {
     const { promise: tooLong, resolve } = Promise.withResolvers<KeyVersions>();
     const timer = setTimeout(() => {

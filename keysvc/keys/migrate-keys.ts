@@ -5,9 +5,9 @@ import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
 export interface Migration {
   readonly from: KeyStore;
   readonly to: KeyStore;
-  /** Names that come along; `*` stands for any characters. */
+  /** A pattern of names; `*` matches any characters. */
   readonly pattern: string;
-  /** Compares only. */
+  /** Compares without writing. */
   readonly dryRun: boolean;
   readonly onKey: (name: string, outcome: KeyOutcome) => void;
 }
@@ -15,19 +15,20 @@ export interface Migration {
 export type KeyOutcome =
   /** Written to the target and read back. */
   | { readonly kind: 'copied' }
-  /** The target has that very key already: a migration that broke off is gone on with in this way. */
+  /** The target already has this key, for example from an interrupted migration. */
   | { readonly kind: 'present' }
-  /** The target has another key of that name. Nothing is ever written over. */
+  /** The target has another key of this name. The migration never replaces a key. */
   | { readonly kind: 'differs' }
-  /** It cannot be read, or is no key. */
+  /** The record cannot be read, or is no key. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Keys at a time: stores behind a network answer slowly. */
+/** Concurrent keys, since remote stores answer slowly. */
 const atATime = 4;
 
 /**
- * Copies every key, versions included, byte for byte, and reads each back. What is wrong with one key keeps no other from being
- * copied. Errors with a `KeyStoreError` where a store is away: then the same call later goes on.
+ * Copies every key with its versions, byte for byte, and reads each back. A failure of one key does not stop the others.
+ *
+ * @throws KeyError when a store is unavailable; a later call continues
  */
 export async function migrateKeys(migration: Migration): Promise<void> {
   const names = migration.from.list()[Symbol.asyncIterator]();
@@ -61,14 +62,14 @@ async function copy(to: KeyStore, name: string, record: Buffer): Promise<KeyOutc
   try {
     await to.create(name, record);
   } catch (error) {
-    // Made by somebody else meanwhile, or by an earlier attempt whose answer was lost.
+    // Another process created it meanwhile, or an earlier attempt whose answer was lost did.
     if (!(error instanceof KeyStoreError && error.code === 'exists')) throw error;
   }
   const written = await to.get(name);
   return { kind: written.equals(record) ? 'copied' : 'differs' };
 }
 
-/** Two records of one key may be written differently, by programs of two generations. */
+/** Programs of two generations may write the same key differently. */
 function isSameKey(one: Buffer, other: Buffer): boolean {
   if (one.equals(other)) return true;
   const [a, b] = [parseKeyRecord(one), parseKeyRecord(other)];

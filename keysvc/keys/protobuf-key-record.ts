@@ -1,6 +1,6 @@
 import { keyFrom, type Key, type KeyAlgorithm } from './key.ts';
 
-/** The fields of one protobuf message by their numbers; of a field that occurs twice the last counts. */
+/** The fields of one protobuf message by their numbers. The last of repeated fields counts. */
 interface ProtobufFields {
   readonly numbers: ReadonlyMap<number, number>;
   readonly bytes: ReadonlyMap<number, Buffer>;
@@ -20,8 +20,7 @@ function isProtobuf(read: ProtobufFields | NoProtobuf): read is ProtobufFields {
 }
 
 /**
- * Reads one message without knowing its schema; nested messages are bytes. Numbers beyond 2^53 lose their last digits, which none of
- * ours reaches.
+ * Reads one message without its schema; nested messages are bytes. Numbers beyond 2^53 lose precision, but key records have none.
  *
  * @see https://protobuf.dev/programming-guides/encoding/
  */
@@ -57,7 +56,7 @@ function fixedLength(type: number, at: number): { value: number; end: number } |
   return type === fixed32 ? { value: 4, end: at } : undefined;
 }
 
-/** Seven bits a byte, the lowest first; at most ten bytes. */
+/** Seven bits in each byte, the lowest first; at most ten bytes. */
 function readVarint(data: Buffer, start: number): { value: number; end: number } | undefined {
   let value = 0;
   for (let i = 0; i < 10; i++) {
@@ -72,14 +71,14 @@ function readVarint(data: Buffer, start: number): { value: number; end: number }
 const algorithms: Readonly<Record<number, KeyAlgorithm>> = { 1: 'AES256-GCM_SHA256', 2: 'XCHACHA20-POLY1305' };
 const sha256 = 1;
 
-/** Whether a record is base64, which is how the later releases write their protobuf. */
+/** Whether a record is base64. The later releases write their protobuf so. */
 export function looksLikeProtobufRecord(data: Buffer): boolean {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(data.toString('latin1').trim());
 }
 
 /**
- * Reads the record of the releases of 2024 and later: a key (bytes, cipher), an HMAC key (bytes, hash), a timestamp and the maker's
- * identity. Errors with a text that says what is missing, and never quotes the record.
+ * Reads the record of the releases since 2024: a key (bytes, cipher), an HMAC key (bytes, hash), a timestamp and the identity of the
+ * creator. Errors say what is missing, and never quote the record.
  *
  * @see https://protobuf.dev/programming-guides/encoding/
  */
@@ -124,7 +123,7 @@ function bytesOf(fields: ProtobufFields, number: number, what: string): Buffer {
   return value;
 }
 
-/** A number that is not written is 0. */
+/** A missing number is 0. */
 function numberOf(fields: ProtobufFields, number: number): number {
   return fields.numbers.get(number) ?? 0;
 }

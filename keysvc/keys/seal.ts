@@ -11,7 +11,7 @@ import type { Key, KeyAlgorithm } from './key.ts';
 import type { KeyVersions } from './key-versions.ts';
 
 /**
- * A 32-byte key from a key and 16 bytes of nonce: what XChaCha20 does before ChaCha20.
+ * Derives a 32-byte key from a key and 16 bytes of nonce, the first step of XChaCha20.
  *
  * @see https://datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha-03#section-2.2
  */
@@ -62,8 +62,8 @@ export class NotAuthentic extends Error {
 }
 
 /**
- * Seals a text under a key, bound to a context (may be empty). Each message has a key of its own, derived from a random iv, so
- * that random nonces never meet under one key.
+ * Encrypts a text with a key and binds it to a context, which may be empty. Each message has its own key, derived from a random iv, so that
+ * random nonces never repeat under one key.
  */
 export function seal(key: Key, plaintext: Buffer, context: Buffer, random = randomBytes): Buffer {
   const iv = random(ivBytes);
@@ -72,13 +72,13 @@ export function seal(key: Key, plaintext: Buffer, context: Buffer, random = rand
   const encryption = createCipheriv(cipher, messageKey, nonce, { authTagLength: tagBytes });
   encryption.setAAD(context, { plaintextLength: plaintext.length });
   const sealed = Buffer.concat([encryption.update(plaintext), encryption.final(), encryption.getAuthTag()]);
-  // A first version seals as the later releases do. What another version sealed must name it.
+  // A first version writes the encoding of the later releases. Ciphertexts of other versions must name the version.
   return key.rotation === undefined
     ? writeCiphertext({ iv, nonce, sealed })
     : writeMessagePackCiphertext({ algorithm: key.algorithm, keyId: key.id, iv, nonce, sealed });
 }
 
-/** Errors with `NotAuthentic`. */
+/** @throws KeyError `not-authentic` */
 export function unseal(key: Key, ciphertext: Buffer, context: Buffer): Buffer {
   const parts = parseCiphertext(ciphertext);
   if (parts === undefined || (parts.keyId !== undefined && parts.keyId !== key.id)) throw new NotAuthentic();
@@ -96,7 +96,7 @@ export function unseal(key: Key, ciphertext: Buffer, context: Buffer): Buffer {
 
 const ciphers: Readonly<Record<KeyAlgorithm, CipherGCMTypes>> = {
   'AES256-GCM_SHA256': 'aes-256-gcm',
-  // Node's types give the cipher an interface of its own, though the calls are the same.
+  // Node's types have a separate interface for this cipher, but the calls are the same.
   'XCHACHA20-POLY1305': 'chacha20-poly1305' as string as CipherGCMTypes,
 };
 
@@ -110,8 +110,9 @@ function messageKeyOf(key: Key, algorithm: KeyAlgorithm, iv: Buffer): { cipher: 
 export class UnknownVersion extends NotAuthentic {}
 
 /**
- * Opens a ciphertext with the version that sealed it: the one it names or, where it names none, any that fits. Errors with
- * `NotAuthentic`, and with `UnknownVersion` where it names another.
+ * Decrypts with the version that the ciphertext names or, where it names none, with any version that fits.
+ *
+ * @throws KeyError `not-authentic`, or `unknown-version` where it names an unknown version, which may be newer
  */
 export function unsealWithVersions({ all }: KeyVersions, ciphertext: Buffer, context: Buffer): Buffer {
   const keyId = parseCiphertext(ciphertext)?.keyId;

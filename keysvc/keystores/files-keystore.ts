@@ -4,7 +4,7 @@ import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/atomic-file.ts';
 import { KeyStoreError, maxRecordBytes, type KeyStore } from './keystore.ts';
 
-/** Opens a folder with one file of mode 0600 for each key; makes the folder, 0700, where it is missing. */
+/** Opens a folder with one file (0600) for each key, and creates the folder (0700) when it is missing. */
 export async function openFilesKeyStore(folder: string): Promise<KeyStore> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -82,7 +82,7 @@ class FilesKeyStore implements KeyStore {
 
   async close(): Promise<void> {}
 
-  /** Names are checked at the door; this check keeps a caller that forgot it inside the folder. */
+  /** Calls validate names. This check keeps other callers inside the folder. */
   #path(name: string): string {
     const problem = keyNameProblem(name);
     if (problem !== undefined) throw new KeyStoreError('not-found', problem);
@@ -96,13 +96,13 @@ class FilesKeyStore implements KeyStore {
   }
 }
 
-/** Files that a crash left half written hold a key nobody was ever told of. */
+/** Files of interrupted writes hold keys that no caller has seen. */
 async function removeHalfWritten(folder: string): Promise<void> {
   const hour = 3_600_000;
   for (const name of await readdir(folder)) {
     if (!isTemporaryName(name)) continue;
     const path = join(folder, name);
-    // A young one may be another process' write on a shared folder.
+    // A recent one may be a write of another process on a shared folder.
     const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
     if (age > hour) await rm(path, { force: true });
   }

@@ -23,7 +23,11 @@ interface KesCall {
   readonly key?: string;
 }
 
-/** Reads the certificates once, to tell at the start where they are wrong. Errors with `refused`. */
+/**
+ * Reads the certificates, to detect wrong ones at the start.
+ *
+ * @throws KeyError `refused`
+ */
 export async function openKesKeyStore(settings: KesKeyStoreSettings): Promise<KesKeyStore> {
   const store = new KesKeyStore(settings);
   await store.checkFiles();
@@ -31,8 +35,8 @@ export async function openKesKeyStore(settings: KesKeyStoreSettings): Promise<Ke
 }
 
 /**
- * Keys as secrets of another key service that keeps state. The calls for secrets are those of the protocol's first generation; a key
- * service that keeps its keys in a vault itself has none.
+ * Stores keys as secrets of another, stateful key service, by the calls of the protocol's first generation. A key service that stores its
+ * keys in a vault does not have these calls.
  *
  * @see https://pkg.go.dev/github.com/minio/kes-go#Enclave.CreateSecret
  */
@@ -118,7 +122,7 @@ export class KesKeyStore implements KeyStore {
     return `the key service ${this.#settings.endpoints.join(', ')}`;
   }
 
-  /** Every endpoint in turn; the last is the one that is waited for. */
+  /** Tries each endpoint in turn. The last one has the full time. */
   async #ask({ method, path, body }: KesCall): Promise<RemoteAnswer> {
     const remote = await this.#remote();
     const candidates = this.#rotation.candidates();
@@ -150,7 +154,7 @@ export class KesKeyStore implements KeyStore {
     throw this.#nobody();
   }
 
-  /** With the files as they are now: certificates are renewed in place. */
+  /** Reads the files again, since certificates are renewed in place. */
   async #remote(): Promise<Remote> {
     const { certFile, keyFile, caFile } = this.#settings;
     try {

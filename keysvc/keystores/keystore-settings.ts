@@ -1,4 +1,4 @@
-/** Where keys are kept, and how to get in, as the configuration says it. */
+/** The settings of a key store and its login. */
 export type KeyStoreSettings =
   | FilesKeyStoreSettings
   | AzureKeyStoreSettings
@@ -16,11 +16,11 @@ export interface AzureKeyStoreSettings {
   readonly kind: 'azure';
   /** `https://NAME.vault.azure.net`, without a slash at the end. */
   readonly endpoint: string;
-  /** Where tokens come from, `https://HOST`; that of the vault's cloud where it is left out. */
+  /** The authority of tokens, `https://HOST`; the default is that of the vault's cloud. */
   readonly authority?: string;
-  /** What the tokens are for; the vault's own domain, as its challenge names it, where it is left out. */
+  /** The audience of tokens; the default is the domain of the vault from its challenge. */
   readonly audience?: string;
-  /** Authorities of certificates trusted besides the system's. */
+  /** Additional authorities of certificates. */
   readonly caFile?: string;
   readonly login: AzureLogin;
 }
@@ -32,9 +32,9 @@ export type AzureLogin =
       readonly clientId: string;
       readonly clientSecret: string;
     }
-  /** Of the machine; of a user-assigned identity where `clientId` is given. */
+  /** The identity of the machine, or with `clientId` a user-assigned one. */
   | { readonly kind: 'managed-identity'; readonly clientId?: string }
-  /** What is left out, the environment says, as Azure's webhook sets it. */
+  /** Missing fields come from the environment, which Azure's webhook sets. */
   | {
       readonly kind: 'workload-identity';
       readonly tenantId?: string;
@@ -45,11 +45,11 @@ export type AzureLogin =
 export interface VaultKeyStoreSettings {
   readonly kind: 'vault';
   readonly endpoint: string;
-  /** Path of the key-value engine. */
+  /** The path of the key-value engine. */
   readonly engine: string;
   readonly version: 'v1' | 'v2';
   readonly namespace?: string;
-  /** What the names begin with; empty or without slashes at its ends. */
+  /** The prefix of the names; empty, or without slashes at its ends. */
   readonly prefix: string;
   readonly login: VaultLogin;
   readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
@@ -57,18 +57,18 @@ export interface VaultKeyStoreSettings {
 
 export type VaultLogin = { readonly engine: string; readonly namespace?: string } & (
   | { readonly kind: 'approle'; readonly roleId: string; readonly secretId: string }
-  /** `jwt` is a token, or the path of a file with one, which is read at each login. */
+  /** `jwt` is a token, or the path of a file with one, which is read for each login. */
   | { readonly kind: 'kubernetes'; readonly role: string; readonly jwt: string }
 );
 
 export interface AwsKeyStoreSettings {
   readonly kind: 'aws';
-  /** The region's own without it. */
+  /** The default is the endpoint of the region. */
   readonly endpoint?: string;
   readonly region: string;
-  /** Key of AWS KMS for the secrets; AWS's own without it. */
+  /** The key of AWS KMS for the secrets; the default is AWS's own. */
   readonly kmsKey?: string;
-  /** Found where AWS's own programs look for them where they are not given. */
+  /** The default credentials are those that AWS's own programs find. */
   readonly credentials?: { readonly accessKey: string; readonly secretKey: string; readonly sessionToken?: string };
 }
 
@@ -77,7 +77,7 @@ export interface GcpKeyStoreSettings {
   readonly endpoint: string;
   readonly projectId: string;
   readonly scopes: readonly string[];
-  /** The key file of the environment, else the identity of the machine, where it is not given. */
+  /** The default credentials are the key file of the environment, or the identity of the machine. */
   readonly credentials?: { readonly clientEmail: string; readonly privateKeyId: string; readonly privateKey: string };
 }
 

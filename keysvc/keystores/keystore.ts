@@ -1,50 +1,56 @@
 /**
- * Where keys are kept: named records, each written once and never changed. A key has one version, and that version is its key ID, a
- * hash of its bytes: nothing is ever written over, so that what was sealed stays readable.
+ * A store of keys: named records that are written once and never changed, so that every ciphertext stays decryptable.
  *
- * What an implementer owes, held by `keystore.conformance.ts` over every engine:
- * - `create` is durable when it resolves; of any number at once for one name exactly one succeeds, no reader sees half a record, and
- *   what one reader has seen every later reader sees;
- * - a record reads back byte for byte;
- * - every failure is a `KeyStoreError` with the code that fits.
+ * The contract of an implementation, which `keystore.conformance.ts` tests:
+ * - `create` is durable when it resolves. Of concurrent calls for one name exactly one succeeds. No reader sees a partial record, and every
+ *   later reader sees what one reader has seen.
+ * - A record is read back byte for byte.
+ * - Every failure is a `KeyError` with the right code.
  *
- * A store behind the network owes more, held by `remote/remote.conformance.ts`: it sits out throttling and short outages, logs in
- * again when its token is no longer taken, and never names a secret in an error.
+ * A remote store does more, which `remote.conformance.ts` tests: it survives throttling and short outages, logs in again when its token is
+ * rejected, and never names a secret in an error.
  */
 export interface KeyStore {
-  /** Errors with `exists` where there is a key of that name. */
+  /** @throws KeyError `exists` */
   create(name: string, record: Buffer): Promise<void>;
 
-  /** Errors with `not-found`. */
+  /** @throws KeyError `not-found` */
   get(name: string): Promise<Buffer>;
 
-  /** Errors with `not-found`. */
+  /** @throws KeyError `not-found` */
   delete(name: string): Promise<void>;
 
-  /** Every name, in no order. */
+  /** Lists every name in any order. */
   list(): AsyncIterable<string>;
 
-  /** Resolves when the store answers. Errors with `unreachable` or `unavailable`. */
+  /**
+   * Resolves when the store answers.
+   *
+   * @throws KeyError `unreachable` or `unavailable`
+   */
   probe(): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** Keys are small: a record beyond this many bytes is none of ours. */
+/** The maximum size of a record. A larger one is no key. */
 export const maxRecordBytes = 64 * 1024;
 
 type KeyStoreErrorCode =
   | 'exists'
   | 'not-found'
-  /** The store can never hold a key of that name. */
+  /** The store does not support a key of this name. */
   | 'invalid-name'
-  /** There is a record, but it is no key. */
+  /** The record is no key. */
   | 'corrupted'
-  /** The store answers and says no: a permission is lacking, a login is not taken, the key is held back. No outage: caches end. */
+  /**
+   * The store refuses: a permission is missing, a login is rejected, or the key is blocked. This is no outage, so the offline cache does
+   * not serve.
+   */
   | 'refused'
-  /** No answer comes. */
+  /** The store does not answer. */
   | 'unreachable'
-  /** The answer is a failure. */
+  /** The store answers with a failure. */
   | 'unavailable';
 
 export class KeyStoreError extends Error {

@@ -1,7 +1,11 @@
 import type { KeyStoreSettings } from './keystore-settings.ts';
 import type { KeyStore } from './keystore.ts';
 
-/** Opens the key store that the configuration names; only its code is loaded. Errors with a `KeyStoreError`. */
+/**
+ * Opens the key store of the configuration, and loads only its code.
+ *
+ * @throws KeyError
+ */
 export async function openKeyStore(settings: KeyStoreSettings): Promise<KeyStore> {
   switch (settings.kind) {
     case 'files': {

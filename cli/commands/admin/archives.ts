@@ -4,7 +4,7 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import { parseRemote } from '../../config/target.ts';
 
-/** What is set for the buckets of a server, or for one: policies, tags, encryption. What is in them is not in it. */
+/** Writes the configuration of all buckets, or of one, to an archive: policies, tags, encryption. The archive has no objects. */
 export async function exportBuckets(
   context: Context,
   [target = '']: readonly string[],
@@ -25,10 +25,10 @@ interface PartReport {
   readonly error?: string;
 }
 
-/** By bucket what became of each part; `error` where the bucket itself could not be had. */
+/** The result of each part by bucket; `error` reports that the bucket itself failed. */
 type BucketImportReport = Readonly<Record<string, Readonly<Record<string, PartReport | string>>>>;
 
-/** Sets what an archive holds, of all its buckets or of one. What cannot be taken is told, and the exit code says so. */
+/** Applies an archive to all its buckets, or to one. The command prints each failure and exits with 1. */
 export async function importBuckets(context: Context, [target = '', file = '']: readonly string[]): Promise<void> {
   const { aliasName, bucket } = await serverOrBucket(context, target);
   const admin = await adminOf(context, aliasName);
@@ -43,7 +43,7 @@ export async function importBuckets(context: Context, [target = '', file = '']: 
   const buckets = answer.buckets ?? {};
   const failures = Object.entries(buckets).flatMap(([name, parts]) => failuresOf(name, parts));
   const names = Object.keys(buckets).join(', ') || 'nothing';
-  // Stock clients print the buckets as they come, without a name for the whole.
+  // Stock clients print the buckets at the top level of the document.
   context.output.message([`Imported from \`${file}\`: ${names}.`, ...failures].join('\n'), { ...buckets });
   if (failures.length > 0) throw new CliError('Reported', `${failures.length} could not be imported`);
 }
@@ -64,7 +64,7 @@ async function serverOrBucket(context: Context, target: string) {
   return { aliasName, bucket };
 }
 
-/** All users, groups, policies and access keys as an archive. It holds secret keys: only its owner may read the file. */
+/** Writes all users, groups, policies and access keys to an archive. The archive has secret keys, so only the owner can read the file. */
 export async function exportIdentities(
   context: Context,
   [alias = '']: readonly string[],
@@ -82,7 +82,7 @@ export async function exportIdentities(
 interface Failure {
   readonly name: string;
   readonly reason?: string;
-  /** As MinIO says it. */
+  /** The field of MinIO. */
   readonly error?: string;
 }
 
@@ -93,7 +93,7 @@ interface IdentityImportReport {
   readonly reasons?: readonly string[];
 }
 
-/** Adds what an archive holds. What cannot be taken is told, and the exit code says so. */
+/** Adds the content of an archive. The command prints each failure and exits with 1. */
 export async function importIdentities(context: Context, [alias = '', file = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const body = await readFile(file);

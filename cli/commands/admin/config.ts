@@ -13,7 +13,7 @@ import { readAll } from '../../terminal/io.ts';
 const rows: readonly Setting[] = settings;
 const secretKeys = new Set(rows.filter((row) => row.secret).flatMap(({ configKeys = [] }) => configKeys));
 
-/** Words of a command line as the text that the admin API takes; the value `-` is asked for, and secrets in sight are warned of. */
+/** Formats settings for the admin API. The client asks for a value that is `-`, and warns about secrets on the command line. */
 export async function keyValueText(context: Context, words: readonly string[]): Promise<string> {
   const given = words.map(keyValue);
   const visible = given.filter(([key, value]) => secretKeys.has(key) && value !== '-' && value !== '');
@@ -29,7 +29,7 @@ function keyValue(word: string): readonly [key: string, value: string] {
   throw new CliError('BadArgument', `Settings are given as key=value; \`${word.split('=')[0]}\` is none`);
 }
 
-/** Says that settings were saved, and whether a restart is needed: servers tell by a header that it is not. */
+/** Reports that settings are saved, and whether the server must restart: a header says that it need not. */
 export function printSaved(
   context: Context,
   alias: string,
@@ -55,7 +55,7 @@ interface Help {
   }[];
 }
 
-/** The settings of a subsystem, or of all; without a subsystem which there are. */
+/** Shows the settings of a subsystem. Without a subsystem it lists the subsystems. */
 export async function getConfig(context: Context, [alias = '', key]: readonly string[]): Promise<void> {
   if (key === undefined) return helpConfig(context, [alias]);
   const admin = await adminOf(context, alias);
@@ -63,7 +63,7 @@ export async function getConfig(context: Context, [alias = '', key]: readonly st
   context.output.message(multiline(value), { config: configOf(value) });
 }
 
-/** In the form of stock clients. */
+/** The fields of stock clients. */
 function configOf(text: string) {
   return parseConfigLines(text).map(({ subsystem, target, values }) => ({
     subSystem: subsystem,
@@ -72,7 +72,7 @@ function configOf(text: string) {
   }));
 }
 
-/** What can be set: the subsystems, or the keys of one. */
+/** Shows the subsystems, or the keys of one. */
 export async function helpConfig(
   context: Context,
   [alias = '', subSys = '', key = '']: readonly string[],
@@ -94,7 +94,7 @@ export async function helpConfig(
   context.output.message(`${about}${textTable([title, 'TYPE', 'WHAT IT IS'], rows)}`, { help });
 }
 
-/** `SUBSYSTEM[:NAME] key=value …`; without values its help. */
+/** Sets `SUBSYSTEM[:NAME] key=value …`. Without values it shows the help of the subsystem. */
 export async function setConfig(
   context: Context,
   [alias = '', subsystem = '', ...values]: readonly string[],
@@ -107,7 +107,7 @@ export async function setConfig(
   printSaved(context, alias, headers, { targetAlias: alias });
 }
 
-/** The whole of a subsystem back to its defaults, or some keys. */
+/** Resets a subsystem, or some of its keys, to the defaults. */
 export async function resetConfig(
   context: Context,
   [alias = '', subsystem = '', ...keys]: readonly string[],
@@ -126,7 +126,7 @@ interface HistoryEntry {
 
 export interface HistoryOptions {
   readonly count?: string;
-  /** Forgets all of it. */
+  /** Deletes the history. */
   readonly clear?: boolean;
 }
 
@@ -165,7 +165,7 @@ export async function restoreConfig(context: Context, [alias = '', restoreId = '
   printSaved(context, alias, headers, { restoreId });
 }
 
-/** All settings as lines, to standard output or a file that only its owner reads. */
+/** Writes all settings as lines to standard output, or to a file that only its owner can read. */
 export async function exportConfig(
   context: Context,
   [alias = '']: readonly string[],
@@ -181,7 +181,7 @@ export async function exportConfig(
   context.output.message(`Wrote the settings to \`${options.output}\`.`, { file: options.output });
 }
 
-/** From a file as `export` writes it, `-` for standard input. */
+/** Reads the file that `export` writes; `-` is standard input. */
 export async function importConfig(context: Context, [alias = '', file = '-']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const body = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
@@ -189,7 +189,7 @@ export async function importConfig(context: Context, [alias = '', file = '-']: r
   printSaved(context, alias, headers, { targetAlias: alias });
 }
 
-/** Lines of a text from a server: nothing in them may command the terminal. */
+/** Escapes control characters in the text of a server, line by line. */
 function multiline(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }

@@ -18,7 +18,7 @@ interface KeyStatus {
   readonly 'decryption-error'?: string;
 }
 
-/** Whether a key (the default one without a name) encrypts and decrypts; exits with 1 where it does not. */
+/** Tests whether a key encrypts and decrypts; the default is the default key of the server. Exits with 1 when it does not. */
 export async function showKeyStatus(context: Context, [alias = '', key]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const status = await admin.json<KeyStatus>({
@@ -34,7 +34,7 @@ export async function showKeyStatus(context: Context, [alias = '', key]: readonl
     [
       `Key: ${printable(keyId)}`,
       `   - Encryption ${mark(encryptionError)}`,
-      // What was never encrypted cannot be decrypted.
+      // The server tries to decrypt only what it encrypted.
       ...(encryptionError === '' ? [`   - Decryption ${mark(decryptionError)}`] : []),
     ].join('\n'),
     {
@@ -57,7 +57,7 @@ interface ListedKey {
   readonly createdBy?: string;
 }
 
-/** Names that fit a pattern, in which `*` is wild. */
+/** Lists the keys that match a pattern; `*` matches any characters. */
 export async function listKeys(context: Context, [alias = '', pattern = '*']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const keys =
@@ -77,12 +77,12 @@ export async function listKeys(context: Context, [alias = '', pattern = '*']: re
   context.output.message(human, { target: alias, keys: keys.map(({ name }) => name) });
 }
 
-/** Servers that do not know say the beginning of time. */
+/** Servers that do not know the date send the beginning of time. */
 function shownDate(date: string | undefined): string {
   return date === undefined || Number.isNaN(Date.parse(date)) || Date.parse(date) <= 0 ? '-' : date;
 }
 
-/** Takes the bytes of a key, base64, from the terminal or standard input. */
+/** Reads the bytes of a key in base64 from the terminal or standard input. */
 export async function importKey(context: Context, [alias = '', key = '', given]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const bytes = (await secret(context, `bytes of the key ${key} in base64`, given)).trim();
@@ -97,11 +97,11 @@ interface KeyUsage {
   readonly objects?: number;
   readonly uploads?: number;
   readonly buckets?: readonly string[];
-  /** Identities and settings of the server itself. */
+  /** Whether the identities and settings of the server use the key. */
   readonly backend?: boolean;
 }
 
-/** What is encrypted with each key. The server looks through everything for it. */
+/** Counts the objects of each key. The server scans all its records for this. */
 export async function showKeyUsage(context: Context, [alias = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const { keys = {} } = await admin.slow<{ readonly keys?: Readonly<Record<string, KeyUsage>> }>({
@@ -129,7 +129,7 @@ export async function showKeyUsage(context: Context, [alias = '']: readonly stri
   );
 }
 
-/** Refused while something is encrypted with it, unless `force` names it again. */
+/** Removes a key. The server refuses this while an object uses the key, unless `force` repeats the name. */
 export async function removeKey(
   context: Context,
   [alias = '', key = '']: readonly string[],

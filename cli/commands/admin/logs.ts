@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 
 export interface LogsOptions {
-  /** How many lines of before. */
+  /** The number of earlier lines. */
   readonly last?: string;
   readonly type?: string;
 }
@@ -20,7 +20,7 @@ interface LogEntry {
 
 const types = ['minio', 'application', 'all'];
 
-/** The last lines of the server's log, and those that come, until Ctrl-C. */
+/** Shows the last lines of the server's log and follows it until Ctrl-C. */
 export async function logs(
   context: Context,
   [alias = '', node = '']: readonly string[],

@@ -7,11 +7,11 @@ import { parseRemote } from '../../config/target.ts';
 const kinds = ['cluster', 'node', 'bucket', 'resource'] as const;
 
 export interface PrometheusOptions {
-  /** Without a token: the server lets everybody read its metrics. */
+  /** Omits the token, for a server with public metrics. */
   readonly public?: boolean;
 }
 
-/** What Prometheus needs in its `scrape_configs` to read the metrics of a server. The token does not end. */
+/** Prints the `scrape_configs` of Prometheus for a server. The token does not expire. */
 export async function generatePrometheus(
   context: Context,
   [aliasName = '', kind]: readonly string[],
@@ -41,7 +41,7 @@ export async function generatePrometheus(
   });
 }
 
-/** The metrics themselves, as Prometheus reads them. */
+/** Prints the metrics in the text format of Prometheus. */
 export async function showMetrics(context: Context, [aliasName = '', kind]: readonly string[]): Promise<void> {
   const { alias } = parseRemote(aliasName, await context.aliases());
   const client = await context.client(alias);
@@ -58,7 +58,7 @@ function pathOf(kind = 'cluster'): string {
   throw new CliError('BadArgument', `Unknown metrics \`${kind}\`: there are ${kinds.join(', ')}`);
 }
 
-/** A JWT under the secret key of the alias, good for a hundred years, as MinIO's clients make it. */
+/** Signs a JWT with the secret key of the alias. It is valid for a hundred years, as with MinIO's client. */
 export function metricsToken({ accessKey, secretKey }: Pick<Alias, 'accessKey' | 'secretKey'>, now: Date): string {
   if (accessKey === '') throw new CliError('BadAlias', 'This alias has no keys to make a token with; use --public');
   const expires = Math.floor(now.getTime() / 1_000) + 100 * 365 * 86_400;

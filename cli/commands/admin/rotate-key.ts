@@ -7,11 +7,11 @@ import { once } from '../../s3/retry.ts';
 
 export interface RotateOptions {
   readonly to?: string;
-  /** No new version: the newest that there is. */
+  /** Uses the newest version instead of a new one. */
   readonly newest?: boolean;
-  /** Not only the keys of objects. */
+  /** Encrypts the objects again, not only their data keys. */
   readonly rewrite?: boolean;
-  /** Objects in a second. */
+  /** Objects per second. */
   readonly rate?: string;
   readonly wait?: boolean;
 }
@@ -23,17 +23,20 @@ interface Rotation {
   readonly looked: number;
   readonly done: number;
   readonly failed: number;
-  /** The first. */
+  /** The first failure. */
   readonly failure?: { readonly bucket?: string; readonly key?: string; readonly message?: string };
   /** Milliseconds since 1970. */
   readonly finished?: number;
-  /** The ID of the version that was made for it. */
+  /** The ID of the new version. */
   readonly version?: string;
-  /** Milliseconds since 1970: when what was written meanwhile is looked at. */
+  /** Milliseconds since 1970. Then the server looks at the objects that were written during the rotation. */
   readonly againAfter?: number;
 }
 
-/** Gives a key a new version and its objects that, or another key; the server works on it by itself. Without a key: how far it is. */
+/**
+ * Gives a key a new version, or moves its objects to another key. The server works in the background. Without a key the command shows the
+ * progress.
+ */
 export async function rotateKey(
   context: Context,
   [alias = '', key]: readonly string[],

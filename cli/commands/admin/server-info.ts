@@ -3,7 +3,7 @@ import { counted, formatDuration, formatSize, printable, formatTime, textTable }
 import { parseRemote } from '../../config/target.ts';
 import { adminOf } from '../admin-client.ts';
 
-/** What is shown of the server's answer; each field may be missing, since servers differ. */
+/** The shown part of the server's answer. Servers differ, so any field may be missing. */
 export interface InfoMessage {
   readonly mode?: string;
   readonly buckets?: { readonly count?: number };
@@ -14,7 +14,7 @@ export interface InfoMessage {
   readonly backgroundTasks?: readonly TaskInfo[];
 }
 
-/** Of Coffer alone. */
+/** Only Coffer has it. */
 interface TaskInfo {
   readonly task?: string;
   readonly state?: string;
@@ -49,7 +49,7 @@ export async function adminInfo(context: Context, [argument = '']: readonly stri
   context.output.message([...servers, usage, drives, ...failingTasks(info)].join('\n\n'), { info });
 }
 
-/** A line for each background task whose last attempts failed. */
+/** Returns a line for each background task whose last attempts failed. */
 export function failingTasks({ backgroundTasks = [] }: InfoMessage): string[] {
   return backgroundTasks
     .filter(({ state }) => state === 'failing')
@@ -80,7 +80,7 @@ export interface UsageOptions {
   readonly now?: true;
 }
 
-/** What is shown of the answer of either server; each field may be missing. */
+/** The shown part of the answer of Coffer or MinIO. Any field may be missing. */
 interface DataUsageInfo {
   readonly lastUpdate?: string;
   readonly objectsCount?: number;
@@ -90,7 +90,7 @@ interface DataUsageInfo {
   > | null;
 }
 
-/** By MinIO's call, which both servers have; counting at once is Coffer's alone. */
+/** Reads the usage by a call of MinIO's API. Only Coffer can count immediately. */
 export async function showUsage(
   context: Context,
   [alias = '']: readonly string[],

@@ -10,7 +10,7 @@ const actions: Readonly<Record<ServiceAction, string>> = {
 
 const dryRun: OptionDefinition = ['--dry-run', 'do nothing, but say what would be'];
 
-/** The process of the server: what it does, says and measures. */
+/** Adds the commands for the process of the server: state, restarts, traces, logs, metrics. */
 export function addServiceCommands(admin: CommandGroup): void {
   admin
     .from(() => import('./server-info.ts'))

@@ -11,7 +11,7 @@ export type ServiceAction = 'restart' | 'stop' | 'freeze' | 'unfreeze';
 
 export interface ServiceOptions {
   readonly dryRun?: boolean;
-  /** Seconds until a restart is given up. */
+  /** The timeout of a restart in seconds. */
   readonly wait?: string;
 }
 
@@ -28,7 +28,7 @@ const done: Readonly<Record<ServiceAction, string>> = {
   unfreeze: 'Unfroze: requests of S3 go on at',
 };
 
-/** Restarts, stops, freezes or unfreezes a server; after a restart waits until it serves again. */
+/** Restarts, stops, freezes or unfreezes a server. After a restart the command waits until the server is ready. */
 export async function service(
   context: Context,
   [alias = '']: readonly string[],
@@ -43,7 +43,7 @@ export async function service(
     method: 'POST',
     call: 'service',
     query: { action, type: '2', 'dry-run': String(dryRun) },
-    // A second restart, after the answer to the first was lost, would be one too many.
+    // A retry after a lost answer would restart the server twice.
     retries: once,
   });
   const failed = (result.results ?? []).filter(({ err }) => err !== undefined && err !== '');
@@ -72,7 +72,7 @@ function waitSeconds(text = '60'): number {
   throw new CliError('BadArgument', `Invalid --wait \`${text}\`: it is a number of seconds above 0`);
 }
 
-/** A server that was told to restart answers on for a moment: it is back when it has run for less time than since then, and serves. */
+/** Waits until the server is ready. It still answers for a moment after the request, so its uptime must be shorter than the wait. */
 async function untilBack(context: Context, admin: AdminClient, alias: string, seconds: number): Promise<void> {
   const client = await context.client(parseRemote(alias, await context.aliases()).alias);
   const told = performance.now();
@@ -92,7 +92,7 @@ async function untilBack(context: Context, admin: AdminClient, alias: string, se
   }
 }
 
-/** Who may restart servers but not see their state takes one that serves for one that is back. */
+/** A caller without the permission to see the state cannot read the uptime. Then a ready server counts as restarted. */
 async function isNew(admin: AdminClient, elapsed: number): Promise<boolean> {
   try {
     const { servers = [] } = await admin.json<{ readonly servers?: readonly { readonly uptime?: number }[] }>({

@@ -1,6 +1,6 @@
 import { formatSize, printable } from '../../terminal/format.ts';
 
-/** A request as servers tell of it. Each field may be missing, since servers differ. Nanoseconds. */
+/** A traced request. Servers differ, so any field may be missing. Times are nanoseconds. */
 export interface TraceLine {
   readonly type?: number;
   readonly nodename?: string;
@@ -31,7 +31,7 @@ type Headers = Readonly<Record<string, readonly string[] | string>>;
 
 const typeNames: Readonly<Record<number, string>> = { 1: 'OS', 2: 'Storage', 4: 'S3', 8: 'Internal' };
 
-/** In the fields of stock clients. */
+/** Returns the fields of stock clients. */
 export function traceFields(line: TraceLine, verbose: boolean): Record<string, unknown> {
   const { nodename = '', time = '', dur = 0, funcname = '', type = 0, error = '', msg } = line;
   const request = requestOf(line);
@@ -62,7 +62,7 @@ export function traceFields(line: TraceLine, verbose: boolean): Record<string, u
   };
 }
 
-/** One line, or with `verbose` a block with the headers. */
+/** Returns one line, or with `verbose` a block with the headers. */
 export function traceText(line: TraceLine, verbose: boolean): string {
   const { nodename = '', time, dur = 0, funcname = '' } = line;
   const request = requestOf(line);
@@ -109,7 +109,7 @@ function headerLines(indent: string, headers: Headers | undefined): string[] {
   return Object.entries(withoutSecrets(headers)).map(([name, value]) => `${indent}${name}: ${value}`);
 }
 
-/** Servers of others show whole signatures. */
+/** Other servers trace whole signatures. */
 const secret = /^(authorization|cookie|set-cookie|x-amz-security-token|x-amz-.*customer-key)$/i;
 
 function withoutSecrets(headers: Headers = {}): Record<string, string> {

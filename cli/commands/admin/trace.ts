@@ -3,7 +3,7 @@ import { adminOf, jsonLines } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 
-/** Whether the whole text fits, without regard to case; `*` stands for any characters, `?` for one. */
+/** Whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
 export function fitsPattern(pattern: string, text: string): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
@@ -12,7 +12,7 @@ export function fitsPattern(pattern: string, text: string): boolean {
   return new RegExp(`^${source}$`, 'is').test(text);
 }
 
-/** What of a trace is shown; patterns have `*` and `?` for any characters. Each option may be given several times: any of its values. */
+/** Patterns with `*` and `?`. A request matches an option when it matches one of its values. */
 export interface TraceFilter {
   readonly statusCode?: readonly string[];
   readonly method?: readonly string[];
@@ -42,11 +42,11 @@ export interface TraceOptions extends TraceFilter {
   readonly all?: boolean;
   readonly errors?: boolean;
   readonly call?: readonly string[];
-  /** `5ms`: only what took longer. */
+  /** `5ms`: shows only requests that took longer. */
   readonly responseDuration?: string;
 }
 
-/** What clients may ask for; most of it has no server but MinIO. */
+/** The types that a client may ask for. Only MinIO has most of them. */
 const callTypes = [
   's3',
   'internal',
@@ -65,7 +65,7 @@ const callTypes = [
   'ilm',
 ] as const;
 
-/** Shows requests as the server ends them, until Ctrl-C. */
+/** Shows requests as they end, until Ctrl-C. */
 export async function trace(context: Context, [alias = '']: readonly string[], options: TraceOptions): Promise<void> {
   const admin = await adminOf(context, alias);
   const wanted = options.all === true ? callTypes : (options.call ?? ['s3']).flatMap((types) => types.split(','));

@@ -19,7 +19,7 @@ export interface AliasSetOptions {
   readonly path?: string;
 }
 
-/** Adds or replaces an alias, once the server has shown that it knows the keys. */
+/** Adds or replaces an alias, after the server has accepted its keys. */
 export async function setAlias(
   context: Context,
   [name = '', url = '', givenAccessKey, givenSecretKey]: readonly string[],
@@ -89,7 +89,7 @@ async function completeKeys(
   return [accessKey ?? answers.shift() ?? '', secretKey ?? answers.shift() ?? ''];
 }
 
-/** Asks for a bucket that cannot exist: whoever signs wrongly is refused before the server looks for it. */
+/** Requests a bucket that does not exist. A server checks the signature before it looks for the bucket. */
 async function probe(context: Context, name: string, alias: Alias): Promise<void> {
   const client = await context.client(alias);
   const bucket = `probe-bsign-${randomBytes(8).toString('hex')}`;

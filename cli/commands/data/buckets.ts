@@ -26,7 +26,7 @@ export async function makeBucket(
   });
 }
 
-/** Removes a bucket, with `force` its contents first. */
+/** Removes a bucket; with `force` the client removes its objects first. */
 export async function removeBucket(
   context: Context,
   [argument = '']: readonly string[],

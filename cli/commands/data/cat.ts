@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { readObject, headObject } from '../../s3/objects.ts';
 import { parseObject, parseTarget } from '../../config/target.ts';
 
-/** Writes objects and files to standard output, one after the other. */
+/** Writes objects and files to standard output, in their order. */
 export async function cat(context: Context, arguments_: readonly string[]): Promise<void> {
   for (const argument of arguments_) await catOne(context, argument);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../s3/buckets.ts';
 import { parseBucket } from '../../config/target.ts';
 
-/** `sse-s3 TARGET`, `sse-kms KEY TARGET`. */
+/** The arguments are `sse-s3 TARGET` or `sse-kms KEY TARGET`. */
 export async function setEncryption(context: Context, arguments_: readonly string[]): Promise<void> {
   const [scheme = '', ...rest] = arguments_;
   const { rule, argument } = parseRule(scheme, rest);

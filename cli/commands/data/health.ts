@@ -14,7 +14,7 @@ export interface ReadyOptions {
   readonly wait?: string;
 }
 
-/** Says whether the server can serve; with `wait` only when it can, or when so many seconds have passed. */
+/** Reports whether the server is ready; with `wait` it repeats the check for that time. */
 export async function ready(
   context: Context,
   [argument = '']: readonly string[],
@@ -62,7 +62,7 @@ export interface PingOptions {
   readonly interval?: string;
 }
 
-/** Asks the server for a sign of life again and again; ends with `count`, with too many errors, or by Ctrl-C. */
+/** Pings the server repeatedly. It ends after `count` pings, after too many errors, or by Ctrl-C. */
 export async function ping(context: Context, [argument = '']: readonly string[], options: PingOptions): Promise<void> {
   const { alias } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);

@@ -77,16 +77,16 @@ async function* rows(
   }
 }
 
-/** Named from the alias on. */
+/** The names of the rows begin with the bucket. */
 async function* rowsOfBucket(client: S3Client, target: RemoteTarget, options: ListOptions): AsyncGenerator<Row> {
   for await (const row of rows(client, target, options)) yield { ...row, name: `${target.bucket}/${row.name}` };
 }
 
-/** `dir` without a slash shows what is in the folder, unless something else begins the same. */
+/** Lists the content of a folder for `dir` without a slash, unless another name begins with it. */
 async function* entries(client: S3Client, bucket: string, key: string, recursive: boolean): AsyncGenerator<Listed> {
   const isName = key !== '' && !key.endsWith('/');
   if (!isName || recursive) {
-    // A name stands for the object of that name and for the folder, not for all that begins with it.
+    // A name means the object and the folder of this name, not other keys that begin with it.
     for await (const listed of listObjects(client, { bucket, prefix: key, recursive })) {
       const name = listed.kind === 'prefix' ? listed.prefix : listed.object.key;
       if (!isName || name === key || name.startsWith(`${key}/`)) yield listed;
@@ -119,7 +119,7 @@ async function* uploadRows(
   }
 }
 
-/** How much of a name the argument already says: names are shown from the folder on that it names. */
+/** Returns the length of the prefix that the argument already names. Shown names begin after it. */
 function folderOf(key: string): (name: string) => number {
   const asFolder = key === '' || key.endsWith('/') ? key : `${key}/`;
   return (name) => (name.startsWith(asFolder) && name !== asFolder ? asFolder.length : key.lastIndexOf('/') + 1);

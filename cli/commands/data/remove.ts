@@ -11,7 +11,7 @@ import { displayName, parseObject, parseRemote, type RemoteTarget } from '../../
 
 const batchSize = 1_000;
 
-/** Deletes keys by a thousand at once; `done` hears of each key, with its failure if it has one. */
+/** Deletes keys in batches of a thousand, and calls `done` for each key, with its failure if it has one. */
 export async function deleteInBatches(
   client: S3Client,
   bucket: string,
@@ -56,7 +56,7 @@ export async function remove(context: Context, arguments_: readonly string[], op
   if (failed > 0) throw new CliError('Reported', `${failed} objects were not removed`);
 }
 
-/** Answers how many objects could not be removed. */
+/** Returns the number of objects that could not be removed. */
 async function removeOne(context: Context, argument: string, options: RemoveOptions): Promise<number> {
   const aliases = await context.aliases();
   if (options.recursive === true) {
@@ -81,7 +81,7 @@ async function removeOne(context: Context, argument: string, options: RemoveOpti
   return 0;
 }
 
-/** S3 answers the same whether or not an object was there. Undefined where this caller may not know. */
+/** S3 gives the same answer for a missing object. Undefined where the caller lacks the permission to know. */
 async function exists(client: S3Client, { bucket, key }: RemoteTarget): Promise<boolean | undefined> {
   try {
     await headObject(client, bucket, key);
@@ -125,7 +125,7 @@ async function removeUploads(context: Context, client: S3Client, target: RemoteT
   return 0;
 }
 
-/** A name without a slash stands for its object and its folder: `logs` must not take `logs-of-others` with it. */
+/** A name without a slash means the object and the folder of this name: `logs` must not match `logs-of-others`. */
 async function* named<T extends { readonly key: string }>(found: AsyncIterable<T>, name: string): AsyncGenerator<T> {
   const isPrefix = name === '' || name.endsWith('/');
   for await (const one of found) {

@@ -8,7 +8,7 @@ import { isNotFound } from '../../s3/s3-response-error.ts';
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
 
-/** Shows what is known of an object or bucket; with `recursive` of every object under a prefix. */
+/** Shows the properties of an object or bucket; with `recursive` those of every object below a prefix. */
 export async function statTarget(
   context: Context,
   [argument = '']: readonly string[],

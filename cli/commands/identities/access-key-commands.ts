@@ -31,7 +31,7 @@ const revokeOptions: readonly OptionDefinition[] = [
   ['--token-type <label>', 'those that were made with this label'],
 ];
 
-/** The older name of access keys, with the words of then. */
+/** Adds the older commands for access keys. */
 export function addServiceAccountCommands(user: CommandGroup<unknown>): void {
   const svcacct = user
     .group('svcacct', 'access keys of a user; `admin accesskey` is the newer name')
@@ -91,7 +91,7 @@ export function addAccessKeyCommands(admin: CommandGroup): void {
   addKeyCommands(keys, 'builtin');
 }
 
-/** What can be done with access keys that are there, whoever has them. */
+/** Adds the commands for existing access keys. */
 export function addKeyCommands(group: CommandGroup<unknown>, provider: Provider): void {
   const keys = group.from(() => import('./access-keys.ts'));
   keys.add('info <alias> [accessKeys...]', {

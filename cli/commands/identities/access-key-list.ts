@@ -25,7 +25,7 @@ export interface ListKeysOptions {
   readonly all?: boolean;
 }
 
-/** Access keys of either kind, by user: of those named, of everybody, or of the caller. */
+/** Lists access keys and temporary credentials by user: of the named users, of all users, or of the caller. */
 export async function listAccessKeys(
   context: Context,
   args: readonly string[],
@@ -42,7 +42,7 @@ export async function listAccessKeys(
   print(context, alias, Object.entries(found), options);
 }
 
-/** The same of people of the directory, by DN. */
+/** Lists those of LDAP users, by DN. */
 export async function listDirectoryKeys(
   context: Context,
   [alias = '', ...people]: readonly string[],
@@ -62,7 +62,7 @@ interface ConfigurationKeys {
   readonly users?: readonly (KeysOfUser & { readonly ID?: string; readonly readableName?: string })[] | null;
 }
 
-/** The same of people of OpenID providers, by the name that people know them by. */
+/** Lists those of OpenID users, by the readable name. */
 export async function listOpenIdKeys(
   context: Context,
   [alias = '', ...people]: readonly string[],
@@ -90,7 +90,7 @@ function questionOf(users: readonly string[], options: ListKeysOptions) {
   if (options.self && (options.all || users.length > 0)) {
     throw new CliError('BadArgument', 'Name users, or give one of --self and --all');
   }
-  // As stock clients: without a word about whom, everybody.
+  // Stock clients list all users by default.
   const all = options.all === true || (users.length === 0 && options.self !== true);
   return { listType: kinds[0] ?? 'all', ...(all ? { all: 'true' } : {}) };
 }
@@ -125,7 +125,7 @@ function rowOf(user: string, { accessKey, accountStatus = 'on', name, expiration
   return [user, accessKey, kind, accountStatus, shownExpiration(expiration), name ?? '-'];
 }
 
-/** Access keys of one user in the older form: `user svcacct list`. */
+/** Lists the access keys of one user by the older call, for `user svcacct list`. */
 export async function listServiceAccounts(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const { accounts } = await admin.openedJson<{ readonly accounts?: readonly ListedKey[] | null }>({

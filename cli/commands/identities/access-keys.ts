@@ -8,13 +8,13 @@ import { textFields } from '../../terminal/format.ts';
 import { readPolicyFile } from './policies.ts';
 
 export interface ExpiryOptions {
-  /** `2030-01-31`, or with a time. */
+  /** `2030-01-31`, optionally with a time. */
   readonly expiry?: string;
-  /** `24h`, `90d`. */
+  /** `24h` or `90d`. */
   readonly expiryDuration?: string;
 }
 
-/** The end of a key as the admin API has it; undefined where none is asked for. Times without a zone are UTC. */
+/** Returns the expiration for the admin API; undefined without one. A time without a zone is UTC. */
 export function expiration({ expiry, expiryDuration }: ExpiryOptions, now: Date): string | undefined {
   if (expiry !== undefined && expiryDuration !== undefined) {
     throw new CliError('BadArgument', 'Give either --expiry, a time, or --expiry-duration, not both');
@@ -43,9 +43,9 @@ function timeOf(text: string): Date {
 
 export interface KeyOptions extends ExpiryOptions {
   readonly accessKey?: string;
-  /** `-` asks for it. */
+  /** `-` makes the client ask for it. */
   readonly secretKey?: string;
-  /** A file, `-` for standard input. */
+  /** A file; `-` is standard input. */
   readonly policy?: string;
   readonly name?: string;
   readonly description?: string;
@@ -59,7 +59,7 @@ interface NewCredentials {
   };
 }
 
-/** For whom: the caller where nobody is named. `call` is the one of the server for people of that kind. */
+/** Makes an access key for a user; the default is the caller. `call` selects the provider of the user. */
 export async function createAccessKey(
   context: Context,
   [alias = '', user]: readonly string[],
@@ -73,7 +73,7 @@ export interface NewKey {
   readonly call: 'add-service-account' | 'idp/ldap/add-service-account';
   readonly user?: string | undefined;
   readonly options: KeyOptions;
-  /** The secret key, where it was asked for already. */
+  /** The secret key, when the client has already asked for it. */
   readonly asked?: string | undefined;
 }
 
@@ -88,7 +88,7 @@ export async function makeAccessKey(context: Context, admin: AdminClient, key: N
     call,
     body: { targetUser: user, accessKey, secretKey, policy, name, description, expiration: end },
     sealed: true,
-    // Sent twice, it could make two.
+    // A retry could make a second key.
     retries: once,
   });
   context.output.message(
@@ -116,7 +116,7 @@ interface KeyInfo {
   readonly parentUser?: string;
   readonly accountStatus?: string;
   readonly impliedPolicy?: boolean;
-  /** JSON as text. */
+  /** A JSON document. */
   readonly policy?: string;
   readonly name?: string;
   readonly description?: string;
@@ -126,7 +126,7 @@ interface KeyInfo {
   readonly userProvider?: string;
 }
 
-/** `policy`: its policy alone. */
+/** `policy` shows the policy only. */
 export async function showAccessKey(
   context: Context,
   [alias = '', ...keys]: readonly string[],
@@ -134,7 +134,7 @@ export async function showAccessKey(
   call: 'info-access-key' | 'info-service-account' | 'temporary-account-info' = 'info-access-key',
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  // Without a name: the key of the alias itself.
+  // Without an access key the server describes the one of the alias.
   for (const accessKey of keys.length === 0 ? [undefined] : keys) {
     const info = await admin.openedJson<KeyInfo & { readonly AccessKey?: string }>({
       method: 'GET',
@@ -235,7 +235,7 @@ export async function removeAccessKey(
   context.output.message(`Removed access key \`${accessKey}\` successfully.`, { accessKey });
 }
 
-/** Undefined where the server is to make one. */
+/** Undefined makes the server generate a secret key. */
 async function givenSecret(context: Context, { secretKey, accessKey }: KeyOptions): Promise<string | undefined> {
   if (secretKey === undefined) return undefined;
   const what = accessKey === undefined ? 'secret key' : `secret key of ${accessKey}`;
@@ -247,7 +247,7 @@ async function readPolicy(context: Context, file: string): Promise<unknown> {
   return JSON.parse(await readPolicyFile(context, file));
 }
 
-/** Servers write the beginning of time where there is no end. */
+/** Formats an expiration. Servers send the beginning of time for a key that does not expire. */
 export function shownExpiration(expiration: string | null | undefined): string {
   const time = Date.parse(expiration ?? '');
   return Number.isNaN(time) || time <= 0 ? 'never' : new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');

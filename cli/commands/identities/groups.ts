@@ -6,7 +6,7 @@ interface GroupInfo {
   readonly name?: string;
   readonly status?: string;
   readonly members?: readonly string[] | null;
-  /** Names with commas between them. */
+  /** Names separated by commas. */
   readonly policy?: string;
 }
 
@@ -23,7 +23,7 @@ export async function addToGroup(
   });
 }
 
-/** Without members the group itself, which must be empty. */
+/** Removes members. Without members it removes the group, which must be empty. */
 export async function removeFromGroup(
   context: Context,
   [alias = '', group = '', ...members]: readonly string[],

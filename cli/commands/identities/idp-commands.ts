@@ -4,7 +4,7 @@ import type { ClaimOptions } from './policy-attachments.ts';
 import type { IdpType, SaveIdpOptions } from './idp-configs.ts';
 import { addLdapCommands } from './ldap-commands.ts';
 
-/** What only OpenID providers have: a sign-in to walk, and claims. */
+/** Adds the commands that only OpenID providers have. */
 function addOpenIdCommands(openid: CommandGroup): void {
   addTest(openid);
   addClaimPolicies(openid);
@@ -85,7 +85,7 @@ function addOpenIdKeys(openid: CommandGroup): void {
   addKeyCommands(keys, 'openid');
 }
 
-/** Below 'admin', as the specification has them, and at the top, as stock clients do. */
+/** Adds `idp`, which the specification has below `admin` and stock clients have at the top. */
 export function addIdpCommands(parent: CommandGroup): void {
   const idp = parent.group('idp', adminGroups.idp);
   const openid = idp.group('openid', 'OpenID providers, and rights of their people');
@@ -104,7 +104,7 @@ const settingsOf: Readonly<Record<IdpType, string>> = {
 
 function addConfigurations(group: CommandGroup, type: IdpType): void {
   const configurations = group.from(() => import('./idp-configs.ts'));
-  // There is one directory, which has no name.
+  // There is one LDAP configuration, which has no name.
   const [name, example] = type === 'openid' ? [' [name]', ' PRIMARY_IAM'] : ['', ''];
   const what = type === 'openid' ? 'provider' : 'directory';
   for (const [mode, description] of [

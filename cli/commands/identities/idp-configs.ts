@@ -6,7 +6,7 @@ import { keyValueText, printSaved } from '../admin/config.ts';
 
 export type IdpType = 'openid' | 'ldap';
 
-/** What servers call the configuration without a name. */
+/** The server's name of the configuration without a name. */
 const nameless = '_';
 
 interface ConfigSummary {
@@ -25,16 +25,16 @@ interface ConfigDetails {
 interface ConfigEntry {
   readonly key: string;
   readonly value: string;
-  /** From the environment, where it cannot be changed. */
+  /** Set in the environment, so it cannot be changed here. */
   readonly isEnv?: boolean;
 }
 
 export interface SaveIdpOptions {
-  /** Saves an OpenID provider that was not proven to work. */
+  /** Saves an OpenID provider without a successful test. */
   readonly force?: true;
 }
 
-/** `ALIAS [NAME] key=value …`. */
+/** Saves `ALIAS [NAME] key=value …`. */
 export async function saveIdp(
   context: Context,
   [alias = '', ...words]: readonly string[],
@@ -118,7 +118,7 @@ function target(type: IdpType, name: string): Pick<AdminRequest, 'call'> {
   return { call: `idp-config/${type}/${pathPart(name)}` };
 }
 
-/** The first word is the name, unless it is a setting already. */
+/** The first word is the name unless it is a setting. */
 function nameAndSettings(words: readonly string[], type: IdpType) {
   const [first = '', ...rest] = words;
   if (first === '' || first.includes('=')) return { name: nameless, settings: words };

@@ -3,7 +3,7 @@ import { addKeyCommands, listOptions, newKeyOptions } from './access-key-command
 import type { KeyOptions } from './access-keys.ts';
 import { addHolderCommands } from './policy-commands.ts';
 
-/** What only the directory has: people and groups by DN. */
+/** Adds the commands that only LDAP has; users and groups are DNs. */
 export function addLdapCommands(ldap: CommandGroup): void {
   addLdapTest(ldap);
   addDirectoryPolicies(ldap);

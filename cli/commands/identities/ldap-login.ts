@@ -7,17 +7,17 @@ import { ask } from '../../terminal/prompt.ts';
 import { AdminClient } from '../admin-client.ts';
 import { type KeyOptions, makeAccessKey } from './access-keys.ts';
 
-/** The shortest that servers give: the credentials of the login make the key, and nothing else. Seconds. */
+/** Seconds. The shortest duration that servers allow: the credentials serve only to make the key. */
 const loginDuration = '900';
 
-/** Makes an access key for somebody of the directory, by their name and password, which are asked for: no alias is needed. */
+/** Makes an access key for an LDAP user, who types the name and password. The command needs no alias. */
 export async function createKeyWithLogin(
   context: Context,
   [server = '']: readonly string[],
   options: KeyOptions,
 ): Promise<void> {
   const url = server.includes('://') ? checkUrl(server) : findAlias(await context.aliases(), server).url;
-  // All at once: from a pipe each is a line of the same text.
+  // All questions together, since a pipe sends a line for each.
   const questions = [
     { text: 'Enter LDAP Username: ', secret: false },
     { text: 'Enter LDAP Password: ', secret: true },
@@ -33,7 +33,7 @@ export async function createKeyWithLogin(
   await makeAccessKey(context, admin, { call: 'idp/ldap/add-service-account', options, asked: secretKey });
 }
 
-/** Temporary credentials of the person. The password is in the body alone, which no trace shows. */
+/** Gets temporary credentials of the user. The password is only in the body, which no trace shows. */
 async function login(context: Context, url: string, name: string, password: string): Promise<Alias> {
   const anonymous: Alias = { url, accessKey: '', secretKey: '', api: 'S3v4', path: 'auto' };
   const form = new URLSearchParams({

@@ -12,7 +12,7 @@ interface PolicyInfo {
   readonly UpdateDate?: string;
 }
 
-/** A policy from a file, `-` for standard input. */
+/** Makes a policy from a file; `-` is standard input. */
 export async function createPolicy(
   context: Context,
   [alias = '', name = '', file = '']: readonly string[],
@@ -76,7 +76,7 @@ function unreadable(path: string) {
 }
 
 export interface ExplainOptions {
-  /** `aws:SourceIp=192.0.2.7`; a key given twice has two values. */
+  /** `aws:SourceIp=192.0.2.7`. A repeated key has several values. */
   readonly context?: readonly string[];
 }
 
@@ -85,7 +85,7 @@ interface Explanation {
   readonly text?: string;
 }
 
-/** Whether a user or access key may do something, and which statement of which policy says so. */
+/** Explains whether a user or access key has a permission, and which statement of which policy decides. */
 export async function explainPolicy(
   context: Context,
   [alias = '', user = '', action = '', resource = '']: readonly string[],
@@ -102,7 +102,7 @@ export async function explainPolicy(
   context.output.message(text.split('\n').map(printable).join('\n').trimEnd(), { ...fields, text });
 }
 
-/** `arn:aws:s3:::bucket/key`, `bucket/key` and `ALIAS`-less paths name the same. */
+/** Removes the prefix of an ARN: `arn:aws:s3:::bucket/key` and `bucket/key` name the same object. */
 function withoutArn(resource: string): string {
   return resource.replace(/^arn:aws:s3:::/, '');
 }

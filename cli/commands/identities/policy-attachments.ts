@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { textTable } from '../../terminal/format.ts';
 
-/** Who keeps the names: this server, or a directory. */
+/** The source of the names: this server or LDAP. */
 export type EntityKind = 'builtin' | 'ldap';
 export type Change = 'attach' | 'detach';
 
@@ -18,7 +18,7 @@ export interface HolderOptions {
   readonly group?: string;
 }
 
-/** Gives policies to a user or group, or takes them away. */
+/** Attaches policies to a user or group, or detaches them. */
 export async function changeAttachments(
   context: Context,
   [alias = '', ...policies]: readonly string[],
@@ -51,7 +51,7 @@ export async function changeAttachments(
   });
 }
 
-/** Scripts repeat themselves: that there is nothing to change is what they want. */
+/** A repeated script finds nothing to change, which is no failure. */
 export function alreadySo(error: unknown): Record<string, never> {
   if (error instanceof S3ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
   throw error;
@@ -143,13 +143,13 @@ function listed(names: readonly string[] | null | undefined): string {
 export interface ClaimOptions {
   /** The name of the provider's configuration. */
   readonly provider?: string;
-  /** `sub`, or a path with `/` into claims. */
+  /** `sub`, or a path into the claims with `/`. */
   readonly claim?: string;
-  /** `*` and `?` are wild. */
+  /** A pattern with `*` and `?`. */
   readonly value?: string;
 }
 
-/** Gives policies to everybody whose token has a claim, or takes them away. */
+/** Attaches policies to all users whose token has a claim, or detaches them. */
 export async function changeClaimPolicies(
   context: Context,
   [alias = '', ...policies]: readonly string[],

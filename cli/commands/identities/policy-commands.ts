@@ -67,14 +67,14 @@ export function addPolicyCommands(admin: CommandGroup): void {
 
 interface HolderCommands {
   readonly kind: EntityKind;
-  /** Who can have a policy. */
+  /** Names the possible holders of a policy in the help. */
   readonly who: string;
   /** Examples of attaching. */
   readonly holders: readonly string[];
   readonly entities: { readonly description: string; readonly examples: readonly Example[] };
 }
 
-/** 'attach', `detach` and `entities`: who has which policies. */
+/** Adds `attach`, `detach` and `entities`. */
 export function addHolderCommands(
   policy: CommandGroup<unknown>,
   { kind, who, holders, entities }: HolderCommands,

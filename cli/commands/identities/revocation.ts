@@ -3,19 +3,19 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import { textTable } from '../../terminal/format.ts';
 
-/** Who knows the people: this server, OpenID providers, a directory. */
+/** The source of the users: this server, OpenID or LDAP. */
 export type Provider = 'builtin' | 'openid' | 'ldap';
 
 export interface RevokeOptions {
-  /** All of the user's. */
+  /** All temporary credentials of the user. */
   readonly all?: boolean;
-  /** Of the caller. */
+  /** Those of the caller. */
   readonly self?: boolean;
-  /** Only those that were made with this label. */
+  /** Only those with this label. */
   readonly tokenType?: string;
 }
 
-/** Ends temporary credentials of a user, or of the caller. */
+/** Revokes temporary credentials of a user or of the caller. */
 export async function revokeTokens(
   context: Context,
   [alias = '', user]: readonly string[],
@@ -57,7 +57,7 @@ interface Report {
   readonly unreachable?: readonly { readonly provider: string; readonly people: number; readonly reason: string }[];
 }
 
-/** Has the server ask its providers now whether people who have credentials still exist. */
+/** Makes the server ask its providers whether users with credentials still exist. */
 export async function checkPeople(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const report = await admin.slow<Report>({ method: 'POST', api: 'coffer', call: 'identity-check', query: { user } });

@@ -7,12 +7,12 @@ import { CliError } from '../../config/cli-error.ts';
 
 interface UserInfo {
   readonly status?: string;
-  /** Names with commas between them. */
+  /** Names separated by commas. */
   readonly policyName?: string;
   readonly memberOf?: readonly string[];
 }
 
-/** Makes a user, or gives one another secret key. What is not given is asked for. */
+/** Makes a user, or changes the secret key of one. The client asks for missing keys. */
 export async function addUser(context: Context, args: readonly string[]): Promise<void> {
   const [alias = ''] = args;
   const admin = await adminOf(context, alias);
@@ -92,7 +92,7 @@ interface Group {
   readonly policies: readonly string[];
 }
 
-/** Whoever may see users but no groups sees the names alone. */
+/** A caller without the permission to see groups gets their names only. */
 async function policiesOfGroups(admin: AdminClient, names: readonly string[]): Promise<Group[]> {
   return Promise.all(
     names.map(async (name) => {
@@ -109,7 +109,7 @@ function onlyRefused(error: unknown): undefined {
   if (!(error instanceof S3ResponseError)) throw error;
 }
 
-/** The documents of a user's own policies as one. */
+/** Prints the documents of a user's own policies as one. */
 export async function showUserPolicy(context: Context, [alias = '', name = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const { policyName = '' } = await admin.json<UserInfo>({

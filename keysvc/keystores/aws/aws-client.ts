@@ -5,15 +5,15 @@ import type { AwsKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyStoreError } from '../keystore.ts';
 
 /**
- * Where a region's Secrets Manager is, by AWS's own client, which knows the partitions: the regions of China are below amazonaws.com.cn,
- * those of Europe's own cloud below amazonaws.eu.
+ * Returns the endpoint of a region from AWS's own client, which knows the partitions: China is below amazonaws.com.cn, the European cloud
+ * below amazonaws.eu.
  */
 function regionalEndpoint(region: string): string {
   const { config } = new SecretsManagerClient({ region });
   return config.endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false }).url.origin;
 }
 
-/** What is needed of the client's request. */
+/** The used fields of the client's request. */
 interface HttpRequest {
   readonly method: string;
   readonly protocol: string;
@@ -24,13 +24,13 @@ interface HttpRequest {
   readonly body?: unknown;
 }
 
-/** What AWS's client sends its requests by: `Remote`, which alone tries again. */
+/** The HTTP transport of AWS's client. It uses `Remote`, which alone retries. */
 class AwsTransport {
   readonly #remote: Remote;
   readonly #of: string;
   readonly #answers = new WeakMap<object, RemoteAnswer>();
 
-  /** `of` is whose answers are awaited, for errors. */
+  /** `of` names the service in errors. */
   constructor(remote: Remote, of: string) {
     this.#remote = remote;
     this.#of = of;
@@ -54,7 +54,7 @@ class AwsTransport {
     return { response };
   }
 
-  /** The answer that an error of the client is about: it alone tells whether an earlier attempt may have been carried out. */
+  /** Returns the answer behind an error of the client. Only it says whether an earlier attempt may have succeeded. */
   answerBehind(error: unknown): RemoteAnswer | undefined {
     const response = error instanceof Error && '$response' in error ? error.$response : undefined;
     return typeof response === 'object' && response !== null ? this.#answers.get(response) : undefined;
@@ -71,13 +71,13 @@ function textOf(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
-/** A call's name, which is also that of its permission, and the key that it is about. */
+/** The name of a call, which is also that of its permission, and its key. */
 interface AwsOperation {
   readonly action: 'CreateSecret' | 'GetSecretValue' | 'DeleteSecret' | 'ListSecrets';
   readonly key?: string;
 }
 
-/** AWS Secrets Manager, behind AWS's own client. */
+/** AWS Secrets Manager, by AWS's own client. */
 export class AwsClient {
   readonly endpoint: string;
   readonly name: string;
@@ -95,7 +95,7 @@ export class AwsClient {
       region,
       requestHandler: this.#transport,
       maxAttempts: 1,
-      // The environment may ask for them, and the client then takes no endpoint.
+      // The environment may request these, and then the client ignores the endpoint.
       useFipsEndpoint: false,
       useDualstackEndpoint: false,
       systemClockOffset: remote.clock.now() - Date.now(),
@@ -103,7 +103,7 @@ export class AwsClient {
     });
   }
 
-  /** The value, or the answer where its error is one of those expected; otherwise errors with what it says. */
+  /** Returns the value, or the answer with one of the expected errors; throws other errors. */
   async ask<T>(
     operation: AwsOperation,
     call: (client: SecretsManagerClient) => Promise<T>,
@@ -115,7 +115,7 @@ export class AwsClient {
       await this.#findCredentials(true);
       outcome = await this.#attempt(call);
     } else if ('refusal' in outcome && isSignatureRefused(outcome.refusal)) {
-      // By the date of the answer the client has set its clock.
+      // The client has corrected its clock by the date of the answer.
       outcome = await this.#attempt(call);
     }
     if ('value' in outcome || expected.includes(readAwsFailure(outcome.refusal).type)) return outcome;
@@ -133,7 +133,7 @@ export class AwsClient {
       if (error instanceof KeyStoreError) throw error;
       const answer = this.#transport.answerBehind(error);
       if (answer !== undefined && answer.status >= 400) return { refusal: answer };
-      // The client's own error is never quoted, since it may hold a key.
+      // The error of the client is not quoted, since it may hold a key.
       throw new KeyStoreError(
         'unavailable',
         `${this.name} answers something that is not of its interface: is the endpoint right?`,
@@ -142,9 +142,8 @@ export class AwsClient {
   }
 
   /**
-   * Those of the configuration, else what AWS's own programs find: the environment, the profile, the service account's role (IRSA),
-   * Pod Identity, the container's or the machine's role. The client keeps them until they end; `fresh` ones where they are taken no
-   * more.
+   * Finds the credentials of the configuration, or those that AWS's own programs use: the environment, the profile, the role of the service
+   * account (IRSA), Pod Identity, the role of the container or the machine. The client caches them; `fresh` replaces rejected ones.
    *
    * @see https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html
    */

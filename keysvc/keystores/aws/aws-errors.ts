@@ -6,7 +6,7 @@ import type { RemoteAnswer } from '../remote/remote.ts';
 const failure = z.object({ __type: z.string(), message: z.string().optional(), Message: z.string().optional() });
 
 interface AwsFailure {
-  /** `ResourceExistsException`; `status 500` where none is told. */
+  /** `ResourceExistsException`; `status 500` for an answer without a type. */
   readonly type: string;
   readonly message: string;
 }
@@ -20,7 +20,7 @@ export function readAwsFailure({ status, text }: Pick<RemoteAnswer, 'status' | '
 }
 
 /**
- * Throttling comes with status 400.
+ * AWS sends throttling with the status 400.
  *
  * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/CommonErrors.html
  */
@@ -31,12 +31,12 @@ export function isThrottled(answer: Pick<RemoteAnswer, 'status' | 'text'>): bool
   );
 }
 
-/** Answers to credentials that may have been good before. */
+/** Whether the credentials are rejected, which may have been valid before. */
 export function isLoginRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
   return /^(ExpiredToken|UnrecognizedClient|InvalidClientTokenId)/.test(readAwsFailure(answer).type);
 }
 
-/** Answers to a wrong key, and to a clock that is off. */
+/** Whether the signature is rejected: the key or the clock is wrong. */
 export function isSignatureRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
   return /^(InvalidSignature|SignatureDoesNotMatch|RequestExpired|IncompleteSignature)/.test(
     readAwsFailure(answer).type,
@@ -44,13 +44,13 @@ export function isSignatureRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>
 }
 
 interface AwsFailureContext {
-  /** `GetSecretValue`: also the name of its permission. */
+  /** `GetSecretValue`, which is also the name of the permission. */
   readonly action: string;
   readonly endpoint: string;
   readonly key?: string;
 }
 
-/** The error of an answer that is none of those its caller expects. */
+/** Converts an unexpected answer to an error. */
 export function awsError({ action, endpoint, key }: AwsFailureContext, answer: RemoteAnswer): KeyStoreError {
   const { type, message } = readAwsFailure(answer);
   const about = `${endpoint}${key === undefined ? '' : ` for the key "${key}"`}`;

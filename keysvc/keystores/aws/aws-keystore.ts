@@ -16,13 +16,13 @@ import { readAwsFailure } from './aws-errors.ts';
 
 const exists = 'ResourceExistsException';
 const missing = 'ResourceNotFoundException';
-/** Of a secret that is to be deleted, in the background or after days in which it can be restored. */
+/** The state of a secret that is being deleted, or that can still be restored. */
 const marked = 'InvalidRequestException';
 
-/** A deletion without recovery takes its moment, and a new secret may not be seen everywhere at once. */
+/** The time limit of a deletion without recovery, and of a new secret that is not visible everywhere. */
 const patience = { times: 8, pauseMs: 1000 };
 
-/** Keys as secrets of AWS Secrets Manager, spoken to by AWS's own client. Creation there is of what does not exist, and atomic. */
+/** Stores keys as secrets of AWS Secrets Manager. Creation is atomic there, and fails for an existing secret. */
 export class AwsKeyStore implements KeyStore {
   readonly #client: AwsClient;
   readonly #kmsKey: string | undefined;
@@ -37,7 +37,7 @@ export class AwsKeyStore implements KeyStore {
       Name: name,
       SecretString: record.toString('utf8'),
       ...(this.#kmsKey === undefined ? {} : { KmsKeyId: this.#kmsKey }),
-      // By it AWS knows a repeated request.
+      // AWS recognizes a repeated request by this token.
       ClientRequestToken: randomUUID(),
     });
     const operation = { action: 'CreateSecret', key: name } as const;
@@ -70,7 +70,7 @@ export class AwsKeyStore implements KeyStore {
   }
 
   async delete(name: string): Promise<void> {
-    // Deletion itself answers for a secret that is not there as for one that is.
+    // The deletion gives the same answer for a missing secret.
     const look = await this.#ask(name, 'AWSCURRENT');
     if ('refusal' in look && readAwsFailure(look.refusal).type === missing) throw this.#notFound(name);
     const command = new DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true });
@@ -81,7 +81,7 @@ export class AwsKeyStore implements KeyStore {
     const outcome = await this.#client.ask({ action: 'ListSecrets' }, (client) =>
       Array.fromAsync(paginateListSecrets({ client }, { MaxResults: 100 })),
     );
-    // No error is expected, so that there is always a value.
+    // No error is expected, so there is always a value.
     for (const { SecretList } of 'value' in outcome ? outcome.value : []) {
       if (SecretList === undefined)
         throw new KeyStoreError('unavailable', `${this.#client.name} answers without a list`);
@@ -95,7 +95,7 @@ export class AwsKeyStore implements KeyStore {
 
   async close(): Promise<void> {}
 
-  /** A secret that AWS acknowledged may not be seen everywhere yet. */
+  /** A new secret may not be visible everywhere yet. */
   async #confirm(name: string, record: Buffer): Promise<void> {
     await this.#patiently(
       () => this.#ask(name, 'AWSCURRENT'),
@@ -112,7 +112,7 @@ export class AwsKeyStore implements KeyStore {
     }
   }
 
-  /** Undefined where there is none, or none any more. */
+  /** Undefined where the secret does not exist, or is deleted. */
   async #read(name: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<Buffer | undefined> {
     const outcome = await this.#ask(name, stage);
     if ('refusal' in outcome) {

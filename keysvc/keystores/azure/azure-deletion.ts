@@ -3,18 +3,18 @@ import type { Outcome, RemoteAnswer } from '../remote/remote.ts';
 import { beingDeleted, deletedButRecoverable, isPurgeProtected, readFailure } from './azure-errors.ts';
 import type { AzureVault } from './azure-vault.ts';
 
-/** A deletion is carried out in the background, for some seconds. */
+/** The vault deletes in the background, which takes some seconds. */
 const longestMs = 60_000;
 const pauseMs = 500;
 
 /**
- * Deletes a key and purges it where the vault lets anybody. One that was deleted before, and can still be recovered, is purged.
- * Whether there was one.
+ * Deletes a key, and purges it where the vault allows this. It purges a key that was deleted before and can still be recovered. Returns
+ * whether there was a key.
  *
  * @see https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview
  */
 export async function deleteSecret(vault: AzureVault, name: string): Promise<boolean> {
-  // The client's own waiting goes on for ever, so it is left to begin the deletion.
+  // The client would wait without a limit, so it only starts the deletion.
   const deletion = await whileBeingDeleted(vault, () =>
     vault.attempt(async (secrets) => (await secrets.beginDeleteSecret(name)).getResult()),
   );
@@ -24,18 +24,18 @@ export async function deleteSecret(vault: AzureVault, name: string): Promise<boo
       throw vault.error({ permission: 'Delete', key: name }, refusal);
     }
     const purged = await purge(vault, name, false);
-    // An earlier attempt of this deletion may be the one that the protection now keeps.
+    // An earlier attempt may have deleted the key that the purge protection now keeps.
     if (purged === 'protected' && !refusal.repeated) throw purgeProtected(vault, name);
     return purged !== 'missing' || refusal.repeated;
   }
   const level = deletion.value?.properties.recoveryLevel ?? '';
-  // Without soft delete it is gone, and with purge protection nobody can make it go before its time.
+  // Without soft delete the key is gone. With purge protection it stays until its time.
   const isOver = level === 'Purgeable' || (level !== '' && !level.includes('Purgeable'));
   if (!isOver) await purge(vault, name, true);
   return true;
 }
 
-/** Calls until the vault is through with a deletion that it has begun, or takes too long for it. */
+/** Repeats a call until the vault has finished a deletion, or the time is over. */
 export async function whileBeingDeleted<T>(
   vault: AzureVault,
   call: () => Promise<Outcome<T>>,
@@ -50,7 +50,7 @@ export async function whileBeingDeleted<T>(
   }
 }
 
-/** What was there. A key that was deleted just now may not be seen among the deleted ones at once. */
+/** Returns the deleted key. It may not be listed immediately. */
 async function purge(vault: AzureVault, name: string, isDue: boolean): Promise<'purged' | 'protected' | 'missing'> {
   const outcome = await whileBeingDeleted(
     vault,

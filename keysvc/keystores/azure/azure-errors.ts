@@ -3,10 +3,10 @@ import { KeyStoreError } from '../keystore.ts';
 import { quoted, tryJson } from '../remote/json-answer.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
 
-/** The permissions for secrets that an access policy grants, by their names in the portal. */
+/** The permissions of an access policy for secrets, by their names in the portal. */
 export type AzurePermission = 'Get' | 'List' | 'Set' | 'Delete' | 'Purge';
 
-/** The same as a data action of Azure's role-based access control. */
+/** The same permission as a data action of Azure's role-based access control. */
 const dataActions: Readonly<Record<AzurePermission, string>> = {
   Get: 'getSecret/action',
   List: 'readMetadata/action',
@@ -28,7 +28,7 @@ export const beingDeleted = 'ObjectIsBeingDeleted';
 
 interface AzureFailure {
   readonly status: number;
-  /** `ObjectIsDeletedButRecoverable`, `AccessDenied`, …; empty where none is told. */
+  /** `ObjectIsDeletedButRecoverable` or `AccessDenied`; empty where the answer has none. */
   readonly inner: string;
   readonly message: string;
 }
@@ -41,28 +41,28 @@ export function readFailure(answer: RemoteAnswer): AzureFailure {
   return { status: answer.status, inner, message };
 }
 
-/** The inner code of a conflict that names none: older vaults and emulators send the outer code or the text alone. */
+/** Finds the inner code of a conflict in its text. Older vaults and emulators send only the outer code or the text. */
 function conflictOf(code: string | undefined, message: string): string {
   if (code === deletedButRecoverable || /deleted but recoverable/i.test(message)) return deletedButRecoverable;
   if (code === beingDeleted || /currently being deleted/i.test(message)) return beingDeleted;
   return '';
 }
 
-/** Whether a deleted key stays until the vault's retention ends. A lacking permission may come with the same inner code. */
+/** Whether the vault keeps a deleted key until its retention ends. A missing permission may have the same inner code. */
 export function isPurgeProtected({ status, inner, message }: AzureFailure): boolean {
   return status === 403 && inner === 'ForbiddenByPolicy' && !/does not have secrets \w+ permission/i.test(message);
 }
 
 interface AzureFailureContext {
   readonly permission: AzurePermission;
-  /** The key at hand; absent where the call is about none. */
+  /** The key of the call; absent where it has none. */
   readonly key?: string;
   /** The caller, for messages. */
   readonly who: string;
   readonly endpoint: string;
 }
 
-/** The error of an answer that is none of those its caller expects. */
+/** Converts an unexpected answer to an error. */
 export function azureError(operation: AzureFailureContext, failure: AzureFailure): KeyStoreError {
   const { permission, key, who, endpoint } = operation;
   const about = key === undefined ? '' : ` for the key "${key}"`;

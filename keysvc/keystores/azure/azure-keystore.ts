@@ -16,7 +16,11 @@ const azureName = /^[0-9A-Za-z-]{1,127}$/;
 /** @see https://learn.microsoft.com/azure/key-vault/secrets/about-secrets */
 const maxValueBytes = 25_000;
 
-/** Reads the authorities that the settings name. Errors with `refused` where they cannot be read. */
+/**
+ * Reads the authorities of the settings and opens the vault.
+ *
+ * @throws KeyError `refused` when they cannot be read
+ */
 export async function openAzureKeyStore(settings: AzureKeyStoreSettings): Promise<AzureKeyStore> {
   const { caFile } = settings;
   if (caFile === undefined) return new AzureKeyStore(settings);
@@ -28,8 +32,8 @@ export async function openAzureKeyStore(settings: AzureKeyStoreSettings): Promis
 }
 
 /**
- * Keys as secrets of an Azure Key Vault, spoken to by Azure's own client. A key is the oldest version of its secret (`oldestOf`): the
- * vault cannot be told to write only what is not there.
+ * Stores keys as secrets of an Azure Key Vault. A key is the oldest version of its secret (`oldestOf`), since the vault has no conditional
+ * write.
  *
  * @see https://learn.microsoft.com/rest/api/keyvault/secrets/operation-groups
  */
@@ -53,7 +57,7 @@ export class AzureKeyStore implements KeyStore {
         ? recoverable(name, this.#vault.endpoint)
         : this.#vault.error({ permission: 'Set', key: name }, outcome.refusal);
     }
-    // A request that was repeated made versions of the same bytes: whichever counts, they are ours.
+    // A repeated request makes versions with the same bytes, so any of them is the created key.
     await confirmCreated(this, name, record, 'written');
   }
 
@@ -114,7 +118,7 @@ export class AzureKeyStore implements KeyStore {
   }
 }
 
-/** Why the vault's administrators do not want a version used now. */
+/** Returns why the administrators of the vault have blocked a version. */
 function heldBack({ enabled, notBefore, expiresOn }: SecretProperties, now: number): string | undefined {
   if (enabled === false) return 'is disabled';
   if (notBefore !== undefined && notBefore.getTime() > now)
@@ -127,7 +131,7 @@ function notFound(name: string, endpoint: string): KeyStoreError {
   return new KeyStoreError('not-found', `the key vault ${endpoint} has no key "${name}"`);
 }
 
-/** Never purged to make room: what it sealed may still be needed, and somebody may have deleted it by mistake. */
+/** The store never purges it for a new key: its ciphertexts may still be needed, and the deletion may be a mistake. */
 function recoverable(name: string, endpoint: string): KeyStoreError {
   return new KeyStoreError(
     'refused',

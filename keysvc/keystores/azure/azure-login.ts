@@ -10,7 +10,7 @@ import { AzureTransport, withoutRetries } from './azure-transport.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Who logs in, for messages: never with its secret. */
+/** Describes the login for messages, without its secret. */
 export function describeLogin(login: AzureLogin): string {
   switch (login.kind) {
     case 'client-secret':
@@ -27,11 +27,15 @@ export function describeLogin(login: AzureLogin): string {
 interface AzureTokenRequest {
   readonly login: AzureLogin;
   readonly scope: string;
-  /** Of the configuration, `https://HOST`. */
+  /** The authority of the configuration, `https://HOST`. */
   readonly authority?: string;
 }
 
-/** A token for a scope. Errors with `refused` where the login is wrong, saying what to mend. */
+/**
+ * Requests a token for a scope.
+ *
+ * @throws KeyError `refused`, with what to correct
+ */
 export async function logInToAzure(
   { login, scope, authority }: AzureTokenRequest,
   remote: Remote,
@@ -45,17 +49,17 @@ export async function logInToAzure(
       ? "the managed-identity service of this machine (is it one of Azure's?)"
       : `Microsoft Entra ID at ${authorityHost}`,
   );
-  // Whose authority it is stands in the configuration or above, so that nobody need be asked whether it is one.
+  // The configuration or the list below names the authority, so instance discovery is not needed.
   const options = { ...withoutRetries, httpClient: transport, authorityHost, disableInstanceDiscovery: true };
   try {
     const credential = await credentialOf(login, options, environment);
-    // Made anew each time, so that a token that is taken no more is not found in its cache. That of managed identities lasts, as it
-    // does in Azure, where one is given out until it ends.
+    // Made anew for each token, so that its cache cannot return a rejected one. That of managed identities is kept: Azure returns the same
+    // token until it ends.
     const { token, expiresOnTimestamp } = await credential.getToken(scope);
     return { value: token, expiresAt: remote.clock.now() + expiresOnTimestamp - Date.now() };
   } catch (error) {
     if (error instanceof KeyStoreError) throw error;
-    // The cause is not kept: it may quote what was sent.
+    // The cause is dropped, since it may quote the request.
     throw loginError(transport.last, login);
   }
 }
@@ -77,8 +81,8 @@ async function credentialOf(login: AzureLogin, options: Options, environment: En
 }
 
 /**
- * The service account's token, which the webhook mounts, stands for the secret. It is read each time, since it is renewed in place;
- * Azure's own class for this keeps it for five minutes.
+ * The token of the service account, which the webhook mounts, replaces the secret. It is read for each login, since Kubernetes renews it in
+ * place; Azure's own class caches it for five minutes.
  *
  * @see https://azure.github.io/azure-workload-identity/docs/topics/service-account-labels-and-annotations.html
  */
@@ -109,7 +113,7 @@ async function workloadIdentity(
   return new ClientAssertionCredential(tenantId, clientId, () => Promise.resolve(assertion), options);
 }
 
-/** What an answer says that is none of Entra's own, without the secret that it may quote. */
+/** Returns the text of an answer that is not Entra's, without the secret that it may quote. */
 function otherText(text: string, login: AzureLogin): string {
   const said = tryJson(text, otherAnswer)?.error.message ?? text;
   const safe = login.kind === 'client-secret' ? said.replaceAll(login.clientSecret, '…') : said;
@@ -119,7 +123,7 @@ function otherText(text: string, login: AzureLogin): string {
 const otherAnswer = z.object({ error: z.object({ message: z.string() }) });
 const errorAnswer = z.object({ error: z.string(), error_description: z.string().optional() });
 
-/** By what was answered last: what Azure's library makes of it hides the code. */
+/** Uses the last answer, since the error of Azure's library hides the code. */
 function loginError(last: RemoteAnswer | KeyStoreError | undefined, login: AzureLogin): KeyStoreError {
   const who = describeLogin(login);
   if (last instanceof KeyStoreError) return last;
@@ -145,7 +149,7 @@ function loginError(last: RemoteAnswer | KeyStoreError | undefined, login: Azure
 }
 
 /**
- * Each cloud of Azure has its own authority; the challenge's is never followed, or a false vault could have the secret sent to itself.
+ * Each cloud of Azure has its own authority. The authority of a challenge is ignored, since a false vault could request the secret.
  *
  * @see https://learn.microsoft.com/entra/identity-platform/authentication-national-cloud
  */
@@ -161,7 +165,7 @@ function authorityOf(scope: string, environment: Environment): string {
 }
 
 /**
- * What to do about the errors of a login that people meet, by Entra's code.
+ * Advice for frequent login errors, by Entra's code.
  *
  * @see https://learn.microsoft.com/entra/identity-platform/reference-error-codes
  */
@@ -180,7 +184,7 @@ const advice: ReadonlyMap<string, string> = new Map([
   ['AADSTS700024', 'the token of the service account has expired: is the clock right? '],
 ]);
 
-/** The advice for an error, ending in a space; empty where there is none. */
+/** Returns the advice for an error with a space at the end, or an empty text. */
 function explainEntraError(description: string): string {
   const code = /\bAADSTS\d+/.exec(description)?.[0];
   return code === undefined ? '' : (advice.get(code) ?? '');

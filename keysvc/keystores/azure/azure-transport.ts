@@ -7,12 +7,12 @@ type PipelineRequest = Parameters<HttpClient['sendRequest']>[0];
 type PipelineResponse = Awaited<ReturnType<HttpClient['sendRequest']>>;
 type HttpHeaders = PipelineResponse['headers'];
 
-/** How Azure's libraries send: by `Remote`, which alone tries again. Nothing here redirects. */
+/** Options of Azure's libraries: `Remote` alone retries, and no redirect is followed. */
 export const withoutRetries = { retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } } as const;
 
 /**
- * What Azure's libraries send their requests by. It remembers the answers: of a failure the libraries tell the status at most, and
- * whether an earlier attempt may have been carried out they cannot know.
+ * The HTTP transport of Azure's libraries. It keeps the answers: an error of the libraries has at most the status, and not whether an
+ * earlier attempt may have succeeded.
  */
 export class AzureTransport implements HttpClient {
   readonly #remote: Remote;
@@ -20,7 +20,7 @@ export class AzureTransport implements HttpClient {
   readonly #answers = new WeakMap<object, RemoteAnswer>();
   last: RemoteAnswer | KeyStoreError | undefined;
 
-  /** `of` is whose answers are awaited, for errors. */
+  /** `of` names the service in errors. */
   constructor(remote: Remote, of: string) {
     this.#remote = remote;
     this.#of = of;
@@ -28,7 +28,7 @@ export class AzureTransport implements HttpClient {
 
   async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
     const headers = request.headers.toJSON();
-    // Answers are small, and `Remote` unpacks nothing.
+    // Answers are small, and `Remote` does not decompress.
     delete headers['accept-encoding'];
     const { body } = request;
     try {
@@ -48,14 +48,14 @@ export class AzureTransport implements HttpClient {
     }
   }
 
-  /** The answer that an error of the libraries is about. */
+  /** Returns the answer behind an error of the libraries. */
   answerBehind(error: unknown): RemoteAnswer | undefined {
     const request = requestOf(error);
     return request === undefined ? undefined : this.#answers.get(request);
   }
 }
 
-/** Whether the request that an error is about carried a token. */
+/** Whether the failed request had a token. */
 export function carriedToken(error: unknown): boolean {
   return requestOf(error)?.headers.has('authorization') === true;
 }

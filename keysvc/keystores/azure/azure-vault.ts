@@ -7,7 +7,7 @@ import { azureError, readFailure, type AzurePermission } from './azure-errors.ts
 import { describeLogin, logInToAzure, type Environment } from './azure-login.ts';
 import { AzureTransport, carriedToken, withoutRetries } from './azure-transport.ts';
 
-/** The oldest that has all that is used here, so that every cloud of Azure has it. */
+/** The oldest version of the API with all used calls, so that every cloud of Azure supports it. */
 const serviceVersion = '7.4';
 
 interface AzureOperation {
@@ -15,7 +15,7 @@ interface AzureOperation {
   readonly key?: string;
 }
 
-/** One key vault, behind Azure's own client. */
+/** One key vault, by Azure's own client. */
 export class AzureVault {
   readonly endpoint: string;
   readonly who: string;
@@ -33,11 +33,11 @@ export class AzureVault {
     let scope = '';
     const tokens = new TokenSource(() => logInToAzure({ ...settings, scope }, remote, environment), remote.clock);
     const credential = {
-      // Neither the challenge's tenant nor its authority is followed, or a false vault could have the secret sent to itself.
+      // The tenant and the authority of a challenge are ignored, since a false vault could request the secret.
       getToken: async (scopes: string | readonly string[]) => {
-        // The challenge's own audience, unless the configuration names one: then no challenge is asked what the token is for.
+        // Uses the audience of the challenge, unless the configuration has one.
         scope = settings.audience === undefined ? String(scopes) : `${settings.audience}/.default`;
-        // As if it ended now: the client asks before each request, and `tokens` alone decides how long one serves.
+        // Reports an expired token, so that the client asks before each request and `tokens` alone decides its lifetime.
         return { token: await tokens.current(), expiresOnTimestamp: 0 };
       },
     };
@@ -48,7 +48,7 @@ export class AzureVault {
       httpClient: {
         sendRequest: async (request) => {
           const response = await this.#transport.sendRequest(request);
-          // The client asks for a token and sends once more: it must not get the one that was taken no more.
+          // The client requests a token and sends the request again. It must not get the rejected token.
           if (response.status === 401) tokens.drop(bearerOf(request.headers.get('authorization')));
           return response;
         },
@@ -56,7 +56,7 @@ export class AzureVault {
     });
   }
 
-  /** Errors where no answer comes, one that is none of a vault, or one that takes no token. */
+  /** Throws when the answer is not that of a vault, or rejects the token. */
   async attempt<T>(call: (secrets: SecretClient) => Promise<T>): Promise<Outcome<T>> {
     try {
       return { value: await call(this.#secrets) };
@@ -74,7 +74,7 @@ export class AzureVault {
     return azureError(operation, readFailure(answer));
   }
 
-  /** The client's own errors are never quoted, since they may hold a key. */
+  /** The error of the client is not quoted, since it may hold a key. */
   #nonsense(error: unknown): KeyStoreError {
     const wanted = /^The challenge (?:resource|origin) '([^']+)'/.exec(
       error instanceof Error ? error.message : '',

@@ -2,19 +2,19 @@ import type { SecretProperties } from '@azure/keyvault-secrets';
 import { KeyStoreError } from '../keystore.ts';
 import type { AzureVault } from './azure-vault.ts';
 
-/** A version of a secret, as a listing tells it. */
+/** A version of a secret in a listing. */
 interface SecretVersion {
   readonly id: string;
   /** Seconds since 1970. */
   readonly created: number;
 }
 
-/** Seconds after its own until nothing older than a version can come any more: the vault's servers may differ by one. */
+/** Seconds until no older version can appear. The clocks of the vault's servers may differ by one. */
 const settledAfterSeconds = 2;
 
 /**
- * The version that counts. Azure has no "create if there is none": each of several creators makes a version, and times are of whole
- * seconds. Every server takes the oldest, of those of one second the one whose ID is the smallest.
+ * Returns the valid version. Azure has no conditional create, so each of several creators makes a version, with a time in whole seconds.
+ * Every server takes the oldest; within one second that with the smallest ID.
  */
 export function oldestOf(versions: Iterable<SecretVersion>): SecretVersion | undefined {
   let oldest: SecretVersion | undefined;
@@ -29,23 +29,23 @@ function isOlder(a: SecretVersion, b: SecretVersion): boolean {
 }
 
 /**
- * Milliseconds until a version can lose its place to none that is still on its way, by the vault's own clock; 0 when it is settled.
- * Before that nobody may use its bytes: what they sealed could never be opened.
+ * Milliseconds until no concurrent write can replace the version, by the clock of the vault; 0 when it is settled. Its bytes must not be
+ * used before: their ciphertexts could become undecryptable.
  */
 export function settlesInMs(version: SecretVersion, vaultNow: number): number {
   return Math.max(0, (version.created + settledAfterSeconds) * 1000 - vaultNow);
 }
 
-/** The name as it was given: the vault takes `KEY` and `key` for the same, and the policies of a key service do not. */
+/** The original name. The vault ignores case, and the policies of a key service do not. */
 export const nameTag = 'key-name';
 
 interface Versions {
   readonly all: readonly SecretVersion[];
-  /** The vault's own time before it looked: that of the first page, where there are many. */
+  /** The time of the vault before the listing, which is that of the first page. */
   readonly vaultNow: number;
 }
 
-/** The ID of the version that counts, once no other can come before it; undefined where there is no such key. */
+/** Returns the ID of the valid version when no other can precede it; undefined where the key does not exist. */
 export async function settledVersion(vault: AzureVault, name: string): Promise<string | undefined> {
   for (;;) {
     const { all, vaultNow } = await versionsOf(vault, name);
@@ -57,7 +57,7 @@ export async function settledVersion(vault: AzureVault, name: string): Promise<s
   }
 }
 
-/** Every version of a key; none where there is no such key. */
+/** Lists every version of a key. */
 export async function versionsOf(vault: AzureVault, name: string): Promise<Versions> {
   let vaultNow = vault.remote.clock.now();
   const outcome = await vault.attempt((secrets) => {
@@ -84,14 +84,14 @@ function versionOf(vault: AzureVault, name: string, properties: SecretProperties
     );
   }
   const { version, createdOn } = properties;
-  // Without its time nobody could say which is the oldest.
+  // A version without a time cannot be ordered.
   if (version === undefined || createdOn === undefined) {
     throw new KeyStoreError('unavailable', `the key vault ${vault.endpoint} tells no time of a version of "${name}"`);
   }
   return { id: version, created: createdOn.getTime() / 1000 };
 }
 
-/** The name of a key, from what a listing tells. */
+/** Returns the name of a key in a listing. */
 export function keyNameOf({ name, tags }: SecretProperties): string {
   return tags?.[nameTag] ?? name;
 }

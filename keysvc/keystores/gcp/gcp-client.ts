@@ -8,17 +8,17 @@ import { currentToken, loginError, logInToGcp, type LoggedIn } from './gcp-login
 import { GcpTransport } from './gcp-transport.ts';
 
 interface GcpOperation {
-  /** `secretmanager.versions.access` without its beginning. */
+  /** `secretmanager.versions.access` without its prefix. */
   readonly permission: 'secrets.create' | 'versions.add' | 'versions.access' | 'secrets.delete' | 'secrets.list';
   readonly key?: string;
 }
 
 const failure = z.object({ error: z.object({ message: z.string().optional(), status: z.string().optional() }) });
 
-/** For each call: not tried again by the client. */
+/** Options of each call: the client does not retry. */
 export const once = { retry: null } as const;
 
-/** Google's Secret Manager, behind Google's own client, over HTTP: so it needs no native code and one connection for a request. */
+/** Google's Secret Manager, by Google's own client over HTTP, which needs no native code and one connection for each request. */
 export class GcpClient {
   readonly endpoint: string;
   readonly name: string;
@@ -37,7 +37,7 @@ export class GcpClient {
     this.#transport = new GcpTransport(remote, settings.endpoint, this.name);
   }
 
-  /** The value, or the answer where its status is one of those expected; otherwise errors with what it says. */
+  /** Returns the value, or the answer with one of the expected statuses; throws other errors. */
   async ask<T>(
     operation: GcpOperation,
     call: (client: SecretManagerServiceClient) => Promise<T>,
@@ -46,7 +46,7 @@ export class GcpClient {
     const client = (this.#client ??= logInToGcp(this.#settings, this.#transport));
     let outcome = await this.#attempt(client, call);
     if ('refusal' in outcome && outcome.refusal.status === 401) {
-      // A new client asks for a new token: the old one would serve until it ends, though it is taken no more.
+      // A new client requests a new token. The old client would use a rejected one until it ends.
       if (this.#client === client) this.#client = logInToGcp(this.#settings, this.#transport);
       outcome = await this.#attempt(this.#client ?? client, call);
     }
@@ -67,7 +67,7 @@ export class GcpClient {
     });
     if ('value' in outcome) return outcome;
     const { answer, failure, error } = outcome;
-    // The next call looks for a login anew.
+    // The next call logs in again.
     if (!isLoggedIn && this.#client === client) this.#client = undefined;
     if (failure !== undefined) throw failure;
     if (!isLoggedIn) throw loginError(error);
@@ -76,7 +76,7 @@ export class GcpClient {
     throw this.#nonsense();
   }
 
-  /** The client's own error is never quoted, since it may hold a key. */
+  /** The error of the client is not quoted, since it may hold a key. */
   #nonsense(): KeyStoreError {
     return new KeyStoreError(
       'unavailable',

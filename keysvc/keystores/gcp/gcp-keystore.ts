@@ -5,12 +5,12 @@ import { confirmCreated, type WriteOutcome } from '../remote/confirm-created.ts'
 import { type Outcome, probe, Remote, type RemoteOptions } from '../remote/remote.ts';
 import { GcpClient, once } from './gcp-client.ts';
 
-/** A secret without a version is one whose creator is between its two calls, or gone. */
+/** The time limit for a secret without a version: its creator is between two calls, or has failed. */
 const patience = { times: 3, pauseMs: 1000 };
 
 /**
- * Keys as secrets of Google's Secret Manager, spoken to by Google's own client. A key is the first version of its secret: numbers are given once and in order, so that
- * of several creators exactly one has number 1, and what is read by its number is what was written.
+ * Stores keys as secrets of Google's Secret Manager. A key is the first version of its secret: numbers are unique and ordered, so exactly
+ * one of several creators gets number 1.
  *
  * @see https://cloud.google.com/secret-manager/docs/access-secret-version
  */
@@ -50,7 +50,7 @@ export class GcpKeyStore implements KeyStore {
       const [secrets] = await client.listSecrets({ parent }, once);
       return secrets;
     });
-    // No failure is expected, so that there is always a value.
+    // No failure is expected, so there is always a value.
     for (const secret of 'value' in outcome ? outcome.value : []) {
       const name = secret.name?.split('/').at(-1) ?? '';
       if (keyNameProblem(name) === undefined) yield name;
@@ -75,7 +75,7 @@ export class GcpKeyStore implements KeyStore {
       const [version] = await client.addSecretVersion({ parent: this.#nameOf(name), payload: { data: record } }, once);
       return version.name ?? '';
     });
-    // Another number may be ours too: that of a repeated request whose first answer was lost.
+    // Another number may be our own, after a repeated request whose first answer was lost.
     return 'value' in added && added.value.endsWith('/versions/1') ? 'written' : 'in-doubt';
   }
 

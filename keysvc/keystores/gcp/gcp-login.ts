@@ -5,7 +5,7 @@ import { KeyStoreError } from '../keystore.ts';
 import { quoted } from '../remote/json-answer.ts';
 import type { GcpTransport } from './gcp-transport.ts';
 
-/** Milliseconds for a token: Google's library asks the metadata server by itself, and on a machine of Google's waits for ever. */
+/** The timeout of a token in milliseconds. Google's library calls the metadata server itself, without a limit on a machine of Google. */
 const loginMs = 15_000;
 
 export interface LoggedIn {
@@ -13,10 +13,10 @@ export interface LoggedIn {
   readonly secrets: SecretManagerServiceClient;
 }
 
-/** Google's client, with a login of its own. */
+/** Google's client with its login. */
 export async function logInToGcp(settings: GcpKeyStoreSettings, transport: GcpTransport): Promise<LoggedIn> {
   const { hostname, port, protocol } = new URL(settings.endpoint);
-  // Found before there is a client: within it a login that fails is a rejection that nobody could handle.
+  // Logs in before the client is made: inside the client a failed login is an unhandled rejection.
   const login = await within(loginMs, logIn(settings, transport));
   const secrets = new SecretManagerServiceClient({
     fallback: true,
@@ -30,14 +30,14 @@ export async function logInToGcp(settings: GcpKeyStoreSettings, transport: GcpTr
   return { login, secrets };
 }
 
-/** By the key of the settings, else what Google's own programs find: a key file, the identity of the machine or pod. */
+/** Uses the key of the settings, or what Google's own programs find: a key file, or the identity of the machine or pod. */
 async function logIn(
   { credentials, projectId, scopes }: GcpKeyStoreSettings,
   transport: GcpTransport,
 ): Promise<AuthClient> {
   const transporterOptions = { fetchImplementation: transport.fetch, retry: false };
   if (credentials === undefined) {
-    // With the project it asks nobody for one: federated identities would need the Resource Manager's API for it.
+    // The project is given, since federated identities would need the Resource Manager's API to find it.
     return new GoogleAuth({ projectId, scopes: [...scopes], clientOptions: { transporterOptions } }).getClient();
   }
   return new JWT({
@@ -61,12 +61,12 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   }
 }
 
-/** The token at hand, or a new one. */
+/** Returns the current token, or a new one. */
 export async function currentToken(login: AuthClient): Promise<void> {
   await within(loginMs, login.getRequestHeaders());
 }
 
-/** Of what a login has read nothing is quoted but what names a file, and the code by which an exchange of tokens is refused. */
+/** Quotes only file names and the code of a refused token exchange, since the rest may be secret. */
 export function loginError(error: unknown): KeyStoreError {
   if (error instanceof KeyStoreError) return error;
   const { message, status, code } = error as Error & { status?: number; code?: unknown };

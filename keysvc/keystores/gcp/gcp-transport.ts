@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { KeyStoreError } from '../keystore.ts';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
 
-/** What happened under a call of Google's client. */
+/** The events during a call of Google's client. */
 interface Trace {
-  /** The service's last answer. */
+  /** The last answer of the service. */
   answer?: RemoteAnswer;
   failure?: KeyStoreError;
 }
 
 /**
- * What Google's client sends its requests by: `Remote`, which alone tries again. It remembers the answers by call: what the client
- * makes of a failure hides its status, and whether an earlier attempt may have been carried out it cannot know.
+ * The HTTP transport of Google's client. It uses `Remote`, which alone retries, and keeps the answers by call: an error of the client hides
+ * the status, and whether an earlier attempt may have succeeded.
  */
 export class GcpTransport {
   readonly #remote: Remote;
@@ -19,14 +19,14 @@ export class GcpTransport {
   readonly #of: string;
   readonly #traces = new AsyncLocalStorage<Trace>();
 
-  /** `of` is whose answers are awaited, for errors. */
+  /** `of` names the service in errors. */
   constructor(remote: Remote, endpoint: string, of: string) {
     this.#remote = remote;
     this.#endpoint = new URL(endpoint).origin;
     this.#of = of;
   }
 
-  /** Calls, and tells what happened where that fails. */
+  /** Runs a call, and on a failure returns its events. */
   async trace<T>(call: () => Promise<T>): Promise<{ value: T } | (Trace & { error: unknown })> {
     const trace: Trace = {};
     try {

@@ -1,11 +1,13 @@
 import { KeyStoreError, type KeyStore } from '../keystore.ts';
 
-/** What a write said: the name was free, or taken; `in-doubt` where an attempt whose answer was lost may have taken it. */
+/** The result of a write; `in-doubt` when an attempt whose answer was lost may have written it. */
 export type WriteOutcome = 'written' | 'taken' | 'in-doubt';
 
 /**
- * Creation is what a read returns: a name belongs to whose bytes are there. So a lost answer does not turn into a false refusal, and
- * nobody is told of a key that nobody can read. Errors with `exists`, and with what the read errors with.
+ * Decides a creation by a read: the key belongs to the writer of the stored bytes. A lost answer then causes no false refusal, and every
+ * created key is readable.
+ *
+ * @throws KeyError `exists`, or the error of the read
  */
 export async function confirmCreated(
   store: Pick<KeyStore, 'get'>,

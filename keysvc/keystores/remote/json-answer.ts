@@ -1,7 +1,11 @@
 import type { z } from 'zod';
 import { KeyStoreError } from '../keystore.ts';
 
-/** The body of an answer, of its form. Errors with `unavailable`; never quotes it, since it may hold a key or a token. */
+/**
+ * Parses the body of an answer.
+ *
+ * @throws KeyError `unavailable`; the message never quotes the body, which may hold a key or a token
+ */
 export function readJson<T>(text: string, schema: z.ZodType<T>, of: string): T {
   let json: unknown;
   try {
@@ -15,7 +19,7 @@ export function readJson<T>(text: string, schema: z.ZodType<T>, of: string): T {
   throw new KeyStoreError('unavailable', `${of} answers without a valid "${place}": is the endpoint right?`);
 }
 
-/** The same for the body of a failure, which may be anything. */
+/** Parses the body of a failure; undefined where it does not match. */
 export function tryJson<T>(text: string, schema: z.ZodType<T>): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;
@@ -24,7 +28,7 @@ export function tryJson<T>(text: string, schema: z.ZodType<T>): T | undefined {
   }
 }
 
-/** What a vendor's text says, for a message of ours: one line, of bounded length. */
+/** Shortens a vendor's text to one line for a message. */
 export function quoted(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > 400 ? `${line.slice(0, 400)}…` : line;

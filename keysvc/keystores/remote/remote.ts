@@ -7,7 +7,7 @@ import {
 import { retryDelay } from '../../../platform/backoff.ts';
 import { KeyStoreError } from '../keystore.ts';
 
-/** Time as a remote store sees it; tests bring one that stands still until somebody waits. */
+/** The time of a remote store. Tests pass a virtual clock. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -22,7 +22,7 @@ const systemClock: Clock = {
 };
 
 /**
- * Milliseconds that an answer asks to wait: seconds or a date. Undefined where it asks for nothing that can be read.
+ * Parses the header `Retry-After`, seconds or a date, to milliseconds; undefined for an invalid one.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
@@ -36,13 +36,13 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
 
 export interface RemoteOptions {
   readonly clock?: Clock;
-  /** Milliseconds that one attempt may take, its answer included. */
+  /** The timeout of one attempt in milliseconds, including its answer. */
   readonly attemptMs?: number;
-  /** Milliseconds after the first attempt within which another may begin: less than a caller of the key service waits. */
+  /** Milliseconds after the first attempt in which another may begin. It is less than the timeout of a caller of the key service. */
   readonly budgetMs?: number;
-  /** Authorities (PEM) trusted besides the system's. */
+  /** Additional trusted authorities (PEM). */
   readonly ca?: string;
-  /** The certificate that is shown to the store. */
+  /** The client certificate for the store. */
   readonly client?: ProviderFetchOptions['client'];
 }
 
@@ -51,13 +51,13 @@ export interface RemoteRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whose answer is awaited, for the error when none comes: `Azure Key Vault https://…`. */
+  /** The service, for errors: `Azure Key Vault https://…`. */
   readonly of: string;
-  /** Tried once: for probes, and for what must not come late. */
+  /** Sends the request once, for probes and for writes that must not be late. */
   readonly once?: boolean;
-  /** Whether an answer is a failure of the moment, besides those that its status tells. */
+  /** Whether an answer is a transient failure, in addition to those with a transient status. */
   readonly isTransient?: (answer: Pick<RemoteAnswer, 'status' | 'text'>) => boolean;
-  /** Milliseconds for an attempt, where fewer than all others have. */
+  /** A shorter timeout for an attempt, in milliseconds. */
   readonly withinMs?: number;
 }
 
@@ -65,22 +65,19 @@ export interface RemoteAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Whether an earlier attempt, whose answer was lost or a failure, may have been carried out. */
+  /** Whether an earlier attempt, whose answer was lost or a failure, may have succeeded. */
   readonly repeated: boolean;
 }
 
-/** Answers after which the same request may fare better: throttling, and failures that say nothing about the request. */
+/** Statuses of transient failures: throttling, and failures of the server. */
 const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 const defaults = { attemptMs: 5000, budgetMs: 10_000 };
 
-/** What belongs together, such as the token, the versions and the value of one key, shares a connection. A longer kept one may have died unseen. */
+/** Requests of one call, for example for the token, the versions and the value, share a connection. An older connection may be dead. */
 const keepMs = 1000;
 
-/**
- * Requests to a vault. What fails for the moment is sent again, after the time that the vault asks for (`Retry-After`), or after
- * growing pauses.
- */
+/** Sends requests to a remote store. It retries transient failures after the time of `Retry-After`, or with a back-off. */
 export class Remote {
   readonly clock: Clock;
   readonly #fetch: ProviderFetch;
@@ -99,7 +96,9 @@ export class Remote {
   }
 
   /**
-   * The last answer, whatever its status; after the budget also one that says "later". Errors with `unreachable` where none came.
+   * Returns the last answer, whatever its status. After the time limit this may be a transient failure.
+   *
+   * @throws KeyError `unreachable` when no answer came
    */
   async ask(request: RemoteRequest): Promise<RemoteAnswer> {
     const began = this.clock.now();
@@ -141,10 +140,14 @@ export class Remote {
   }
 }
 
-/** What a call of a vendor's client came to: its value, or the vault's answer where that is no success. */
+/** The result of a call by a vendor's client: its value, or the failed answer of the store. */
 export type Outcome<T> = { readonly value: T } | { readonly refusal: RemoteAnswer };
 
-/** Whether a vault is there: whatever it answers to who shows nothing, but a failure of its own. Errors with a `KeyStoreError`. */
+/**
+ * Probes a store without credentials. Any answer but a failure of the server proves that it is reachable.
+ *
+ * @throws KeyError
+ */
 export async function probe(client: {
   readonly endpoint: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import type { Clock } from './remote.ts';
 
 export interface Token {
   readonly value: string;
-  /** Milliseconds since 1970; Infinity where it never ends. */
+  /** Milliseconds since 1970; Infinity for a token that does not expire. */
   readonly expiresAt: number;
 }
 
@@ -13,14 +13,14 @@ interface Held<T extends Token> {
   readonly since: number;
 }
 
-/** The token of a login, renewed before it ends. Any number of callers share one login. */
+/** Keeps the token of a login and renews it before it expires. Concurrent callers share one login. */
 export class TokenSource<T extends Token = Token> {
   readonly #acquire: (previous: T | undefined) => Promise<T>;
   readonly #clock: Clock;
   #held: Held<T> | undefined;
   #acquiring: Promise<T> | undefined;
 
-  /** `acquire` gets the token to be replaced, where there is one that is still taken. */
+  /** `acquire` receives the token to replace, while that is valid. */
   constructor(acquire: (previous: T | undefined) => Promise<T>, clock: Clock) {
     this.#acquire = acquire;
     this.#clock = clock;
@@ -42,19 +42,19 @@ export class TokenSource<T extends Token = Token> {
     try {
       return (await this.#acquiring).value;
     } catch (error) {
-      // A token that is still taken bridges an outage of the login.
+      // A token that is still valid bridges an outage of the login.
       if (valid !== undefined) return valid.value;
       throw error;
     }
   }
 
-  /** The token is no longer taken: the next caller logs in again. One that was replaced meanwhile is left alone. */
+  /** Drops a rejected token, so that the next caller logs in again. A newer token is kept. */
   drop(value: string): void {
     if (this.#held?.token.value === value) this.#held = undefined;
   }
 }
 
-/** A fifth of its life before the end, five minutes at most. */
+/** Renews a token after four fifths of its lifetime, at most five minutes before its end. */
 function marginOf({ token, since }: Held<Token>): number {
   return Math.min(longestMarginMs, (token.expiresAt - since) / 5);
 }

@@ -9,20 +9,20 @@ import type { VaultCall } from './vault-client.ts';
 
 const secret = z.object({ data: z.record(z.string(), z.unknown()) });
 
-/** Milliseconds within which a write comes to an end, or never. */
+/** The time limit of a write in milliseconds. */
 const writeMs = 2000;
-/** Milliseconds since the look before a write until nobody's write can follow it: two writes, and a second that dates leave out. */
+/** Milliseconds between the read before a write and the time when no other write can follow: two writes, and a second that dates omit. */
 const settledMs = 2 * writeMs + 1000;
-/** Milliseconds after which a creation that fails is given up. */
+/** The time limit of a failing creation in milliseconds. */
 const budgetMs = 10_000;
 
-/** When the writer looked and found nothing, by the vault's clock: beside the key, in a field that other programs pass over. */
+/** The time of the read that found no key, by the clock of the vault. It is a field of the secret, which other programs ignore. */
 const lookedField = 'looked';
 
 /**
- * Version 1 writes over whatever is there. So a writer looks, writes within a bounded time, and waits until everybody who looked before
- * has written; whose bytes are there then has created the key, and before that nobody uses them. A policy without the capability
- * "update" makes the vault itself refuse to write over.
+ * Version 1 has no conditional write. So a creator reads, writes within a time limit, and waits until every other creator that read before
+ * has written. The stored bytes are then the key, and nobody uses them earlier. A policy without the capability "update" makes the vault
+ * itself refuse to overwrite.
  *
  * @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v1
  */
@@ -41,7 +41,7 @@ export class KvV1 implements KvEngine {
       const looked = found.data[lookedField];
       const wait = typeof looked === 'number' ? looked + settledMs - found.vaultNow : 0;
       if (wait <= 0) return this.#place.valueOf(found.data, name);
-      // A vault whose clock was set back must not keep everybody waiting.
+      // A vault whose clock was set back must not block every reader.
       await clock.sleep(Math.min(wait, settledMs));
       if (wait > settledMs) return this.#place.valueOf(found.data, name);
     }
@@ -52,7 +52,7 @@ export class KvV1 implements KvEngine {
     const began = clock.now();
     let wrote = false;
     for (let attempt = 0; ; attempt++) {
-      // Before each attempt: a write that follows a look by too long may come after somebody else's key is in use.
+      // Checked before each attempt, since a late write could overwrite a key that is already in use.
       const found = await this.#look(name);
       if (found.data !== undefined) return wrote ? 'in-doubt' : 'taken';
       const call = this.#writeCall(name, record, found.vaultNow);
@@ -65,7 +65,7 @@ export class KvV1 implements KvEngine {
         continue;
       }
       if (outcome.status === 204 || outcome.status === 200) return 'written';
-      // Who may create and not update is refused where there is one by now.
+      // Without the capability "update" the vault refuses an existing key.
       if (outcome.status === 403 && (await this.#look(name)).data !== undefined) return 'in-doubt';
       const delay = retryAfterMs(outcome.headers, clock.now()) ?? retryDelay(attempt, Math.random());
       const isLasting = outcome.status !== 429 && outcome.status < 500;

@@ -14,8 +14,8 @@ const deletedSecret = z.object({
 });
 
 /**
- * Version 2 keeps versions, and writes the first only where there is none. A key is the first version: whoever wrote another has
- * changed what nobody may change, and is told so.
+ * Version 2 stores versions and can write the first one only where there is none. A key is the first version; a read fails when a later
+ * version exists, since no key may change.
  *
  * @see https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2
  */
@@ -50,7 +50,7 @@ export class KvV2 implements KvEngine {
     if (answer.status === 200) return 'written';
     if (answer.status === 400 && !vaultSays(answer).includes('check-and-set'))
       throw this.#place.client.error(call, answer);
-    // Where the name is taken, the vault asks for the capability "update" before it looks at the check-and-set. The policy has none.
+    // For an existing name the vault demands the capability "update" before it checks the version. The policy does not have it.
     const current = await this.#place.client.expect(this.#readCall(name, undefined), 200, 404);
     if (current.status === 200) return answer.repeated ? 'in-doubt' : 'taken';
     const deleted = tryJson(current.text, deletedSecret);
@@ -63,7 +63,7 @@ export class KvV2 implements KvEngine {
     const path = this.#place.path(name, 'metadata');
     const look = await this.#place.client.expect({ method: 'GET', path, capability: 'read', key: name }, 200, 404);
     if (look.status === 404) return false;
-    // All versions at once: a deletion of the latest alone would leave the name taken.
+    // Deletes all versions at once: a deletion of the latest one would keep the name.
     await this.#place.client.expect({ method: 'DELETE', path, capability: 'delete', key: name }, 204);
     return true;
   }
@@ -87,7 +87,7 @@ export class KvV2 implements KvEngine {
     return { method: 'GET', path: this.#data(name), ...query, capability: 'read', key: name };
   }
 
-  /** The name is taken, and nothing is to be read there. */
+  /** The name exists, but has nothing to read. */
   #undeletable(name: string, { destroyed }: { readonly destroyed: boolean }): KeyStoreError {
     const where = `the vault ${this.#place.client.name} holds a deleted key "${name}"`;
     return new KeyStoreError(

@@ -7,18 +7,18 @@ import { VaultLogins, type VaultToken } from './vault-login.ts';
 
 export interface VaultCall {
   readonly method: RemoteRequest['method'];
-  /** Without `/v1/`: `kv/data/my-key`. */
+  /** The path without `/v1/`: `kv/data/my-key`. */
   readonly path: string;
   readonly query?: string;
   readonly body?: object;
-  /** What the policies must allow for it. */
+  /** The capability that the policies must have. */
   readonly capability: 'create' | 'read' | 'delete' | 'list';
   readonly key?: string;
-  /** Tried once, for so many milliseconds. */
+  /** Sends the request once, with this timeout in milliseconds. */
   readonly onceWithinMs?: number;
 }
 
-/** Requests to one vault, with a token. */
+/** Sends requests to one vault, with a token. */
 export class VaultClient {
   readonly remote: Remote;
   readonly #settings: VaultKeyStoreSettings;
@@ -38,7 +38,7 @@ export class VaultClient {
     return this.#name;
   }
 
-  /** The answer, whatever it says. A vault answers a token that it no longer takes and a lacking capability alike, by 403. */
+  /** Returns the answer, whatever its status. A vault answers 403 for a rejected token and for a missing capability. */
   async ask(call: VaultCall): Promise<RemoteAnswer> {
     const token = await this.#tokens.current();
     const answer = await this.#askWith(token, call);
@@ -47,7 +47,7 @@ export class VaultClient {
     return this.#askWith(await this.#tokens.current(), call);
   }
 
-  /** As `ask`, and errors with what the answer says where its status is not among those expected. */
+  /** Like `ask`, but throws when the status is not expected. */
   async expect(call: VaultCall, ...statuses: readonly number[]): Promise<RemoteAnswer> {
     const answer = await this.ask(call);
     if (statuses.includes(answer.status)) return answer;
@@ -59,7 +59,7 @@ export class VaultClient {
   }
 
   /**
-   * Errors where the vault is sealed or not set up. A standby is fine, since it forwards.
+   * Fails where the vault is sealed or not initialized. A standby is healthy, since it forwards.
    *
    * @see https://developer.hashicorp.com/vault/api-docs/system/health
    */
@@ -77,7 +77,7 @@ export class VaultClient {
   }
 
   /**
-   * Asked before a new login, which may be one of few: secret IDs can be made to be used up.
+   * Checked before a new login, since secret IDs may have a limited number of uses.
    *
    * @see https://developer.hashicorp.com/vault/api-docs/auth/token#lookup-a-token-self
    */

@@ -5,7 +5,7 @@ import type { RemoteAnswer } from '../remote/remote.ts';
 
 const failure = z.object({ errors: z.array(z.string()) });
 
-/** What a vault says to a request that it does not carry out, on one line. */
+/** Returns the error text of a vault on one line. */
 export function vaultSays(answer: RemoteAnswer): string {
   return quoted(tryJson(answer.text, failure)?.errors.join('; ') ?? answer.text);
 }
@@ -14,13 +14,13 @@ interface VaultOperation {
   /** `https://vault.example.com:8200`, with the namespace where there is one. */
   readonly vault: string;
   readonly capability: string;
-  /** Of the interface, without `/v1/`: `kv/data/my-key`. */
+  /** The path in the API without `/v1/`: `kv/data/my-key`. */
   readonly path: string;
   readonly key?: string;
 }
 
 /**
- * The error of an answer that is none of those its caller expects.
+ * Converts an unexpected answer to an error.
  *
  * @see https://developer.hashicorp.com/vault/api-docs#http-status-codes
  */

@@ -10,7 +10,11 @@ import { KvV1 } from './kv-v1.ts';
 import { KvV2 } from './kv-v2.ts';
 import { VaultClient } from './vault-client.ts';
 
-/** Reads the certificates that the settings name. Errors with `refused` where one cannot be read. */
+/**
+ * Reads the certificates of the settings and opens the vault.
+ *
+ * @throws KeyError `refused` when one cannot be read
+ */
 export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promise<VaultKeyStore> {
   const { caFile, certFile, keyFile } = settings.tls;
   try {
@@ -25,7 +29,7 @@ export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promis
   }
 }
 
-/** Keys in the key-value engine of a HashiCorp Vault (or OpenBao). */
+/** Stores keys in the key-value engine of a HashiCorp Vault or OpenBao. */
 export class VaultKeyStore implements KeyStore {
   readonly #client: VaultClient;
   readonly #engine: KvEngine;

@@ -10,7 +10,7 @@ import { vaultSays } from './vault-errors.ts';
 const authAnswer = z.object({
   auth: z.object({
     client_token: z.string().min(1),
-    /** Seconds; 0 where it never ends. */
+    /** Seconds; 0 for a token that does not expire. */
     lease_duration: z.number(),
     renewable: z.boolean().optional(),
   }),
@@ -21,13 +21,13 @@ export interface VaultToken extends Token {
   readonly renewable: boolean;
 }
 
-/** Logs in to a vault, and lengthens a token's life as long as the vault lets it. */
+/** Logs in to a vault, and extends the lifetime of a token while the vault allows it. */
 export class VaultLogins {
   readonly #endpoint: string;
   readonly #login: VaultLogin;
   readonly #remote: Remote;
   readonly #namespace: string | undefined;
-  /** The life that a fresh token had. */
+  /** The lifetime of a new token. */
   #fullLeaseMs = 0;
 
   constructor(endpoint: string, login: VaultLogin, namespace: string | undefined, remote: Remote) {
@@ -37,10 +37,14 @@ export class VaultLogins {
     this.#namespace = login.namespace ?? namespace;
   }
 
-  /** A token; the previous one with a longer life where that works. Errors with `refused` where the login is not taken. */
+  /**
+   * Returns a token: the previous one with a longer lifetime where that works.
+   *
+   * @throws KeyError `refused` when the login is rejected
+   */
   async acquire(previous: VaultToken | undefined): Promise<VaultToken> {
     const renewed = previous?.renewable === true ? await this.#renew(previous) : undefined;
-    // Near its maximum a token is lengthened by less and less: a new one then.
+    // Near its maximum the vault extends a token by less each time, so a new one is requested.
     if (renewed !== undefined && renewed.leaseMs * 2 >= this.#fullLeaseMs) return renewed;
     const token = await this.#logIn();
     this.#fullLeaseMs = token.leaseMs;
@@ -96,7 +100,7 @@ export class VaultLogins {
   }
 }
 
-/** A text with a slash is a path: Kubernetes renews the token in its file. */
+/** A text with a slash is a path, since Kubernetes renews the token in its file. */
 async function readJwt(jwt: string): Promise<string> {
   if (!jwt.includes('/')) return jwt;
   try {
@@ -112,7 +116,7 @@ async function readJwt(jwt: string): Promise<string> {
 function advice({ status }: RemoteAnswer, login: VaultLogin): string {
   const enabled = `is an auth method enabled at "${login.engine}", in this namespace?`;
   if (status === 404) return ` (${enabled})`;
-  // AppRole answers wrong IDs by 400. Where no auth method is enabled, the vault wants a token and answers 403.
+  // AppRole answers 400 for wrong IDs. Without an enabled auth method the vault demands a token and answers 403.
   if (login.kind === 'approle' && status === 403) return ` (${enabled} Is the address of this machine allowed?)`;
   if (login.kind === 'approle')
     return ' (are role ID and secret ID right, is the secret ID neither used up nor expired, and the address of this machine allowed?)';

@@ -4,7 +4,7 @@ import type { S3Client } from '../../../s3/client.ts';
 import { readObject } from '../../../s3/objects.ts';
 import type { StreamedBody } from '../../../s3/request-body.ts';
 
-/** Bytes to be uploaded, of which any range can be opened, as often as a retry needs it. */
+/** Bytes to upload. A retry opens the same range again. */
 export interface ByteSource {
   readonly size: number;
   /** `end` is exclusive. */
@@ -19,12 +19,12 @@ export function fileSource(path: string, size: number): ByteSource {
   };
 }
 
-/** Opening the process's own input anew fails where it is a socket. */
+/** A process cannot open its own input again when that is a socket. */
 export function isStandardInput(path: string): boolean {
   return path === '/dev/stdin' || path === '/dev/fd/0';
 }
 
-/** A pipe, a terminal or a device, from where it is to its end. It can be read once. */
+/** Reads a pipe, a terminal or a device from its position to its end. A stream can be read once. */
 export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer> {
   return isStandardInput(path) ? stdin : createReadStream(path, { highWaterMark: 262_144 });
 }
@@ -41,8 +41,8 @@ async function* empty(): AsyncGenerator<Buffer, void, undefined> {
 }
 
 /**
- * A range as the body of a request: it counts what is read, takes the count back when it is opened again, and fails when the
- * source has become shorter, since the server would wait for the rest.
+ * Makes a range the body of a request. It counts the bytes, and subtracts them when a retry opens it again. It fails when the source became
+ * shorter, since the server would wait for the rest.
  */
 export function rangeBody(
   source: ByteSource,

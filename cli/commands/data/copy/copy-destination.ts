@@ -5,27 +5,26 @@ import { checkObjectKey } from '../../../../protocol/s3/names.ts';
 import { displayName, type Target } from '../../../config/target.ts';
 
 /**
- * The part of a source's name that its copy has under the target folder. As with rsync, a folder written with a slash at its end
- * gives its contents; without one it keeps its own name.
+ * Returns the name of a copy below the target folder. As with rsync, a folder with a slash at its end copies its contents; without one the
+ * copy keeps the name of the folder.
  */
 export function nameUnder(folder: string, rest: string): string {
   if (folder === '' || folder.endsWith('/')) return rest;
   return `${folder.slice(folder.lastIndexOf('/') + 1)}/${rest}`;
 }
 
-/** The last part of a key or path. */
+/** The last segment of a key or path. */
 export function lastName(path: string): string {
   return path.slice(path.replace(/\/+$/, '').lastIndexOf('/') + 1);
 }
 
-/** The key under a prefix that stands for a folder. */
+/** The key below a prefix. */
 export function keyUnder(prefix: string, name: string): string {
   return prefix === '' || prefix.endsWith('/') ? `${prefix}${name}` : `${prefix}/${name}`;
 }
 
 /**
- * The path for a key under a local folder. Keys are free text: one that would leave the folder, or that has no form as a path,
- * is refused.
+ * Returns the path for a key below a local folder. It refuses a key that would leave the folder, or that is no valid path.
  *
  * @throws CliError Unsafe
  */
@@ -41,13 +40,13 @@ export function pathUnder(folder: string, name: string, platform: NodeJS.Platfor
   return join(folder, ...segments);
 }
 
-/** Where copies go: into a folder under the names of their sources, or one copy to the very name given. */
+/** The target of copies. Copies go into a folder under the names of their sources, or one copy gets the name of the target. */
 export interface CopyDestination {
   readonly target: Target;
   readonly folder: boolean;
 }
 
-/** A target is a folder when it ends with a slash, is one already, or must hold several copies. */
+/** A target is a folder when it ends with a slash, is a folder already, or several sources are copied. */
 export async function chooseDestination(target: Target, several: boolean): Promise<CopyDestination> {
   if (target.kind === 'remote') {
     if (target.bucket === '') throw new CliError('BadArgument', `Invalid target \`${target.text}\`: name a bucket`);
@@ -64,7 +63,7 @@ export type Place =
   | { readonly kind: 'local'; readonly path: string; readonly display: string }
   | { readonly kind: 'remote'; readonly bucket: string; readonly key: string; readonly display: string };
 
-/** @throws CliError Unsafe, S3Error for a key that cannot be one */
+/** @throws CliError Unsafe, S3Error for an invalid key */
 export function placeOf({ target, folder }: CopyDestination, name: string): Place {
   if (target.kind === 'local') {
     const path = folder ? pathUnder(target.path, name) : target.path;

@@ -12,8 +12,8 @@ import { type Multipart, copyLimit, copyWithin, upload, uploadStream, type Desti
 import type { Slots } from './slots.ts';
 
 /**
- * Writes a source to a file that appears under its name only when it is whole; what a failure leaves half-written is removed. A
- * device or pipe is written to as it is.
+ * Writes a source to a temporary file and renames it when it is complete. A failure removes the temporary file. A device or pipe is written
+ * directly.
  */
 export async function download(source: ByteSource, path: string, count: (bytes: number) => void): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
@@ -45,14 +45,14 @@ async function writeAll(file: FileHandle, source: ByteSource, count: (bytes: num
 
 export interface CopyOptions {
   readonly multipart: Multipart;
-  /** Headers given by the person, which win over the source's. */
+  /** The headers of `--attr`. They take precedence over those of the source. */
   readonly attributes: ObjectHeaders;
   readonly slots: Slots;
   readonly parallel: number;
   readonly count: (bytes: number) => void;
 }
 
-/** Copies one file or object; answers where it is now. */
+/** Copies one file or object, and returns its new location. */
 export async function copyOne(
   context: Context,
   source: FoundSource,
@@ -74,7 +74,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     const { path: from, size } = source;
     await download({ size, open: () => readStream(from, context.io.stdin) }, path, options.count);
   } else if (source.key.endsWith('/') && source.size === 0) {
-    // What consoles make to show an empty folder.
+    // Consoles make such an object to show an empty folder.
     await mkdir(path, { recursive: true });
   } else {
     const bytes = await bytesOf(context, source);
@@ -101,7 +101,7 @@ async function toServer(
   };
   if (source.kind === 'object' && source.target.alias === alias) {
     const from = { bucket: source.target.bucket, key: source.key, etag: source.etag, size: source.size };
-    // In parts it is a new upload, which takes over nothing by itself.
+    // A copy in parts is a new upload, to which the server copies no headers.
     const whole = source.size <= copyLimit;
     const headers = whole ? copyHeaders(options.attributes) : await allHeaders(context, source, options);
     await copyWithin(from, { ...to, headers });
@@ -115,7 +115,7 @@ async function toServer(
   await upload(await bytesOf(context, source), { ...to, headers }, options.multipart);
 }
 
-/** Without attributes the server keeps the source's own. */
+/** Without attributes the server keeps the headers of the source. */
 function copyHeaders(attributes: ObjectHeaders): ObjectHeaders {
   return Object.keys(attributes).length === 0 ? {} : { ...attributes, 'x-amz-metadata-directive': 'REPLACE' };
 }

@@ -16,10 +16,10 @@ export interface CopyCommandOptions {
   readonly attr?: string;
 }
 
-/** Requests with bodies at once: with parts that are streamed, 4 fill a network and hold a few MiB of memory. */
+/** Concurrent requests with a body. Four streamed parts fill a network and need a few MiB of memory. */
 const parallel = 4;
 
-/** Copies files and objects, as `cp` does. A source that fails is reported and the others go on. */
+/** The command `cp`. It reports a source that fails and continues with the others. */
 export async function copy(
   context: Context,
   arguments_: readonly string[],
@@ -57,7 +57,7 @@ export async function copy(
     const count = (bytes: number): void => {
       counted += bytes;
       progress.add(bytes);
-      // The size of a stream shows only as it comes.
+      // The size of a stream is not known before its end.
       if (source.kind === 'stream') progress.expect(source.name, bytes);
     };
     try {
@@ -72,7 +72,7 @@ export async function copy(
         ...totals,
       });
     } catch (error) {
-      // Bytes of a copy that failed are not transferred, although they were sent.
+      // The bytes of a failed copy do not count.
       progress.add(-counted);
       context.signal.throwIfAborted();
       tally.failed += 1;
@@ -95,7 +95,7 @@ export async function copy(
   if (tally.failed > 0) throw new CliError('Reported', `${tally.failed} of ${tally.found} copies failed`);
 }
 
-/** The sources of all arguments; one that cannot be read is reported. */
+/** Yields the sources of all arguments, and reports those that it cannot read. */
 async function* all(
   context: Context,
   sources: readonly string[],

@@ -12,26 +12,26 @@ import { isStandardInput } from './byte-source.ts';
 import { lastName, nameUnder } from './copy-destination.ts';
 
 export type FoundSource = {
-  /** As a person writes it. */
+  /** The form for messages. */
   readonly display: string;
-  /** What the copy is called under a target folder. */
+  /** The name of the copy below a target folder. */
   readonly name: string;
   readonly size: number;
 } & (
   | { readonly kind: 'file'; readonly path: string }
-  /** A pipe, a terminal or a device: it has no size, and can be read once. `size` is 0. */
+  /** A pipe, a terminal or a device. It can be read once; `size` is 0. */
   | { readonly kind: 'stream'; readonly path: string }
   | { readonly kind: 'object'; readonly target: RemoteTarget; readonly key: string; readonly etag: string }
 );
 
-/** A name found in a folder that cannot be copied. The walk goes on after it. */
+/** An entry of a folder that cannot be copied. The walk continues. */
 interface UnreadableSource {
   readonly kind: 'unreadable';
   readonly display: string;
   readonly error: unknown;
 }
 
-/** A link to a folder, which is left out with a warning: links may lead round in a circle. */
+/** A link to a folder. The command skips it with a warning, since links may form a cycle. */
 interface SkippedSource {
   readonly kind: 'skipped';
   readonly display: string;
@@ -40,7 +40,7 @@ interface SkippedSource {
 
 export type WalkedSource = FoundSource | UnreadableSource | SkippedSource;
 
-/** The files and objects that an argument names; those of folders only with `recursive`. */
+/** Yields the files and objects of an argument; folders only with `recursive`. */
 export async function* findSources(
   context: Context,
   argument: string,
@@ -73,10 +73,7 @@ async function* findFiles(argument: string, recursive: boolean): AsyncGenerator<
   else yield { kind: 'stream', ...source, size: 0 };
 }
 
-/**
- * Regular files, and links to them. Names are read as bytes: a key is UTF-8, and a name that is not must be reported instead of being
- * changed or left out.
- */
+/** Yields regular files, and links to them. The walk reads names as bytes: a key is UTF-8, so another name is reported. */
 async function* walk(folder: string, prefix: string): AsyncGenerator<WalkedSource, void, undefined> {
   let entries;
   try {
@@ -143,7 +140,7 @@ async function* under(client: S3Client, target: RemoteTarget): AsyncGenerator<Fo
   const folder = text.endsWith('/') ? '' : key === '' ? bucket : key;
   for await (const { key: found, size, etag } of allObjects(client, bucket, prefix)) {
     const name = nameUnder(folder, found.slice(prefix.length));
-    // The marker of the folder itself, whose contents are copied.
+    // The marker object of the folder itself.
     if (name === '') continue;
     yield { kind: 'object', target, key: found, display: displayName(target, found), name, size, etag };
   }

@@ -54,12 +54,12 @@ const types: Readonly<Record<string, string>> = {
   '.zst': 'application/zstd',
 };
 
-/** By the end of the name; what is unknown is a stream of bytes. */
+/** Returns the type for the extension of a name. */
 export function contentTypeOf(name: string): string {
   return types[extname(name).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** Headers that S3 keeps with an object and gives back. */
+/** Headers that S3 stores with an object. */
 const kept = [
   'cache-control',
   'content-disposition',
@@ -69,14 +69,14 @@ const kept = [
   'expires',
 ];
 
-/** Those of a source object that its copy shall have, metadata included. */
+/** Selects the headers of a source that its copy keeps, including metadata. */
 export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const entries = Object.entries(headers).filter(([name]) => kept.includes(name) || name.startsWith('x-amz-meta-'));
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 /**
- * Reads `--attr 'Cache-Control=no-cache;colour=blue'`: names that S3 knows become headers, the others metadata.
+ * Parses `--attr 'Cache-Control=no-cache;colour=blue'`. Names that S3 stores become headers, the others metadata.
  *
  * @throws CliError BadArgument
  */

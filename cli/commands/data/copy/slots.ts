@@ -1,4 +1,4 @@
-/** Lets so many run at once; the others wait in their order. */
+/** Limits the number of concurrent calls. Others wait in the order of their calls. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -13,7 +13,7 @@ export class Slots {
     try {
       return await work();
     } finally {
-      // The slot goes over to the next one, so that nobody slips in between.
+      // The place goes to the next waiting call directly, so that no new call takes it.
       const next = this.#waiting.shift();
       if (next === undefined) this.#free += 1;
       else next();
@@ -22,8 +22,8 @@ export class Slots {
 }
 
 /**
- * Runs `work` on each item, so many at once, taking items from the source only when there is room. The first failure stops
- * taking, and is thrown when those that run have ended.
+ * Runs `work` on each item, at most `count` at once. It takes an item from the source only when one can run. After a failure it takes no
+ * more items, waits for those that run, and throws the failure.
  */
 export async function forEachAtOnce<T>(
   items: AsyncIterable<T> | Iterable<T>,

@@ -15,22 +15,22 @@ import { copyObject, putObject, type ObjectHeaders } from '../../../s3/objects.t
 import { rangeBody, type ByteSource } from './byte-source.ts';
 import { forEachAtOnce, type Slots } from './slots.ts';
 
-/** When and how an upload goes in parts; bytes. */
+/** The sizes of a multipart upload in bytes. */
 export interface Multipart {
-  /** Larger ones go in parts. */
+  /** Larger sources are uploaded in parts. */
   readonly above: number;
   readonly partSize: number;
 }
 
 const mebibyte = 1_024 * 1_024;
 
-/** S3 takes no smaller parts, but for the last, and no larger ones. */
+/** The limits of S3 for a part. The last part may be smaller. */
 const smallest = 5 * mebibyte;
 const largest = 5 * 1_024 * mebibyte;
 
 /**
- * Parts of 16 MiB for what is larger than 64 MiB; from the size that `COFFER_UPLOAD_MULTIPART_SIZE` or
- * `MC_UPLOAD_MULTIPART_SIZE` names (`8MiB`) on, where it is set; never with `--disable-multipart`.
+ * The default is parts of 16 MiB above 64 MiB. `COFFER_UPLOAD_MULTIPART_SIZE` or `MC_UPLOAD_MULTIPART_SIZE` (`8MiB`) sets both sizes.
+ * `--disable-multipart` uploads in one request.
  */
 export function multipartSettings(env: NodeJS.ProcessEnv, disabled: boolean): Multipart {
   const name = env['COFFER_UPLOAD_MULTIPART_SIZE'] ? 'COFFER_UPLOAD_MULTIPART_SIZE' : 'MC_UPLOAD_MULTIPART_SIZE';
@@ -51,10 +51,10 @@ function parseSize(name: string, text: string): number {
   );
 }
 
-/** A body so small is read into memory and hashed first, which spares both sides the framing. */
+/** The client reads a smaller body into memory and hashes it, which saves the chunk signatures. */
 const memoryLimit = 1_024 * 1_024;
 
-/** S3 copies no more than 5 GiB by one request. */
+/** The limit of S3 for one copy request. */
 export const copyLimit = 5 * 1_024 ** 3;
 const copiedPart = 512 * 1_024 * 1_024;
 
@@ -63,15 +63,15 @@ export interface Destination {
   readonly bucket: string;
   readonly key: string;
   readonly headers: ObjectHeaders;
-  /** Requests that carry bodies, at once over all uploads. */
+  /** Limits the concurrent requests with a body of all uploads. */
   readonly slots: Slots;
   readonly parallel: number;
   readonly count: (bytes: number) => void;
-  /** A client that still works when the command was interrupted. */
+  /** Makes a client that works after the command is interrupted. */
   readonly cleaner: () => Promise<S3Client>;
 }
 
-/** Uploads a source, in parts where `multipart` says so. Nothing is left of an upload that fails. */
+/** Uploads a source, in parts above the limit of `multipart`. A failed upload is aborted. */
 export async function upload(source: ByteSource, to: Destination, multipart: Multipart): Promise<void> {
   const { client, bucket, key, headers, slots, count } = to;
   const { size } = source;
@@ -89,13 +89,10 @@ export async function upload(source: ByteSource, to: Destination, multipart: Mul
   });
 }
 
-/** Parts of a stream at once. Each is held in memory, so that it can be sent again. */
+/** Concurrent parts of a stream. Each is in memory, so that the client can send it again. */
 const streamedParts = 2;
 
-/**
- * Uploads what comes, whose size nobody knows before its end: whole where it fits into one part, in parts otherwise. Nothing is left of
- * an upload that fails.
- */
+/** Uploads a stream of unknown size: in one request where it fits into a part, in parts otherwise. A failed upload is aborted. */
 export async function uploadStream(
   stream: AsyncIterable<Uint8Array>,
   to: Destination,
@@ -133,8 +130,8 @@ export async function uploadStream(
 }
 
 /**
- * Buffers of one part each; the last one is shorter. Parts double after each 2,500, so that 10,000 of them hold 600 GiB where the first
- * have 16 MiB, and short streams need little memory.
+ * Splits a stream into buffers of one part; the last one is shorter. The size of a part doubles after each 2,500, so that 10,000 parts hold
+ * 600 GiB when the first have 16 MiB, and short streams need little memory.
  */
 async function* chunksOf(stream: AsyncIterable<Uint8Array>, partSize: number): AsyncGenerator<Buffer, void, undefined> {
   let pending: Uint8Array[] = [];
@@ -158,7 +155,7 @@ async function* chunksOf(stream: AsyncIterable<Uint8Array>, partSize: number): A
   if (held > 0) yield Buffer.concat(pending);
 }
 
-/** Copies within one server; the bytes do not come here. */
+/** Copies within one server. The client does not receive the bytes. */
 export async function copyWithin(
   source: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
   to: Destination,
@@ -190,7 +187,7 @@ async function inParts(to: Destination, size: number, partSize: number, make: Ma
     });
     await completeUpload(to.client, started, parts, size);
   } catch (error) {
-    // The failure is what is reported; a server that is gone keeps the parts until its own clean-up.
+    // The caller gets the original failure. An unreachable server removes the parts in its own clean-up.
     await abortUpload(await to.cleaner(), started).catch(() => undefined);
     throw error;
   }
