@@ -7,7 +7,7 @@ import type { EventSource } from './event-logs.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 import type { z } from 'zod';
-import { refuse, Refused } from './refused.ts';
+import { callError, CallError } from './call-error.ts';
 
 /** The dependencies of the calls. */
 export interface Service {
@@ -79,14 +79,17 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodTyp
   try {
     json = text === '' ? {} : JSON.parse(text);
   } catch {
-    throw new Refused(400, 'invalid argument: the body is not valid JSON');
+    throw new CallError(400, 'invalid argument: the body is not valid JSON');
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   // The message names only the field, since the value may be a key.
   const place = issue?.path.join('.') ?? '';
-  throw new Refused(400, `invalid argument: ${place === '' ? 'the body' : `"${place}"`} is missing or not of its form`);
+  throw new CallError(
+    400,
+    `invalid argument: ${place === '' ? 'the body' : `"${place}"`} is missing or not of its form`,
+  );
 }
 
 async function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
@@ -101,6 +104,6 @@ async function readText(request: IncomingMessage, maxBytes: number): Promise<str
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function tooLarge(): Refused {
-  return refuse('bodyTooLarge', { headers: { connection: 'close' } });
+function tooLarge(): CallError {
+  return callError('bodyTooLarge', { headers: { connection: 'close' } });
 }

@@ -1,11 +1,11 @@
-import { refuse } from './refused.ts';
+import { callError } from './call-error.ts';
 import { json, type Answer, type Call, lines, madeBy } from './call.ts';
 import { matchesListing } from '../../protocol/key-service/names.ts';
 import type { NamedPolicy } from '../config/config.ts';
 
 /** Describes the caller and its permissions. Any client certificate may call it. */
 export async function describeSelf({ service, identity }: Call): Promise<Answer> {
-  if (identity === undefined) throw refuse('noClientCertificate');
+  if (identity === undefined) throw callError('noClientCertificate');
   const created_at = new Date(service.startedAt).toISOString();
   if (service.authorizer.isAdmin(identity)) return json({ identity, admin: true, created_at });
   const policy = service.authorizer.policyOf(identity);
@@ -18,7 +18,7 @@ export async function describeSelf({ service, identity }: Call): Promise<Answer>
 /** Describes an identity of the configuration: the superuser or one with a policy. */
 export async function describeIdentity({ service, argument }: Call): Promise<Answer> {
   const known = service.authorizer.identities.find(({ identity }) => identity === argument);
-  if (known === undefined) throw refuse('identityNotFound');
+  if (known === undefined) throw callError('identityNotFound');
   const { admin, policy } = known;
   return json({ admin, policy: policy ?? '', ...madeBy(service) });
 }
@@ -60,6 +60,6 @@ export async function listPolicies({ service, argument, identity, route }: Call)
 
 function policyOf({ service, argument }: Call): NamedPolicy {
   const policy = service.authorizer.policies.find(({ name }) => name === argument);
-  if (policy === undefined) throw refuse('policyNotFound');
+  if (policy === undefined) throw callError('policyNotFound');
   return policy;
 }

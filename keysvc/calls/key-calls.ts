@@ -1,13 +1,13 @@
 import { makeKey, keyBytes, keyOf, type KeyAlgorithm } from '../keys/key.ts';
 import { empty, type Answer, type Call, readJsonBody, json } from './call.ts';
-import { orRefuse, refuse, Refused, refusalOf } from './refused.ts';
+import { withCallErrors, callError, CallError, toCallError } from './call-error.ts';
 import { importRequest, writeKeyList } from '../../protocol/key-service/payloads.ts';
 import { maxRotatedName } from '../keys/key-versions.ts';
 import { matchesListing } from '../../protocol/key-service/names.ts';
 
 export async function createKey({ service, argument, identity }: Call): Promise<Answer> {
   const key = makeKey(new Date(service.now()), identity);
-  await orRefuse(service.keyring.create(argument, key), 'createFailed');
+  await withCallErrors(service.keyring.create(argument, key), 'createFailed');
   return empty;
 }
 
@@ -23,27 +23,27 @@ const algorithms: Readonly<Record<string, KeyAlgorithm>> = {
 export async function importKey({ service, argument, identity, request, route }: Call): Promise<Answer> {
   const { generation, bytes, algorithm: asked = 'AES256' } = await readJsonBody(request, importRequest, route.maxBody);
   const algorithm = Object.hasOwn(algorithms, asked) ? algorithms[asked] : undefined;
-  if (algorithm === undefined) throw new Refused(406, `algorithm '${asked.slice(0, 80)}' is not supported`);
+  if (algorithm === undefined) throw new CallError(406, `algorithm '${asked.slice(0, 80)}' is not supported`);
   if (bytes.length !== keyBytes) {
-    throw generation === 1 ? refuse('invalidKeySize') : new Refused(406, `invalid key size for '${asked}'`);
+    throw generation === 1 ? callError('invalidKeySize') : new CallError(406, `invalid key size for '${asked}'`);
   }
   const key = keyOf(bytes, algorithm, new Date(service.now()), identity);
-  await orRefuse(service.keyring.create(argument, key), 'createFailed');
+  await withCallErrors(service.keyring.create(argument, key), 'createFailed');
   return empty;
 }
 
 /** Adds a version to a key. New encryptions use it, and older versions still decrypt. Only our key service has this call. */
 export async function rotateKey({ service, argument, identity }: Call): Promise<Answer> {
   if (argument.length > maxRotatedName) {
-    throw new Refused(400, `invalid argument: a key whose name is longer than ${maxRotatedName} cannot be rotated`);
+    throw new CallError(400, `invalid argument: a key whose name is longer than ${maxRotatedName} cannot be rotated`);
   }
   const rotated = service.keyring.rotate(argument, new Date(service.now()), identity);
-  const { newest, all } = await orRefuse(rotated, 'createFailed');
+  const { newest, all } = await withCallErrors(rotated, 'createFailed');
   return json({ version: newest.id, versions: all.length });
 }
 
 export async function describeKey({ service, argument }: Call): Promise<Answer> {
-  const { newest: key, all } = await orRefuse(service.keyring.versions(argument), 'accessFailed');
+  const { newest: key, all } = await withCallErrors(service.keyring.versions(argument), 'accessFailed');
   return json({
     name: argument,
     id: key.id,
@@ -56,7 +56,7 @@ export async function describeKey({ service, argument }: Call): Promise<Answer> 
 }
 
 export async function deleteKey({ service, argument }: Call): Promise<Answer> {
-  await orRefuse(service.keyring.delete(argument), 'deleteFailed');
+  await withCallErrors(service.keyring.delete(argument), 'deleteFailed');
   return empty;
 }
 
@@ -69,7 +69,7 @@ export async function listKeys({ service, argument, identity, route }: Call): Pr
       if (identity === undefined || service.authorizer.allows(identity, `${route.path}/${name}`)) names.push(name);
     }
   } catch (error) {
-    throw refusalOf(error, 'listFailed');
+    throw toCallError(error, 'listFailed');
   }
   return { kind: 'lines', text: writeKeyList(names.sort()) };
 }

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus } from 'node:os';
-import { KeyStoreError } from '../keystores/keystore.ts';
-import { refuse } from './refused.ts';
+import { KeyError } from '../keystores/keystore.ts';
+import { callError } from './call-error.ts';
 import { empty, json, type Answer, type Call } from './call.ts';
 import { routes, type Route } from '../../protocol/key-service/routes.ts';
 
@@ -27,13 +27,13 @@ export async function status({ service }: Call): Promise<Answer> {
 
 /** Reports whether the key store answers, for load balancers and probes. */
 export async function ready({ service }: Call): Promise<Answer> {
-  if (service.leaving()) throw refuse('stopping');
+  if (service.leaving()) throw callError('stopping');
   try {
     await service.keyring.latency();
     return empty;
   } catch (error) {
-    if (!(error instanceof KeyStoreError)) throw error;
-    throw refuse(error.code === 'unreachable' ? 'storeUnreachable' : 'storeUnavailable', { cause: error });
+    if (!(error instanceof KeyError)) throw error;
+    throw callError(error.code === 'unreachable' ? 'storeUnreachable' : 'storeUnavailable', { cause: error });
   }
 }
 
@@ -45,7 +45,7 @@ async function keyStoreState(service: Call['service']): Promise<object> {
   try {
     return { keystore_latency: await service.keyring.latency() };
   } catch (error) {
-    if (!(error instanceof KeyStoreError)) throw error;
+    if (!(error instanceof KeyError)) throw error;
     return error.code === 'unreachable' ? { keystore_unreachable: true } : { keystore_unavailable: true };
   }
 }

@@ -75,7 +75,7 @@ export interface Caller {
   readonly ip: string | undefined;
 }
 
-interface CallersOptions {
+interface CallerOptions {
   readonly verify: boolean;
   readonly proxies: TlsProxies;
   /** The authorities of forwarded certificates, where clients are verified. */
@@ -87,7 +87,7 @@ interface CallersOptions {
  * Returns a function that identifies the caller: by the certificate of the connection or, for a trusted proxy, by the certificate that it
  * forwards.
  */
-export function callersOf(options: CallersOptions): (request: IncomingMessage) => Caller {
+export function createCallerIdentifier(options: CallerOptions): (request: IncomingMessage) => Caller {
   const known = new WeakMap<TLSSocket, ClientIdentity>();
   const { proxies } = options;
   return (request) => {
@@ -103,7 +103,7 @@ export function callersOf(options: CallersOptions): (request: IncomingMessage) =
   };
 }
 
-function behindProxy(request: IncomingMessage, options: CallersOptions): ClientIdentity {
+function behindProxy(request: IncomingMessage, options: CallerOptions): ClientIdentity {
   const { certHeader } = options.proxies;
   const header = request.headers[certHeader];
   if (typeof header !== 'string' || header === '') {

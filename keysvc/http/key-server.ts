@@ -6,7 +6,7 @@ import { Connections } from '../../platform/connections.ts';
 import { applyTlsMaterial, type TlsChange } from '../../platform/tls/reloading-context.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { TlsProxies } from '../config/config.ts';
-import { callersOf, certificatesOf } from './caller.ts';
+import { createCallerIdentifier, certificatesOf } from './caller.ts';
 import { EventStreams } from './send-answer.ts';
 import { createRequestListener, type ListenerOptions } from './request-listener.ts';
 
@@ -43,14 +43,14 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
   const streams = new EventStreams(options.log);
   let { ca } = material;
   let authorities: readonly X509Certificate[] | undefined;
-  const whoCalls = callersOf({
+  const identifyCaller = createCallerIdentifier({
     verify: options.verifyClients,
     proxies: options.proxies,
     authorities: () => (authorities ??= certificatesOf(ca?.toString() ?? rootCertificates.join('\n'))),
     now: options.service.now,
   });
   const { service, log, logErrors } = options;
-  const answer = createRequestListener({ service, log, logErrors, whoCalls, streams, closes });
+  const answer = createRequestListener({ service, log, logErrors, identifyCaller, streams, closes });
 
   const server = createServer(
     {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { KeyStoreError } from '../keystores/keystore.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { messageOf, testKeyServer } from '../../test/support/keysvc/test-key-service.ts';
 
 const server = testKeyServer();
@@ -25,9 +25,9 @@ describe('the key server refuses', () => {
   );
 
   it('a name that its key store can never hold, and tells what the store says', async () => {
-    server.store.failure = new KeyStoreError('invalid-name', 'the vault cannot hold the key "a_b"');
+    server.store.failure = new KeyError('invalid-name', 'the vault cannot hold the key "a_b"');
     const name = await server.ask('POST', '/v1/key/create/a_b');
-    server.store.failure = new KeyStoreError('refused', 'the vault holds a deleted key "a": recover it');
+    server.store.failure = new KeyError('refused', 'the vault holds a deleted key "a": recover it');
     const deleted = await server.ask('POST', '/v1/key/create/a');
     server.store.failure = undefined;
     expect([name.status, messageOf(name)]).toEqual([400, 'invalid argument: the vault cannot hold the key "a_b"']);
@@ -97,10 +97,10 @@ describe('without a certificate anyone may ask', () => {
 
   it('for readiness where the configuration opens it, which is that of the key store', async () => {
     expect((await server.ask('GET', '/v1/ready', undefined, null)).status).toBe(200);
-    server.store.failure = new KeyStoreError('unreachable', 'no answer');
+    server.store.failure = new KeyError('unreachable', 'no answer');
     const unreachable = await server.ask('GET', '/v1/ready', undefined, null);
     expect([unreachable.status, messageOf(unreachable)]).toEqual([504, 'key store is not reachable']);
-    server.store.failure = new KeyStoreError('unavailable', 'broken');
+    server.store.failure = new KeyError('unavailable', 'broken');
     const unavailable = await server.ask('GET', '/v1/ready', undefined, null);
     expect([unavailable.status, messageOf(unavailable)]).toEqual([502, 'key store is unavailable']);
     expect(JSON.parse((await server.ask('GET', '/v1/status')).text)).toMatchObject({ keystore_unavailable: true });
@@ -115,7 +115,7 @@ describe('a key store that fails', () => {
     ['DELETE', '/v1/key/delete/by-POST', 'bad gateway: failed to delete key'],
     ['GET', '/v1/key/list/*', 'bad gateway: failed to list keys'],
   ])('answers %s %s with 502', async (method, path, text) => {
-    server.store.failure = new KeyStoreError('unavailable', 'disk /secret/path is broken');
+    server.store.failure = new KeyError('unavailable', 'disk /secret/path is broken');
     try {
       const refused = await server.ask(method, path);
       expect([refused.status, messageOf(refused)]).toEqual([502, text]);

@@ -1,6 +1,6 @@
 import { keyNameProblem, patternProblem } from '../../protocol/key-service/names.ts';
 import { findRoute, type Method, type Route } from '../../protocol/key-service/routes.ts';
-import { refuse, Refused } from '../calls/refused.ts';
+import { callError, CallError } from '../calls/call-error.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Identity } from '../../protocol/key-service/identity.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Caller } from './caller.ts';
 import type { Answer, Service } from '../calls/call.ts';
 import { handlers } from '../calls/handlers.ts';
-import { type EventStreams, sendAnswer, sendRefusal } from './send-answer.ts';
+import { type EventStreams, sendAnswer, sendError } from './send-answer.ts';
 
 /** The route of a request. */
 interface RequestTarget {
@@ -29,12 +29,12 @@ function pathOf(url: string): string | undefined {
 
 /** @throws CallError */
 function targetOf(method: string, path: string): RequestTarget {
-  if (path.includes('//')) throw new Refused(404, `not found: the path ${path.slice(0, 200)} has an empty segment`);
+  if (path.includes('//')) throw new CallError(404, `not found: the path ${path.slice(0, 200)} has an empty segment`);
   const found = findRoute(path);
-  if (found === undefined) throw refuse('notImplemented');
+  if (found === undefined) throw callError('notImplemented');
   const { route } = found;
   if (!route.methods.includes(method as Method)) {
-    throw refuse('methodNotAllowed', { headers: { accept: route.methods.join(', ') } });
+    throw callError('methodNotAllowed', { headers: { accept: route.methods.join(', ') } });
   }
   return { route, written: found.argument };
 }
@@ -57,7 +57,7 @@ function checkedArgument({ route, written }: RequestTarget): string {
 
 function checkedBy(problemOf: (text: string) => string | undefined, argument: string): string {
   const problem = problemOf(argument);
-  if (problem !== undefined) throw new Refused(400, problem);
+  if (problem !== undefined) throw new CallError(400, problem);
   return argument;
 }
 
@@ -65,7 +65,7 @@ export interface ListenerOptions {
   readonly service: Service;
   readonly log: Logger;
   readonly logErrors: () => boolean;
-  readonly whoCalls: (request: IncomingMessage) => Caller;
+  readonly identifyCaller: (request: IncomingMessage) => Caller;
   readonly streams: EventStreams;
   /** Whether a connection ends after the current answer. */
   readonly closes: (socket: TLSSocket) => boolean;
@@ -83,12 +83,12 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       const { certificate, reason } = client;
       if (certificate === undefined) {
         log.debug({ path: route.path, reason }, 'call without identity refused');
-        throw refuse(client.refusal);
+        throw callError(client.refusal);
       }
       const { subject, identity, validUntil, why } = certificate;
       log.warn({ ip, subject, identity, validUntil, path: route.path }, `client certificate refused: ${why}`);
       service.errors.record(`client certificate of ${subject} (identity ${identity}) refused: ${why}`);
-      throw new Refused(403, `not authorized: ${why}`, { headers: { connection: 'close' } });
+      throw new CallError(403, `not authorized: ${why}`, { headers: { connection: 'close' } });
     }
     const argument = checkedArgument(target);
     if (!open && route.access === 'policy') authorize(identity, route, argument);
@@ -97,11 +97,11 @@ export function createRequestListener(options: ListenerOptions): RequestListener
 
   function authorize(identity: Identity | undefined, route: Route, argument: string): void {
     const path = argument === '' ? route.path : `${route.path}/${argument}`;
-    if (identity === undefined || !service.authorizer.allows(identity, path)) throw refuse('notPermitted');
+    if (identity === undefined || !service.authorizer.allows(identity, path)) throw callError('notPermitted');
   }
 
-  function report(error: unknown, path: string): Refused {
-    if (error instanceof Refused) {
+  function report(error: unknown, path: string): CallError {
+    if (error instanceof CallError) {
       if (error.status < 500 || error.status === 501) return error;
       if (options.logErrors()) log.error({ path, err: error.cause ?? error }, error.message);
       service.errors.record(`${path}: ${withCause(error)}`);
@@ -109,19 +109,19 @@ export function createRequestListener(options: ListenerOptions): RequestListener
     }
     log.error({ path, err: error }, 'a call failed unexpectedly');
     service.errors.record(`${path}: a call failed unexpectedly: ${withCause(error)}`);
-    return new Refused(500, 'internal server error', { cause: error });
+    return new CallError(500, 'internal server error', { cause: error });
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = performance.now();
     const path = pathOf(request.url ?? '');
-    const caller = options.whoCalls(request);
+    const caller = options.identifyCaller(request);
     if (options.closes(request.socket as TLSSocket)) response.setHeader('connection', 'close');
     let isAudited = true;
     service.metrics.began();
     let status = 200;
     try {
-      if (path === undefined) throw new Refused(400, 'invalid argument: the path is not valid');
+      if (path === undefined) throw new CallError(400, 'invalid argument: the path is not valid');
       const target = targetOf(request.method ?? '', path);
       isAudited = target.route.audited;
       sendAnswer(
@@ -131,7 +131,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       );
     } catch (error) {
       const refused = report(error, path ?? '');
-      sendRefusal(response, refused);
+      sendError(response, refused);
       status = refused.status;
       isAudited = true;
     }
@@ -172,7 +172,7 @@ function withCause(error: unknown): string {
 async function withDeadline<T>(work: Promise<T>, timeoutMs: number | undefined): Promise<T> {
   if (timeoutMs === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(refuse('timeout')), timeoutMs);
+  const timer = setTimeout(() => reject(callError('timeout')), timeoutMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
-import { KeyStoreError } from '../keystores/keystore.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import {
   ask,
   issueBy,
@@ -88,7 +88,7 @@ describe('a stream of the audit', () => {
 describe('a stream of errors', () => {
   it('shows why calls fail, which their callers are not told', async () => {
     const { response, lines } = await watch('/v1/log/error');
-    keys.store.failure = new KeyStoreError('unavailable', 'the disk is broken');
+    keys.store.failure = new KeyError('unavailable', 'the disk is broken');
     await call('GET', '/v1/key/describe/unread');
     keys.store.failure = undefined;
     await call('GET', '/v1/key/describe/missing');

@@ -1,7 +1,7 @@
 import type { EventSource } from '../calls/event-logs.ts';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '../../platform/logger.ts';
-import { refuse, type Refused } from '../calls/refused.ts';
+import { callError, type CallError } from '../calls/call-error.ts';
 import type { Answer } from '../calls/call.ts';
 
 /** The maximum number of streams, which limits their memory. */
@@ -31,7 +31,7 @@ export class EventStreams {
    * @throws CallError
    */
   begin(response: ServerResponse, source: EventSource): void {
-    if (this.#open.size >= maxStreams) throw refuse('tooManyStreams');
+    if (this.#open.size >= maxStreams) throw callError('tooManyStreams');
     const send = (event: object) => {
       if (response.writableLength > maxWaitingBytes) {
         this.#log.warn({ ip: response.socket?.remoteAddress }, 'a reader of a log stream is too slow: disconnected');
@@ -80,7 +80,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, streams: Ev
 }
 
 /** Sends an error in the format of the protocol. */
-export function sendRefusal(response: ServerResponse, refused: Refused): void {
+export function sendError(response: ServerResponse, refused: CallError): void {
   for (const [name, value] of Object.entries(refused.headers)) response.setHeader(name, value);
   response.setHeader('x-content-type-options', 'nosniff');
   sendText(response, refused.status, 'application/json', JSON.stringify({ message: refused.message }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { KeyStoreError } from '../keystores/keystore.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { ensureKeys } from './ensure-keys.ts';
 import { Keyring } from './keyring.ts';
@@ -21,14 +21,14 @@ describe('the keys of the configuration', () => {
     const store = new MemoryKeyStore();
     await store.create('bad', Buffer.from('{nonsense'));
     await expect(ensureKeys(ringOf(store), ['good', 'bad'], log)).rejects.toMatchObject({
-      keyName: 'bad',
+      code: 'not-ensured',
       message: expect.stringMatching(/"bad".*not JSON/),
     });
   });
 
   it('stop the start by name and cause where the store fails', async () => {
     const store = new MemoryKeyStore();
-    store.failure = new KeyStoreError('unreachable', 'connect ECONNREFUSED');
+    store.failure = new KeyError('unreachable', 'connect ECONNREFUSED');
     await expect(ensureKeys(ringOf(store), ['k'], log)).rejects.toThrow(/"k".*ECONNREFUSED/);
   });
 
@@ -42,7 +42,7 @@ describe('the keys of the configuration', () => {
     store.get = async (name) => {
       store.get = get;
       await store.create(name, record);
-      throw new KeyStoreError('not-found', 'not yet');
+      throw new KeyError('not-found', 'not yet');
     };
     await ensureKeys(ringOf(store), ['k'], log);
     expect(await store.get('k')).toEqual(record);

@@ -1,19 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
-import { KeyStoreError } from '../keystores/keystore.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import type { Keyring } from './keyring.ts';
 import { makeKey } from './key.ts';
-
-/** A key of the configuration that is neither there and valid nor can be made. The service must not start. */
-export class KeyNotEnsured extends Error {
-  override readonly name = 'KeyNotEnsured';
-  readonly code = 'key-not-ensured';
-  readonly keyName: string;
-  constructor(keyName: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`the key "${keyName}" listed under "keys" cannot be validated or created: ${reason}`, { cause });
-    this.keyName = keyName;
-  }
-}
 
 /**
  * Ensures that every listed key exists and is valid; creates missing ones.
@@ -31,7 +19,9 @@ export async function ensureKeys(
       const outcome = await ensureKey(keyring, name, now);
       log.info({ key: name }, outcome === 'created' ? `key "${name}" created` : `key "${name}" validated`);
     } catch (error) {
-      throw new KeyNotEnsured(name, error);
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `the key "${name}" listed under "keys" cannot be validated or created: ${reason}`;
+      throw new KeyError('not-ensured', message, { cause: error });
     }
   }
 }
@@ -43,7 +33,7 @@ async function ensureKey(keyring: Keyring, name: string, now: () => Date): Promi
     await keyring.create(name, makeKey(now()));
   } catch (error) {
     // Another key server on the same store has created the key first.
-    if (!(error instanceof KeyStoreError && error.code === 'exists')) throw error;
+    if (!(error instanceof KeyError && error.code === 'exists')) throw error;
     outcome = 'validated';
   }
   await keyring.get(name);
@@ -55,7 +45,7 @@ async function isThere(keyring: Keyring, name: string): Promise<boolean> {
     await keyring.get(name);
     return true;
   } catch (error) {
-    if (error instanceof KeyStoreError && error.code === 'not-found') return false;
+    if (error instanceof KeyError && error.code === 'not-found') return false;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeKey } from './key.ts';
-import { KeyRecordError, parseKeyRecord, writeKeyRecord } from './key-record.ts';
+import { KeyError } from '../keystores/keystore.ts';
+import { parseKeyRecord, writeKeyRecord } from './key-record.ts';
 
 const bytes = Buffer.alloc(32).toString('base64');
 
@@ -54,7 +55,7 @@ describe('a key record', () => {
         try {
           expect(parseKeyRecord(Buffer.from(bytes as Uint8Array)).bytes).toHaveLength(32);
         } catch (error) {
-          expect(error).toBeInstanceOf(KeyRecordError);
+          expect(error).toBeInstanceOf(KeyError);
         }
       }),
     );

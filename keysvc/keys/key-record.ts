@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { keyAlgorithms, keyBytes, keyFrom } from './key.ts';
 import type { Key } from './key.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { looksLikeProtobufRecord, readProtobufRecord } from './protobuf-key-record.ts';
 
 /**
@@ -19,11 +20,6 @@ const record = z.object({
     .optional(),
   rotation: z.object({ name: z.string(), first: z.string() }).optional(),
 });
-
-export class KeyRecordError extends Error {
-  override readonly name = 'KeyRecordError';
-  readonly code = 'corrupted';
-}
 
 export function writeKeyRecord(key: Key): Buffer {
   return Buffer.from(
@@ -47,7 +43,7 @@ export function writeKeyRecord(key: Key): Buffer {
 export function parseKeyRecord(data: Buffer): Key {
   const key = looksLikeProtobufRecord(data) ? parseProtobuf(data) : parseJson(data);
   if (key.bytes.length !== keyBytes)
-    throw new KeyRecordError(`the key in the record has ${key.bytes.length} bytes, not ${keyBytes}`);
+    throw new KeyError('corrupted', `the key in the record has ${key.bytes.length} bytes, not ${keyBytes}`);
   return key;
 }
 
@@ -55,7 +51,10 @@ function parseProtobuf(data: Buffer): Key {
   try {
     return readProtobufRecord(data);
   } catch (error) {
-    throw new KeyRecordError(`the key record is neither JSON nor a protobuf of a form known here: ${messageOf(error)}`);
+    throw new KeyError(
+      'corrupted',
+      `the key record is neither JSON nor a protobuf of a form known here: ${messageOf(error)}`,
+    );
   }
 }
 
@@ -64,14 +63,15 @@ function parseJson(data: Buffer): Key {
   try {
     json = JSON.parse(data.toString('utf8'));
   } catch {
-    throw new KeyRecordError(
+    throw new KeyError(
+      'corrupted',
       data.length === 0 ? 'the key record is empty' : 'the key record is not JSON of a form known here',
     );
   }
   const parsed = record.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new KeyRecordError(`the key record has no valid "${issue?.path.join('.') ?? ''}"`);
+    throw new KeyError('corrupted', `the key record has no valid "${issue?.path.join('.') ?? ''}"`);
   }
   const { bytes, algorithm, created_at, created_by, hmac, rotation } = parsed.data;
   return {

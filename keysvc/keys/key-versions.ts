@@ -1,6 +1,6 @@
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
-import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
-import { KeyRecordError, parseKeyRecord, writeKeyRecord } from './key-record.ts';
+import { KeyError, type KeyStore } from '../keystores/keystore.ts';
+import { parseKeyRecord, writeKeyRecord } from './key-record.ts';
 import { type Key, successorOf } from './key.ts';
 
 /** A named key. The newest version encrypts, and every version decrypts its own ciphertexts. */
@@ -24,13 +24,6 @@ export function ownerOfSlot(name: string): string | undefined {
   return /^(.+)--[1-9]\d*$/.exec(name)?.[1];
 }
 
-/** A record that belongs to a key of another name: callers see no key of this name. */
-class VersionOfAnotherKey extends KeyStoreError {
-  constructor(name: string) {
-    super('not-found', `${name} is a version of another key`);
-  }
-}
-
 /** More than the rotations of any key. */
 const maxVersions = 1000;
 
@@ -45,7 +38,7 @@ export const maxRotatedName = 75;
 export async function readVersions(store: KeyStore, name: string): Promise<KeyVersions> {
   // Most keys have one version. Reading both at once costs no time.
   const [first, second] = await Promise.all([readKey(store, name), readSlot(store, name, 2)]);
-  if (first.rotation !== undefined) throw new VersionOfAnotherKey(name);
+  if (first.rotation !== undefined) throw new KeyError('not-found', `${name} is a version of another key`);
   const all = [first];
   let slot = second;
   for (let number = 2; slot !== undefined && number < maxVersions; number++) {
@@ -75,12 +68,12 @@ export async function addVersion(
       await store.create(slot, writeKeyRecord(successorOf(first, name, now, by)));
       return await readVersions(store, name);
     } catch (error) {
-      if (!(error instanceof KeyStoreError && error.code === 'exists')) throw error;
+      if (!(error instanceof KeyError && error.code === 'exists')) throw error;
       const after = await readVersions(store, name);
       if (after.all.length > before.all.length) return after;
     }
   }
-  throw new KeyStoreError('unavailable', `the key "${name}" has no room for another version`);
+  throw new KeyError('unavailable', `the key "${name}" has no room for another version`);
 }
 
 /**
@@ -115,8 +108,9 @@ async function countVersions(store: KeyStore, name: string): Promise<number> {
   try {
     return (await readVersions(store, name)).all.length;
   } catch (error) {
-    if (!(error instanceof KeyStoreError) || error instanceof VersionOfAnotherKey) throw error;
-    if (error.code === 'unreachable' || error.code === 'unavailable') throw error;
+    if (!(error instanceof KeyError) || error.code === 'unreachable' || error.code === 'unavailable') throw error;
+    // Deleting a version alone would break its key.
+    if (error.code === 'not-found' && (await isVersionRecord(store, name))) throw error;
     return 1;
   }
 }
@@ -133,7 +127,7 @@ async function isVersionRecord(store: KeyStore, name: string): Promise<boolean> 
     return (await readKey(store, name)).rotation !== undefined;
   } catch (error) {
     // The record was deleted meanwhile, or is corrupted. An unknown record is listed.
-    if (error instanceof KeyStoreError && (error.code === 'not-found' || error.code === 'corrupted')) return false;
+    if (error instanceof KeyError && (error.code === 'not-found' || error.code === 'corrupted')) return false;
     throw error;
   }
 }
@@ -148,7 +142,7 @@ async function readSlot(store: KeyStore, name: string, number: number): Promise<
   try {
     return await readKey(store, slot);
   } catch (error) {
-    if (error instanceof KeyStoreError && error.code === 'not-found') return undefined;
+    if (error instanceof KeyError && error.code === 'not-found') return undefined;
     throw error;
   }
 }
@@ -158,7 +152,6 @@ async function readKey(store: KeyStore, name: string): Promise<Key> {
   try {
     return parseKeyRecord(record);
   } catch (error) {
-    if (!(error instanceof KeyRecordError)) throw error;
-    throw new KeyStoreError('corrupted', `key "${name}": ${error.message}`, { cause: error });
+    throw new KeyError('corrupted', `key "${name}": ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeyStoreError } from '../keystores/keystore.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { Keyring, type CacheExpiry } from './keyring.ts';
 import { makeKey } from './key.ts';
@@ -61,7 +61,7 @@ describe('the keyring', () => {
   it('serves on from memory in an outage for as long as the offline cache allows', async () => {
     await open({ any: 1000, offline: 60_000 });
     const key = await keyring.get('k');
-    store.failure = new KeyStoreError('unreachable', 'no answer');
+    store.failure = new KeyError('unreachable', 'no answer');
     now = 59_999;
     keyring.sweep();
     expect(await keyring.get('k')).toEqual(key);
@@ -73,7 +73,7 @@ describe('the keyring', () => {
   it('waits for nobody while the store is known to be away, and asks again when it is back', async () => {
     await open({ any: 1000, offline: 60_000 });
     await keyring.get('k');
-    store.failure = new KeyStoreError('unreachable', 'no answer');
+    store.failure = new KeyError('unreachable', 'no answer');
     await keyring.look();
     now = 2000;
     const reads = store.reads;
@@ -119,7 +119,7 @@ describe('the keyring', () => {
   it('fails in an outage where there is no offline cache', async () => {
     await open({ any: 1000 });
     await keyring.get('k');
-    store.failure = new KeyStoreError('unavailable', 'broken');
+    store.failure = new KeyError('unavailable', 'broken');
     now = 1000;
     await expect(keyring.get('k')).rejects.toMatchObject({ code: 'unavailable' });
   });

@@ -1,4 +1,4 @@
-import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
+import { KeyError, type KeyStore } from '../keystores/keystore.ts';
 import { writeKeyRecord } from './key-record.ts';
 import { addVersion, deleteVersions, listKeyNames, readVersions, type KeyVersions } from './key-versions.ts';
 import type { Key } from './key.ts';
@@ -23,7 +23,7 @@ interface Cached {
 const probeMs = 10_000;
 
 /** The timeout of a read in milliseconds, when the offline cache has the key. */
-const patienceMs = 3000;
+const readTimeoutMs = 3000;
 
 /** The keys of a store, with a cache in memory. Errors are `KeyError`s. */
 export class Keyring {
@@ -175,7 +175,7 @@ export class Keyring {
     const timer = setTimeout(() => {
       this.#isDown = true;
       resolve(spare.versions);
-    }, patienceMs);
+    }, readTimeoutMs);
     try {
       return await Promise.race([reading, tooLong]);
     } catch (error) {
@@ -195,7 +195,7 @@ export class Keyring {
       if (changes === this.#changes) this.#cache.set(name, { versions, readAt, usedAt: readAt });
       return versions;
     } catch (error) {
-      if (error instanceof KeyStoreError && error.code === 'not-found') this.#cache.delete(name);
+      if (error instanceof KeyError && error.code === 'not-found') this.#cache.delete(name);
       if (isOutage(error)) this.#isDown = true;
       throw error;
     }
@@ -203,5 +203,5 @@ export class Keyring {
 }
 
 function isOutage(error: unknown): boolean {
-  return error instanceof KeyStoreError && (error.code === 'unreachable' || error.code === 'unavailable');
+  return error instanceof KeyError && (error.code === 'unreachable' || error.code === 'unavailable');
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { writeKeyRecord } from './key-record.ts';
 import { addVersion } from './key-versions.ts';
 import { makeKey } from './key.ts';
-import { KeyStoreError } from '../keystores/keystore.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { migrateKeys, type Migration } from './migrate-keys.ts';
 
@@ -42,7 +42,7 @@ describe('a migration of keys', () => {
     let left = 2;
     const create = to.create.bind(to);
     to.create = async (name, bytes) => {
-      if (left-- === 0) throw new KeyStoreError('unreachable', 'gone');
+      if (left-- === 0) throw new KeyError('unreachable', 'gone');
       await create(name, bytes);
     };
     await expect(migrate()).rejects.toMatchObject({ code: 'unreachable' });

@@ -1,6 +1,6 @@
 import { matchesPattern } from '../../protocol/key-service/names.ts';
-import { KeyRecordError, parseKeyRecord } from './key-record.ts';
-import { KeyStoreError, type KeyStore } from '../keystores/keystore.ts';
+import { parseKeyRecord } from './key-record.ts';
+import { KeyError, type KeyStore } from '../keystores/keystore.ts';
 
 export interface Migration {
   readonly from: KeyStore;
@@ -50,9 +50,7 @@ async function migrateKey({ from, to, dryRun }: Migration, name: string): Promis
     if (dryRun) return { kind: 'copied' };
     return await copy(to, name, record);
   } catch (error) {
-    const isOfThisKey =
-      error instanceof KeyRecordError ||
-      (error instanceof KeyStoreError && (error.code === 'corrupted' || error.code === 'not-found'));
+    const isOfThisKey = error instanceof KeyError && (error.code === 'corrupted' || error.code === 'not-found');
     if (isOfThisKey) return { kind: 'failed', reason: error.message };
     throw error;
   }
@@ -63,7 +61,7 @@ async function copy(to: KeyStore, name: string, record: Buffer): Promise<KeyOutc
     await to.create(name, record);
   } catch (error) {
     // Another process created it meanwhile, or an earlier attempt whose answer was lost did.
-    if (!(error instanceof KeyStoreError && error.code === 'exists')) throw error;
+    if (!(error instanceof KeyError && error.code === 'exists')) throw error;
   }
   const written = await to.get(name);
   return { kind: written.equals(record) ? 'copied' : 'differs' };
@@ -81,7 +79,7 @@ async function getIfThere(store: KeyStore, name: string): Promise<Buffer | undef
   try {
     return await store.get(name);
   } catch (error) {
-    if (error instanceof KeyStoreError && error.code === 'not-found') return undefined;
+    if (error instanceof KeyError && error.code === 'not-found') return undefined;
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import {
   writeMessagePackCiphertext,
   parseCiphertext,
 } from './ciphertext.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import type { Key, KeyAlgorithm } from './key.ts';
 import type { KeyVersions } from './key-versions.ts';
 
@@ -55,12 +56,6 @@ function addThenRotate(s: Uint32Array, to: number, from: number, mixed: number, 
   s[mixed] = (x << bits) | (x >>> (32 - bits));
 }
 
-/** Key, context or bytes are not those that something was sealed with; which of them cannot be told. */
-export class NotAuthentic extends Error {
-  override readonly name = 'NotAuthentic';
-  readonly code = 'not-authentic';
-}
-
 /**
  * Encrypts a text with a key and binds it to a context, which may be empty. Each message has its own key, derived from a random iv, so that
  * random nonces never repeat under one key.
@@ -81,7 +76,7 @@ export function seal(key: Key, plaintext: Buffer, context: Buffer, random = rand
 /** @throws KeyError `not-authentic` */
 export function unseal(key: Key, ciphertext: Buffer, context: Buffer): Buffer {
   const parts = parseCiphertext(ciphertext);
-  if (parts === undefined || (parts.keyId !== undefined && parts.keyId !== key.id)) throw new NotAuthentic();
+  if (parts === undefined || (parts.keyId !== undefined && parts.keyId !== key.id)) throw notAuthentic();
   const { cipher, messageKey } = messageKeyOf(key, parts.algorithm ?? key.algorithm, parts.iv);
   const decryption = createDecipheriv(cipher, messageKey, parts.nonce, { authTagLength: tagBytes });
   const end = parts.sealed.length - tagBytes;
@@ -90,7 +85,7 @@ export function unseal(key: Key, ciphertext: Buffer, context: Buffer): Buffer {
   try {
     return Buffer.concat([decryption.update(parts.sealed.subarray(0, end)), decryption.final()]);
   } catch (error) {
-    throw new NotAuthentic('the ciphertext is not authentic', { cause: error });
+    throw notAuthentic({ cause: error });
   }
 }
 
@@ -106,9 +101,6 @@ function messageKeyOf(key: Key, algorithm: KeyAlgorithm, iv: Buffer): { cipher: 
   return { cipher: ciphers[algorithm], messageKey };
 }
 
-/** The version that a ciphertext names is not among those that are known: it may be newer. */
-export class UnknownVersion extends NotAuthentic {}
-
 /**
  * Decrypts with the version that the ciphertext names or, where it names none, with any version that fits.
  *
@@ -117,7 +109,7 @@ export class UnknownVersion extends NotAuthentic {}
 export function unsealWithVersions({ all }: KeyVersions, ciphertext: Buffer, context: Buffer): Buffer {
   const keyId = parseCiphertext(ciphertext)?.keyId;
   const candidates = keyId === undefined ? all : all.filter(({ id }) => id === keyId);
-  if (candidates.length === 0) throw new UnknownVersion('the ciphertext names another key');
+  if (candidates.length === 0) throw new KeyError('unknown-version', 'the ciphertext names another key');
   return unsealWithAny(candidates, ciphertext, context);
 }
 
@@ -126,8 +118,12 @@ function unsealWithAny(candidates: readonly Key[], ciphertext: Buffer, context: 
     try {
       return unseal(key, ciphertext, context);
     } catch (error) {
-      if (!(error instanceof NotAuthentic)) throw error;
+      if (!(error instanceof KeyError && error.code === 'not-authentic')) throw error;
     }
   }
-  throw new NotAuthentic('the ciphertext is not authentic');
+  throw notAuthentic();
+}
+
+function notAuthentic(options?: ErrorOptions): KeyError {
+  return new KeyError('not-authentic', 'the ciphertext is not authentic', options);
 }

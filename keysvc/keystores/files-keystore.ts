@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/atomic-file.ts';
-import { KeyStoreError, maxRecordBytes, type KeyStore } from './keystore.ts';
+import { KeyError, maxRecordBytes, type KeyStore } from './keystore.ts';
 
 /** Opens a folder with one file (0600) for each key, and creates the folder (0700) when it is missing. */
 export async function openFilesKeyStore(folder: string): Promise<KeyStore> {
@@ -27,7 +27,7 @@ class FilesKeyStore implements KeyStore {
     try {
       await createFileAtomically(path, record);
     } catch (error) {
-      if (errorCode(error) === 'EEXIST') throw new KeyStoreError('exists', `${path} exists already`, { cause: error });
+      if (errorCode(error) === 'EEXIST') throw new KeyError('exists', `${path} exists already`, { cause: error });
       throw unavailable(`cannot write ${path}`, error);
     }
   }
@@ -39,14 +39,14 @@ class FilesKeyStore implements KeyStore {
       try {
         const { size } = await handle.stat();
         if (size > maxRecordBytes) {
-          throw new KeyStoreError('corrupted', `${path} is no key: it holds ${size} bytes`);
+          throw new KeyError('corrupted', `${path} is no key: it holds ${size} bytes`);
         }
         return await handle.readFile();
       } finally {
         await handle.close();
       }
     } catch (error) {
-      if (error instanceof KeyStoreError) throw error;
+      if (error instanceof KeyError) throw error;
       throw this.#missingOr(`cannot read ${path}`, path, error);
     }
   }
@@ -77,7 +77,7 @@ class FilesKeyStore implements KeyStore {
     } catch (error) {
       throw unavailable(`the key folder ${this.#folder} cannot be read`, error);
     }
-    throw new KeyStoreError('unavailable', `${this.#folder} is no folder`);
+    throw new KeyError('unavailable', `${this.#folder} is no folder`);
   }
 
   async close(): Promise<void> {}
@@ -85,13 +85,12 @@ class FilesKeyStore implements KeyStore {
   /** Calls validate names. This check keeps other callers inside the folder. */
   #path(name: string): string {
     const problem = keyNameProblem(name);
-    if (problem !== undefined) throw new KeyStoreError('not-found', problem);
+    if (problem !== undefined) throw new KeyError('not-found', problem);
     return join(this.#folder, name);
   }
 
-  #missingOr(what: string, path: string, error: unknown): KeyStoreError {
-    if (errorCode(error) === 'ENOENT')
-      return new KeyStoreError('not-found', `${path} does not exist`, { cause: error });
+  #missingOr(what: string, path: string, error: unknown): KeyError {
+    if (errorCode(error) === 'ENOENT') return new KeyError('not-found', `${path} does not exist`, { cause: error });
     return unavailable(what, error);
   }
 }
@@ -108,8 +107,8 @@ async function removeHalfWritten(folder: string): Promise<void> {
   }
 }
 
-function unavailable(what: string, error: unknown): KeyStoreError {
-  return new KeyStoreError('unavailable', `${what}: ${(error as Error).message}`, { cause: error });
+function unavailable(what: string, error: unknown): KeyError {
+  return new KeyError('unavailable', `${what}: ${(error as Error).message}`, { cause: error });
 }
 
 function errorCode(error: unknown): string | undefined {

@@ -4,7 +4,7 @@ import { EndpointRotation } from '../../platform/key-service/endpoint-rotation.t
 import { readAuthorities } from '../../platform/tls/tls-files.ts';
 import { keyNameProblem } from '../../protocol/key-service/names.ts';
 import type { KesKeyStoreSettings } from './keystore-settings.ts';
-import { KeyStoreError, type KeyStore } from './keystore.ts';
+import { KeyError, type KeyStore } from './keystore.ts';
 import { confirmCreated } from './remote/confirm-created.ts';
 import { quoted, readJson, tryJson } from './remote/json-answer.ts';
 import { Remote, type RemoteAnswer, type RemoteOptions, type RemoteRequest } from './remote/remote.ts';
@@ -90,22 +90,22 @@ export class KesKeyStore implements KeyStore {
     if (answer.status !== 200) throw this.#error(call, answer);
     for (const text of answer.text.split('\n').filter((text) => text.trim() !== '')) {
       const { name, error } = readJson(text, line, this.#name);
-      if (error !== undefined) throw new KeyStoreError('unavailable', `${this.#name} cannot list: ${quoted(error)}`);
+      if (error !== undefined) throw new KeyError('unavailable', `${this.#name} cannot list: ${quoted(error)}`);
       if (name !== undefined && keyNameProblem(name) === undefined) yield name;
     }
   }
 
   async probe(): Promise<void> {
     const remote = await this.#remote();
-    let problem: KeyStoreError | undefined;
+    let problem: KeyError | undefined;
     for (const endpoint of this.#rotation.candidates()) {
       const of = `the key service ${endpoint}`;
       try {
         const answer = await remote.ask({ method: 'GET', url: `${endpoint}/version`, of, once: true });
         if (answer.status < 500) return;
-        problem = new KeyStoreError('unavailable', `${of} answers ${answer.status}`);
+        problem = new KeyError('unavailable', `${of} answers ${answer.status}`);
       } catch (error) {
-        if (!(error instanceof KeyStoreError)) throw error;
+        if (!(error instanceof KeyError)) throw error;
         problem = error;
       }
     }
@@ -167,35 +167,35 @@ export class KesKeyStore implements KeyStore {
       }
       return this.#made.remote;
     } catch (cause) {
-      throw new KeyStoreError('refused', `keystore.kes.tls: ${(cause as Error).message}`, { cause });
+      throw new KeyError('refused', `keystore.kes.tls: ${(cause as Error).message}`, { cause });
     }
   }
 
-  #error({ path, key }: KesCall, answer: RemoteAnswer): KeyStoreError {
+  #error({ path, key }: KesCall, answer: RemoteAnswer): KeyError {
     const about = key === undefined ? '' : ` for the key "${key}"`;
     const says = messageOf(answer);
     if (answer.status === 403) {
-      return new KeyStoreError(
+      return new KeyError(
         'refused',
         `${this.#name} refuses this server${about}: no policy there allows its identity "${path}" (${says})`,
       );
     }
     if (answer.status === 501) {
-      return new KeyStoreError(
+      return new KeyError(
         'refused',
         `${this.#name} keeps no secrets of others${about}: only a key service that keeps state itself does`,
       );
     }
     const code = answer.status >= 500 || answer.status === 429 ? 'unavailable' : 'refused';
-    return new KeyStoreError(code, `${this.#name} answers ${answer.status}${about}: ${says}`);
+    return new KeyError(code, `${this.#name} answers ${answer.status}${about}: ${says}`);
   }
 
-  #notFound(name: string): KeyStoreError {
-    return new KeyStoreError('not-found', `${this.#name} has no key "${name}"`);
+  #notFound(name: string): KeyError {
+    return new KeyError('not-found', `${this.#name} has no key "${name}"`);
   }
 
-  #nobody(): KeyStoreError {
-    return new KeyStoreError('unreachable', `${this.#name} has no endpoint`);
+  #nobody(): KeyError {
+    return new KeyError('unreachable', `${this.#name} has no endpoint`);
   }
 }
 

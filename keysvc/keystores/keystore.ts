@@ -36,7 +36,7 @@ export interface KeyStore {
 /** The maximum size of a record. A larger one is no key. */
 export const maxRecordBytes = 64 * 1024;
 
-type KeyStoreErrorCode =
+type KeyErrorCode =
   | 'exists'
   | 'not-found'
   /** The store does not support a key of this name. */
@@ -51,12 +51,19 @@ type KeyStoreErrorCode =
   /** The store does not answer. */
   | 'unreachable'
   /** The store answers with a failure. */
-  | 'unavailable';
+  | 'unavailable'
+  /** The key, the context or the ciphertext is wrong. The cipher cannot say which. */
+  | 'not-authentic'
+  /** The ciphertext names a version that is not known, which may be newer. */
+  | 'unknown-version'
+  /** A key of the configuration can neither be validated nor created. */
+  | 'not-ensured';
 
-export class KeyStoreError extends Error {
-  override readonly name = 'KeyStoreError';
-  readonly code: KeyStoreErrorCode;
-  constructor(code: KeyStoreErrorCode, message: string, options?: ErrorOptions) {
+/** An error of a key or its store. */
+export class KeyError extends Error {
+  override readonly name = 'KeyError';
+  readonly code: KeyErrorCode;
+  constructor(code: KeyErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

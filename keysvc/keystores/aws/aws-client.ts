@@ -2,7 +2,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Remote, RemoteAnswer, RemoteRequest, Outcome } from '../remote/remote.ts';
 import { isThrottled, awsError, isLoginRefused, isSignatureRefused, readAwsFailure } from './aws-errors.ts';
 import type { AwsKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 
 /**
  * Returns the endpoint of a region from AWS's own client, which knows the partitions: China is below amazonaws.com.cn, the European cloud
@@ -122,7 +122,7 @@ export class AwsClient {
     throw this.error(operation, outcome.refusal);
   }
 
-  error({ action, key }: AwsOperation, answer: RemoteAnswer): KeyStoreError {
+  error({ action, key }: AwsOperation, answer: RemoteAnswer): KeyError {
     return awsError({ action, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) }, answer);
   }
 
@@ -130,11 +130,11 @@ export class AwsClient {
     try {
       return { value: await call(this.#client) };
     } catch (error) {
-      if (error instanceof KeyStoreError) throw error;
+      if (error instanceof KeyError) throw error;
       const answer = this.#transport.answerBehind(error);
       if (answer !== undefined && answer.status >= 400) return { refusal: answer };
       // The error of the client is not quoted, since it may hold a key.
-      throw new KeyStoreError(
+      throw new KeyError(
         'unavailable',
         `${this.name} answers something that is not of its interface: is the endpoint right?`,
       );
@@ -151,7 +151,7 @@ export class AwsClient {
     try {
       await this.#client.config.credentials({ forceRefresh: fresh });
     } catch (cause) {
-      throw new KeyStoreError(
+      throw new KeyError(
         'refused',
         `no credentials for AWS Secrets Manager are found, neither in keystore.aws.secretsmanager.credentials nor in the environment, ` +
           `the profile, or a role of the pod or machine: ${(cause as Error).message}`,

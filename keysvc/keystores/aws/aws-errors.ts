@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { quoted, tryJson } from '../remote/json-answer.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
 
@@ -51,29 +51,29 @@ interface AwsFailureContext {
 }
 
 /** Converts an unexpected answer to an error. */
-export function awsError({ action, endpoint, key }: AwsFailureContext, answer: RemoteAnswer): KeyStoreError {
+export function awsError({ action, endpoint, key }: AwsFailureContext, answer: RemoteAnswer): KeyError {
   const { type, message } = readAwsFailure(answer);
   const about = `${endpoint}${key === undefined ? '' : ` for the key "${key}"`}`;
   if (type.startsWith('AccessDenied')) {
     const lacking = /KMS/.test(message)
       ? 'its policy lacks kms:Decrypt or kms:GenerateDataKey for the KMS key of the secrets'
       : `its policy lacks "secretsmanager:${action}"`;
-    return new KeyStoreError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`);
+    return new KeyError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`);
   }
   if (isSignatureRefused(answer)) {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `AWS Secrets Manager takes no signature at ${about}: are secretkey and region right, and is the clock? (${message})`,
     );
   }
   if (isLoginRefused(answer)) {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `AWS Secrets Manager does not know the credentials at ${about}: ${type} (${message})`,
     );
   }
   const isRefusal = answer.status >= 400 && answer.status < 500 && answer.status !== 429 && !isThrottled(answer);
-  return new KeyStoreError(
+  return new KeyError(
     isRefusal ? 'refused' : 'unavailable',
     `AWS Secrets Manager answers ${type} at ${about}: ${message}`,
   );

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { AwsKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError, type KeyStore } from '../keystore.ts';
+import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import { type Outcome, probe, Remote, type RemoteOptions } from '../remote/remote.ts';
 import { AwsClient } from './aws-client.ts';
@@ -50,7 +50,7 @@ export class AwsKeyStore implements KeyStore {
     const { type, message } = readAwsFailure(refusal);
     if (type === exists) return confirmCreated(this, name, record, refusal.repeated ? 'in-doubt' : 'taken');
     if (!/deletion|deleted/.test(message)) throw this.#client.error(operation, refusal);
-    throw new KeyStoreError(
+    throw new KeyError(
       'refused',
       `AWS Secrets Manager at ${this.#client.endpoint} holds a deleted key "${name}" that can be restored, so its name cannot be used: ` +
         `bring it back by "aws secretsmanager restore-secret --secret-id ${name}", or remove it for good by "keysvc key rm ${name}"`,
@@ -62,7 +62,7 @@ export class AwsKeyStore implements KeyStore {
     if (current === undefined) throw this.#notFound(name);
     const previous = await this.#read(name, 'AWSPREVIOUS');
     if (previous === undefined || previous.equals(current)) return current;
-    throw new KeyStoreError(
+    throw new KeyError(
       'corrupted',
       `the key "${name}" in AWS Secrets Manager at ${this.#client.endpoint} was written over, and what was sealed needs its first version: ` +
         'make that AWSCURRENT and take AWSPREVIOUS away by "aws secretsmanager update-secret-version-stage"',
@@ -83,8 +83,7 @@ export class AwsKeyStore implements KeyStore {
     );
     // No error is expected, so there is always a value.
     for (const { SecretList } of 'value' in outcome ? outcome.value : []) {
-      if (SecretList === undefined)
-        throw new KeyStoreError('unavailable', `${this.#client.name} answers without a list`);
+      if (SecretList === undefined) throw new KeyError('unavailable', `${this.#client.name} answers without a list`);
       for (const { Name } of SecretList) if (Name !== undefined && keyNameProblem(Name) === undefined) yield Name;
     }
   }
@@ -123,7 +122,7 @@ export class AwsKeyStore implements KeyStore {
     const { SecretString: text, SecretBinary: binary } = outcome.value;
     if (text !== undefined) return Buffer.from(text, 'utf8');
     if (binary !== undefined) return Buffer.from(binary);
-    throw new KeyStoreError('corrupted', `${this.#client.name} holds no value for the key "${name}"`);
+    throw new KeyError('corrupted', `${this.#client.name} holds no value for the key "${name}"`);
   }
 
   #ask(name: string, stage: string): Promise<Outcome<GetSecretValueCommandOutput>> {
@@ -132,7 +131,7 @@ export class AwsKeyStore implements KeyStore {
     return this.#client.ask(operation, (client) => client.send(command), missing, marked);
   }
 
-  #notFound(name: string): KeyStoreError {
-    return new KeyStoreError('not-found', `${this.#client.name} has no key "${name}"`);
+  #notFound(name: string): KeyError {
+    return new KeyError('not-found', `${this.#client.name} has no key "${name}"`);
   }
 }

@@ -1,4 +1,4 @@
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { Outcome, RemoteAnswer } from '../remote/remote.ts';
 import { beingDeleted, deletedButRecoverable, isPurgeProtected, readFailure } from './azure-errors.ts';
 import type { AzureVault } from './azure-vault.ts';
@@ -63,8 +63,8 @@ async function purge(vault: AzureVault, name: string, isDue: boolean): Promise<'
   throw vault.error({ permission: 'Purge', key: name }, outcome.refusal);
 }
 
-function purgeProtected({ endpoint }: AzureVault, name: string): KeyStoreError {
-  return new KeyStoreError(
+function purgeProtected({ endpoint }: AzureVault, name: string): KeyError {
+  return new KeyError(
     'refused',
     `the key vault ${endpoint} has purge protection, so the deleted key "${name}" stays until its retention ends: ` +
       `recover it ("az keyvault secret recover --name ${name} --vault-name …") or use another name`,

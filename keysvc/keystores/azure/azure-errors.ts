@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { quoted, tryJson } from '../remote/json-answer.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
 
@@ -63,33 +63,33 @@ interface AzureFailureContext {
 }
 
 /** Converts an unexpected answer to an error. */
-export function azureError(operation: AzureFailureContext, failure: AzureFailure): KeyStoreError {
+export function azureError(operation: AzureFailureContext, failure: AzureFailure): KeyError {
   const { permission, key, who, endpoint } = operation;
   const about = key === undefined ? '' : ` for the key "${key}"`;
   const { status, inner, message } = failure;
   if (status === 403 && inner === 'ForbiddenByFirewall') {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `the firewall of the key vault ${endpoint} refuses this machine's address${about}: allow it under Networking (${message})`,
     );
   }
   if (status === 403 && inner === 'SecretDisabled') {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `the key vault ${endpoint} holds the secret back${about}: it is disabled (${message})`,
     );
   }
   if (status === 403) {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `the key vault ${endpoint} refuses ${who}${about}: it lacks the secret permission "${permission}". Grant it in the vault's ` +
         `access policy, or by a role with Microsoft.KeyVault/vaults/secrets/${dataActions[permission]} (${message})`,
     );
   }
   if (status === 429) {
-    return new KeyStoreError('unavailable', `the key vault ${endpoint} throttles its callers${about}: ${message}`);
+    return new KeyError('unavailable', `the key vault ${endpoint} throttles its callers${about}: ${message}`);
   }
-  return new KeyStoreError(
+  return new KeyError(
     status === 400 ? 'refused' : 'unavailable',
     `the key vault ${endpoint} answers ${status}${inner === '' ? '' : ` ${inner}`}${about}: ${message}`,
   );

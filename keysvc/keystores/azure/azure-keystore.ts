@@ -2,7 +2,7 @@ import type { SecretProperties } from '@azure/keyvault-secrets';
 import { readAuthorities } from '../../../platform/tls/tls-files.ts';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { AzureKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError, type KeyStore } from '../keystore.ts';
+import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import { Remote, type RemoteOptions } from '../remote/remote.ts';
 import { deleteSecret, whileBeingDeleted } from './azure-deletion.ts';
@@ -27,7 +27,7 @@ export async function openAzureKeyStore(settings: AzureKeyStoreSettings): Promis
   try {
     return new AzureKeyStore(settings, { ca: (await readAuthorities(caFile)).toString() });
   } catch (cause) {
-    throw new KeyStoreError('refused', `keystore.azure.keyvault.tls: ${(cause as Error).message}`, { cause });
+    throw new KeyError('refused', `keystore.azure.keyvault.tls: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -73,10 +73,10 @@ export class AzureKeyStore implements KeyStore {
     const { value, properties } = outcome.value;
     const reason = heldBack(properties, this.#vault.remote.clock.now());
     if (reason !== undefined) {
-      throw new KeyStoreError('refused', `the key "${name}" in the key vault ${endpoint} ${reason}`);
+      throw new KeyError('refused', `the key "${name}" in the key vault ${endpoint} ${reason}`);
     }
     if (value === undefined) {
-      throw new KeyStoreError('unavailable', `the key vault ${endpoint} tells no value of the key "${name}"`);
+      throw new KeyError('unavailable', `the key vault ${endpoint} tells no value of the key "${name}"`);
     }
     return Buffer.from(value, 'utf8');
   }
@@ -99,7 +99,7 @@ export class AzureKeyStore implements KeyStore {
     const { endpoint, remote } = this.#vault;
     const answer = await remote.ask({ method: 'GET', url: endpoint, of: `the key vault ${endpoint}`, once: true });
     if (answer.status < 500) return;
-    throw new KeyStoreError('unavailable', `the key vault ${endpoint} answers ${answer.status}`);
+    throw new KeyError('unavailable', `the key vault ${endpoint} answers ${answer.status}`);
   }
 
   async close(): Promise<void> {}
@@ -107,13 +107,10 @@ export class AzureKeyStore implements KeyStore {
   #checkFits(name: string, record: Buffer): void {
     const cannot = `the key vault ${this.#vault.endpoint} cannot hold the key "${name}"`;
     if (!azureName.test(name)) {
-      throw new KeyStoreError(
-        'invalid-name',
-        `${cannot}: names of Azure Key Vault are of letters, digits and "-" alone`,
-      );
+      throw new KeyError('invalid-name', `${cannot}: names of Azure Key Vault are of letters, digits and "-" alone`);
     }
     if (record.length > maxValueBytes) {
-      throw new KeyStoreError('refused', `${cannot}: secrets are of ${maxValueBytes} bytes at most`);
+      throw new KeyError('refused', `${cannot}: secrets are of ${maxValueBytes} bytes at most`);
     }
   }
 }
@@ -127,13 +124,13 @@ function heldBack({ enabled, notBefore, expiresOn }: SecretProperties, now: numb
   return undefined;
 }
 
-function notFound(name: string, endpoint: string): KeyStoreError {
-  return new KeyStoreError('not-found', `the key vault ${endpoint} has no key "${name}"`);
+function notFound(name: string, endpoint: string): KeyError {
+  return new KeyError('not-found', `the key vault ${endpoint} has no key "${name}"`);
 }
 
 /** The store never purges it for a new key: its ciphertexts may still be needed, and the deletion may be a mistake. */
-function recoverable(name: string, endpoint: string): KeyStoreError {
-  return new KeyStoreError(
+function recoverable(name: string, endpoint: string): KeyError {
+  return new KeyError(
     'refused',
     `the key vault ${endpoint} holds a deleted key "${name}" that can be recovered, so its name cannot be used: recover it ` +
       `("az keyvault secret recover --name ${name} --vault-name …"), or remove it for good by "keysvc key rm ${name}"`,

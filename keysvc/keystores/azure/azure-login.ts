@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ClientAssertionCredential, ClientSecretCredential, ManagedIdentityCredential } from '@azure/identity';
 import { z } from 'zod';
 import type { AzureLogin } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { quoted, tryJson } from '../remote/json-answer.ts';
 import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import type { Token } from '../remote/token-source.ts';
@@ -58,7 +58,7 @@ export async function logInToAzure(
     const { token, expiresOnTimestamp } = await credential.getToken(scope);
     return { value: token, expiresAt: remote.clock.now() + expiresOnTimestamp - Date.now() };
   } catch (error) {
-    if (error instanceof KeyStoreError) throw error;
+    if (error instanceof KeyError) throw error;
     // The cause is dropped, since it may quote the request.
     throw loginError(transport.last, login);
   }
@@ -94,7 +94,7 @@ async function workloadIdentity(
   const given = (value: string | undefined, variable: string, setting: string): string => {
     const found = value ?? environment[variable];
     if (found !== undefined && found !== '') return found;
-    throw new KeyStoreError(
+    throw new KeyError(
       'refused',
       `workload identity: neither keystore.azure.keyvault.workload_identity.${setting} nor ${variable} is set: ` +
         'is the pod labelled azure.workload.identity/use: "true", and its service account annotated?',
@@ -108,7 +108,7 @@ async function workloadIdentity(
     assertion = (await readFile(tokenFile, 'utf8')).trim();
   } catch (cause) {
     const reason = (cause as Error).message;
-    throw new KeyStoreError('refused', `workload identity: cannot read the token ${tokenFile}: ${reason}`, { cause });
+    throw new KeyError('refused', `workload identity: cannot read the token ${tokenFile}: ${reason}`, { cause });
   }
   return new ClientAssertionCredential(tenantId, clientId, () => Promise.resolve(assertion), options);
 }
@@ -124,17 +124,17 @@ const otherAnswer = z.object({ error: z.object({ message: z.string() }) });
 const errorAnswer = z.object({ error: z.string(), error_description: z.string().optional() });
 
 /** Uses the last answer, since the error of Azure's library hides the code. */
-function loginError(last: RemoteAnswer | KeyStoreError | undefined, login: AzureLogin): KeyStoreError {
+function loginError(last: RemoteAnswer | KeyError | undefined, login: AzureLogin): KeyError {
   const who = describeLogin(login);
-  if (last instanceof KeyStoreError) return last;
+  if (last instanceof KeyError) return last;
   if (last === undefined) {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `Azure does not log ${who} in: tenant_id, client_id, authority or AZURE_AUTHORITY_HOST (https://…) is not of its form`,
     );
   }
   if (last.status === 200) {
-    return new KeyStoreError(
+    return new KeyError(
       'unavailable',
       `Azure does not log ${who} in: its answer holds no token. Is the authority right?`,
     );
@@ -142,10 +142,7 @@ function loginError(last: RemoteAnswer | KeyStoreError | undefined, login: Azure
   const said = tryJson(last.text, errorAnswer);
   const description = said?.error_description ?? said?.error ?? `status ${last.status}${otherText(last.text, login)}`;
   const code = last.status === 429 || last.status >= 500 ? 'unavailable' : 'refused';
-  return new KeyStoreError(
-    code,
-    `Azure does not log ${who} in: ${explainEntraError(description)}${quoted(description)}`,
-  );
+  return new KeyError(code, `Azure does not log ${who} in: ${explainEntraError(description)}${quoted(description)}`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { SecretClientOptions } from '@azure/keyvault-secrets';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 
 type HttpClient = NonNullable<SecretClientOptions['httpClient']>;
 type PipelineRequest = Parameters<HttpClient['sendRequest']>[0];
@@ -18,7 +18,7 @@ export class AzureTransport implements HttpClient {
   readonly #remote: Remote;
   readonly #of: string;
   readonly #answers = new WeakMap<object, RemoteAnswer>();
-  last: RemoteAnswer | KeyStoreError | undefined;
+  last: RemoteAnswer | KeyError | undefined;
 
   /** `of` names the service in errors. */
   constructor(remote: Remote, of: string) {
@@ -43,7 +43,7 @@ export class AzureTransport implements HttpClient {
       this.last = answer;
       return { request, status: answer.status, headers: headersOf(answer.headers), bodyAsText: answer.text };
     } catch (error) {
-      if (error instanceof KeyStoreError) this.last = error;
+      if (error instanceof KeyError) this.last = error;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { SecretClient } from '@azure/keyvault-secrets';
 import { type AzureKeyStoreSettings, isLoopback } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { Outcome, Remote, RemoteAnswer } from '../remote/remote.ts';
 import { TokenSource } from '../remote/token-source.ts';
 import { azureError, readFailure, type AzurePermission } from './azure-errors.ts';
@@ -61,7 +61,7 @@ export class AzureVault {
     try {
       return { value: await call(this.#secrets) };
     } catch (error) {
-      if (error instanceof KeyStoreError) throw error;
+      if (error instanceof KeyError) throw error;
       const answer = this.#transport.answerBehind(error);
       if (answer === undefined || answer.status < 400) throw this.#nonsense(error);
       if (answer.status === 401) throw carriedToken(error) ? this.#notTaken(answer) : this.#noVault();
@@ -69,41 +69,41 @@ export class AzureVault {
     }
   }
 
-  error({ permission, key }: AzureOperation, answer: RemoteAnswer): KeyStoreError {
+  error({ permission, key }: AzureOperation, answer: RemoteAnswer): KeyError {
     const operation = { permission, who: this.who, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) };
     return azureError(operation, readFailure(answer));
   }
 
   /** The error of the client is not quoted, since it may hold a key. */
-  #nonsense(error: unknown): KeyStoreError {
+  #nonsense(error: unknown): KeyError {
     const wanted = /^The challenge (?:resource|origin) '([^']+)'/.exec(
       error instanceof Error ? error.message : '',
     )?.[1];
     if (wanted === undefined) {
-      return new KeyStoreError(
+      return new KeyError(
         'unavailable',
         `the key vault ${this.endpoint} answers something that is not of its interface: is the endpoint right?`,
       );
     }
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `${this.endpoint} asks for a token of ${wanted}, which is not its own domain: none was sent. Check keystore.azure.keyvault.endpoint.`,
     );
   }
 
-  #noVault(): KeyStoreError {
-    return new KeyStoreError(
+  #noVault(): KeyError {
+    return new KeyError(
       'refused',
       `${this.endpoint} asks for no token that Azure Key Vault would ask for: is it the address of a key vault?`,
     );
   }
 
-  #notTaken(answer: RemoteAnswer): KeyStoreError {
+  #notTaken(answer: RemoteAnswer): KeyError {
     const { login } = this.#settings;
     const challenge = answer.headers.get('www-authenticate') ?? '';
     const authority = /authorization(?:_uri)?="([^"]*)"/.exec(challenge)?.[1] ?? 'another authority';
     const tenant = 'tenantId' in login && login.tenantId !== undefined ? `, not of ${login.tenantId}` : '';
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `the key vault ${this.endpoint} does not take the token of ${this.who}: it wants one of ${authority}${tenant} (${readFailure(answer).message})`,
     );

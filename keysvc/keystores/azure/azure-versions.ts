@@ -1,5 +1,5 @@
 import type { SecretProperties } from '@azure/keyvault-secrets';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { AzureVault } from './azure-vault.ts';
 
 /** A version of a secret in a listing. */
@@ -77,7 +77,7 @@ export async function versionsOf(vault: AzureVault, name: string): Promise<Versi
 function versionOf(vault: AzureVault, name: string, properties: SecretProperties): SecretVersion {
   const given = keyNameOf(properties);
   if (given !== name) {
-    throw new KeyStoreError(
+    throw new KeyError(
       'refused',
       `the key vault ${vault.endpoint} holds "${given}", which differs from the key "${name}" only in case: ` +
         'Azure Key Vault takes them for one name',
@@ -86,7 +86,7 @@ function versionOf(vault: AzureVault, name: string, properties: SecretProperties
   const { version, createdOn } = properties;
   // A version without a time cannot be ordered.
   if (version === undefined || createdOn === undefined) {
-    throw new KeyStoreError('unavailable', `the key vault ${vault.endpoint} tells no time of a version of "${name}"`);
+    throw new KeyError('unavailable', `the key vault ${vault.endpoint} tells no time of a version of "${name}"`);
   }
   return { id: version, created: createdOn.getTime() / 1000 };
 }

@@ -1,7 +1,7 @@
 import type { SecretManagerServiceClient } from '@google-cloud/secret-manager';
 import { z } from 'zod';
 import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { quoted, tryJson } from '../remote/json-answer.ts';
 import type { Outcome, Remote, RemoteAnswer } from '../remote/remote.ts';
 import { currentToken, loginError, logInToGcp, type LoggedIn } from './gcp-login.ts';
@@ -77,36 +77,36 @@ export class GcpClient {
   }
 
   /** The error of the client is not quoted, since it may hold a key. */
-  #nonsense(): KeyStoreError {
-    return new KeyStoreError(
+  #nonsense(): KeyError {
+    return new KeyError(
       'unavailable',
       `${this.name} answers something that is not of its interface: is the endpoint right?`,
     );
   }
 
   /** @see https://cloud.google.com/apis/design/errors#handling_errors */
-  #error({ permission, key }: GcpOperation, answer: RemoteAnswer): KeyStoreError {
+  #error({ permission, key }: GcpOperation, answer: RemoteAnswer): KeyError {
     const { error } = tryJson(answer.text, failure) ?? {};
     const says = quoted(error?.message ?? answer.text);
     const about = key === undefined ? '' : ` for the key "${key}"`;
     switch (answer.status) {
       case 401:
-        return new KeyStoreError(
+        return new KeyError(
           'refused',
           `${this.name} does not take the token of this server${about}: is the service account enabled, its key not deleted, ` +
             `and the clock right? (${says})`,
         );
       case 403:
-        return new KeyStoreError(
+        return new KeyError(
           'refused',
           /has not been used|is disabled|billing/i.test(says)
             ? `${this.name} is not switched on${about}: enable the API and its billing in the project (${says})`
             : `${this.name} refuses this server${about}: its roles lack the permission "secretmanager.${permission}" (${says})`,
         );
       case 429:
-        return new KeyStoreError('unavailable', `${this.name} throttles its callers${about}: ${says}`);
+        return new KeyError('unavailable', `${this.name} throttles its callers${about}: ${says}`);
       default:
-        return new KeyStoreError(
+        return new KeyError(
           answer.status >= 500 ? 'unavailable' : 'refused',
           `${this.name} answers ${answer.status}${error?.status === undefined ? '' : ` ${error.status}`}${about}: ${says}`,
         );

@@ -1,6 +1,6 @@
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError, type KeyStore } from '../keystore.ts';
+import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated, type WriteOutcome } from '../remote/confirm-created.ts';
 import { type Outcome, probe, Remote, type RemoteOptions } from '../remote/remote.ts';
 import { GcpClient, once } from './gcp-client.ts';
@@ -30,7 +30,7 @@ export class GcpKeyStore implements KeyStore {
     if ('refusal' in outcome) throw this.#notFound(name);
     const data = outcome.value;
     if (data === undefined) {
-      throw new KeyStoreError('unavailable', `${this.#client.name} tells no value of the key "${name}"`);
+      throw new KeyError('unavailable', `${this.#client.name} tells no value of the key "${name}"`);
     }
     return data;
   }
@@ -105,7 +105,7 @@ export class GcpKeyStore implements KeyStore {
     return `${this.#client.parent}/secrets/${name}`;
   }
 
-  #notFound(name: string): KeyStoreError {
-    return new KeyStoreError('not-found', `${this.#client.name} has no key "${name}"`);
+  #notFound(name: string): KeyError {
+    return new KeyError('not-found', `${this.#client.name} has no key "${name}"`);
   }
 }

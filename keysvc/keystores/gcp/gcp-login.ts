@@ -1,7 +1,7 @@
 import { SecretManagerServiceClient } from '@google-cloud/secret-manager';
 import { GoogleAuth, JWT, type AuthClient } from 'google-auth-library';
 import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { quoted } from '../remote/json-answer.ts';
 import type { GcpTransport } from './gcp-transport.ts';
 
@@ -52,7 +52,7 @@ async function logIn(
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new KeyStoreError('unreachable', "Google's login does not answer")), ms);
+    timer = setTimeout(() => reject(new KeyError('unreachable', "Google's login does not answer")), ms);
   });
   try {
     return await Promise.race([promise, late]);
@@ -67,24 +67,24 @@ export async function currentToken(login: AuthClient): Promise<void> {
 }
 
 /** Quotes only file names and the code of a refused token exchange, since the rest may be secret. */
-export function loginError(error: unknown): KeyStoreError {
-  if (error instanceof KeyStoreError) return error;
+export function loginError(error: unknown): KeyError {
+  if (error instanceof KeyError) return error;
   const { message, status, code } = error as Error & { status?: number; code?: unknown };
   if ((status ?? 0) >= 500 || (status === undefined && /^E[A-Z]+$/.test(String(code)) && code !== 'ENOENT')) {
-    return new KeyStoreError('unavailable', `Google's login fails: ${status ?? String(code)}`);
+    return new KeyError('unavailable', `Google's login fails: ${status ?? String(code)}`);
   }
   const isTold =
     /^(The file at |Unable to read the credential file|Could not load the default credentials|ENOENT)/.test(message) &&
     !(error instanceof SyntaxError);
   const exchange = /^Error code ([a-z_]{1,40})\b/.exec(message)?.[1];
   if (exchange !== undefined) {
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       `Google does not exchange the token of the external_account that GOOGLE_APPLICATION_CREDENTIALS names: ${exchange}; ` +
         'are its audience and provider right, and is the token of its credential_source theirs and fresh?',
     );
   }
-  return new KeyStoreError(
+  return new KeyError(
     'refused',
     'Google does not log this server in: is what keystore.gcp.secretmanager.credentials or the key file of ' +
       'GOOGLE_APPLICATION_CREDENTIALS holds the key of a service account, or has this machine one?' +

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
 
 /** The events during a call of Google's client. */
 interface Trace {
   /** The last answer of the service. */
   answer?: RemoteAnswer;
-  failure?: KeyStoreError;
+  failure?: KeyError;
 }
 
 /**
@@ -54,7 +54,7 @@ export class GcpTransport {
       const { status, headers } = answer;
       return new Response(status === 204 ? null : answer.text, { status, headers });
     } catch (error) {
-      if (trace !== undefined && error instanceof KeyStoreError) trace.failure = error;
+      if (trace !== undefined && error instanceof KeyError) trace.failure = error;
       throw error;
     }
   };

@@ -1,4 +1,4 @@
-import { KeyStoreError, type KeyStore } from '../keystore.ts';
+import { KeyError, type KeyStore } from '../keystore.ts';
 
 /** The result of a write; `in-doubt` when an attempt whose answer was lost may have written it. */
 export type WriteOutcome = 'written' | 'taken' | 'in-doubt';
@@ -15,18 +15,18 @@ export async function confirmCreated(
   record: Buffer,
   outcome: WriteOutcome,
 ): Promise<void> {
-  if (outcome === 'taken') throw new KeyStoreError('exists', `the key "${name}" exists already`);
+  if (outcome === 'taken') throw new KeyError('exists', `the key "${name}" exists already`);
   let kept: Buffer;
   try {
     kept = await store.get(name);
   } catch (error) {
-    if (!(error instanceof KeyStoreError)) throw error;
+    if (!(error instanceof KeyError)) throw error;
     const code = error.code === 'not-found' ? 'unavailable' : error.code;
-    throw new KeyStoreError(code, `the key "${name}" was written, but does not read back: ${error.message}`, {
+    throw new KeyError(code, `the key "${name}" was written, but does not read back: ${error.message}`, {
       cause: error,
     });
   }
   if (!kept.equals(record)) {
-    throw new KeyStoreError('exists', `the key "${name}" was created by somebody else at the same time`);
+    throw new KeyError('exists', `the key "${name}" was created by somebody else at the same time`);
   }
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 
 /**
  * Parses the body of an answer.
@@ -11,12 +11,12 @@ export function readJson<T>(text: string, schema: z.ZodType<T>, of: string): T {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new KeyStoreError('unavailable', `${of} answers something that is no JSON: is the endpoint right?`);
+    throw new KeyError('unavailable', `${of} answers something that is no JSON: is the endpoint right?`);
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const place = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new KeyStoreError('unavailable', `${of} answers without a valid "${place}": is the endpoint right?`);
+  throw new KeyError('unavailable', `${of} answers without a valid "${place}": is the endpoint right?`);
 }
 
 /** Parses the body of a failure; undefined where it does not match. */

@@ -5,7 +5,7 @@ import {
   type ProviderFetchOptions,
 } from '../../../platform/openid/provider-fetch.ts';
 import { retryDelay } from '../../../platform/backoff.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 
 /** The time of a remote store. Tests pass a virtual clock. */
 export interface Clock {
@@ -118,7 +118,7 @@ export class Remote {
       }
       if ('answer' in outcome) return outcome.answer;
       const reason = outcome.failure instanceof Error ? outcome.failure.message : String(outcome.failure);
-      throw new KeyStoreError('unreachable', `${request.of} does not answer: ${reason}`, { cause: outcome.failure });
+      throw new KeyError('unreachable', `${request.of} does not answer: ${reason}`, { cause: outcome.failure });
     }
   }
 
@@ -155,5 +155,5 @@ export async function probe(client: {
 }): Promise<void> {
   const { endpoint, name, remote } = client;
   const answer = await remote.ask({ method: 'GET', url: endpoint, of: name, once: true });
-  if (answer.status >= 500) throw new KeyStoreError('unavailable', `${name} answers ${answer.status}`);
+  if (answer.status >= 500) throw new KeyError('unavailable', `${name} answers ${answer.status}`);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';
 import type { VaultClient } from './vault-client.ts';
@@ -47,7 +47,7 @@ export class KvPlace {
   valueOf(data: Readonly<Record<string, unknown>>, name: string): Buffer {
     const value = data[name];
     if (typeof value === 'string') return Buffer.from(value, 'utf8');
-    throw new KeyStoreError(
+    throw new KeyError(
       'corrupted',
       `the secret of the key "${name}" in the vault ${this.client.name} has no field of that name`,
     );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { retryDelay } from '../../../platform/backoff.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';
 import { retryAfterMs, type RemoteAnswer } from '../remote/remote.ts';
@@ -58,7 +58,7 @@ export class KvV1 implements KvEngine {
       const call = this.#writeCall(name, record, found.vaultNow);
       wrote = true;
       const outcome = await this.#tryOnce(call);
-      if (outcome instanceof KeyStoreError) {
+      if (outcome instanceof KeyError) {
         const delay = retryDelay(attempt, Math.random());
         if (clock.now() - began + delay > budgetMs) throw outcome;
         await clock.sleep(delay);
@@ -105,11 +105,11 @@ export class KvV1 implements KvEngine {
     };
   }
 
-  async #tryOnce(call: VaultCall): Promise<RemoteAnswer | KeyStoreError> {
+  async #tryOnce(call: VaultCall): Promise<RemoteAnswer | KeyError> {
     try {
       return await this.#place.client.ask(call);
     } catch (error) {
-      if (error instanceof KeyStoreError && error.code === 'unreachable') return error;
+      if (error instanceof KeyError && error.code === 'unreachable') return error;
       throw error;
     }
   }

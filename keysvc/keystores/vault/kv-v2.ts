@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson, tryJson } from '../remote/json-answer.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
@@ -31,7 +31,7 @@ export class KvV2 implements KvEngine {
     if (latest === undefined || latest.version === 1) return latest?.value;
     const first = await this.#readVersion(name, 1);
     if (first?.value.equals(latest.value) === true) return first.value;
-    throw new KeyStoreError(
+    throw new KeyError(
       'corrupted',
       `the key "${name}" in the vault ${this.#place.client.name} was written over: "${this.#data(name)}" is at version ${latest.version}, ` +
         'and what was sealed needs version 1. Bring it back by "vault kv rollback -version=1"',
@@ -88,9 +88,9 @@ export class KvV2 implements KvEngine {
   }
 
   /** The name exists, but has nothing to read. */
-  #undeletable(name: string, { destroyed }: { readonly destroyed: boolean }): KeyStoreError {
+  #undeletable(name: string, { destroyed }: { readonly destroyed: boolean }): KeyError {
     const where = `the vault ${this.#place.client.name} holds a deleted key "${name}"`;
-    return new KeyStoreError(
+    return new KeyError(
       'refused',
       !destroyed
         ? `${where} that can be recovered, so its name cannot be used: bring it back by "vault kv undelete -versions=1", ` +

@@ -1,5 +1,5 @@
 import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
 import { TokenSource } from '../remote/token-source.ts';
 import { vaultError } from './vault-errors.ts';
@@ -54,7 +54,7 @@ export class VaultClient {
     throw this.error(call, answer);
   }
 
-  error({ capability, path, key }: VaultCall, answer: RemoteAnswer): KeyStoreError {
+  error({ capability, path, key }: VaultCall, answer: RemoteAnswer): KeyError {
     return vaultError({ vault: this.#name, capability, path, ...(key === undefined ? {} : { key }) }, answer);
   }
 
@@ -73,7 +73,7 @@ export class VaultClient {
     });
     if (answer.status < 400) return;
     const state = { 501: 'is not initialised', 503: 'is sealed or not available' }[answer.status];
-    throw new KeyStoreError('unavailable', `the vault ${endpoint} ${state ?? `answers ${answer.status}`}`);
+    throw new KeyError('unavailable', `the vault ${endpoint} ${state ?? `answers ${answer.status}`}`);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { quoted, tryJson } from '../remote/json-answer.ts';
 import type { RemoteAnswer } from '../remote/remote.ts';
 
@@ -24,34 +24,34 @@ interface VaultOperation {
  *
  * @see https://developer.hashicorp.com/vault/api-docs#http-status-codes
  */
-export function vaultError({ vault, capability, path, key }: VaultOperation, answer: RemoteAnswer): KeyStoreError {
+export function vaultError({ vault, capability, path, key }: VaultOperation, answer: RemoteAnswer): KeyError {
   const about = key === undefined ? '' : ` for the key "${key}"`;
   const says = vaultSays(answer);
   switch (answer.status) {
     case 403:
-      return new KeyStoreError(
+      return new KeyError(
         'refused',
         `the vault ${vault} refuses${about}: the policies of the login lack the capability "${capability}" on "${path}" (${says})`,
       );
     case 404:
-      return new KeyStoreError(
+      return new KeyError(
         'refused',
         `the vault ${vault} has no key-value engine behind "${path}"${about}: check keystore.vault.engine, version and namespace (${says})`,
       );
     case 307:
-      return new KeyStoreError(
+      return new KeyError(
         'unavailable',
         `the vault ${vault} is a standby that forwards nothing${about}: give the address of the active one`,
       );
     case 503:
-      return new KeyStoreError(
+      return new KeyError(
         'unavailable',
         /sealed/i.test(says)
           ? `the vault ${vault} is sealed: unseal it`
           : `the vault ${vault} is not available${about}: ${says}`,
       );
     default:
-      return new KeyStoreError(
+      return new KeyError(
         answer.status === 400 ? 'refused' : 'unavailable',
         `the vault ${vault} answers ${answer.status}${about}: ${says}`,
       );

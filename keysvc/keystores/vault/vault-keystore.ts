@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readAuthorities } from '../../../platform/tls/tls-files.ts';
 import { keyNameProblem } from '../../../protocol/key-service/names.ts';
 import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
-import { KeyStoreError, type KeyStore } from '../keystore.ts';
+import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import { Remote, type RemoteOptions } from '../remote/remote.ts';
 import { KvPlace, type KvEngine } from './kv-engine.ts';
@@ -25,7 +25,7 @@ export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promis
         : { client: { cert: await readFile(certFile), key: await readFile(keyFile) } }),
     });
   } catch (cause) {
-    throw new KeyStoreError('refused', `keystore.vault.tls: ${(cause as Error).message}`, { cause });
+    throw new KeyError('refused', `keystore.vault.tls: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -65,7 +65,7 @@ export class VaultKeyStore implements KeyStore {
 
   async close(): Promise<void> {}
 
-  #notFound(name: string): KeyStoreError {
-    return new KeyStoreError('not-found', `the vault ${this.#client.name} has no key "${name}"`);
+  #notFound(name: string): KeyError {
+    return new KeyError('not-found', `the vault ${this.#client.name} has no key "${name}"`);
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { VaultLogin } from '../keystore-settings.ts';
-import { KeyStoreError } from '../keystore.ts';
+import { KeyError } from '../keystore.ts';
 import { readJson } from '../remote/json-answer.ts';
 import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import type { Token } from '../remote/token-source.ts';
@@ -72,7 +72,7 @@ export class VaultLogins {
     if (answer.status === 200) return this.#tokenOf(answer);
     const code = answer.status === 429 || answer.status >= 500 ? 'unavailable' : 'refused';
     const way = login.kind === 'approle' ? 'AppRole' : `the Kubernetes role "${login.role}"`;
-    throw new KeyStoreError(
+    throw new KeyError(
       code,
       `the vault ${this.#endpoint} takes no login by ${way} at "${path}": ${vaultSays(answer)}${advice(answer, login)}`,
     );
@@ -107,7 +107,7 @@ async function readJwt(jwt: string): Promise<string> {
     return (await readFile(jwt, 'utf8')).trim();
   } catch (cause) {
     const reason = (cause as Error).message;
-    throw new KeyStoreError('refused', `cannot read the service account's token ${jwt} for the vault: ${reason}`, {
+    throw new KeyError('refused', `cannot read the service account's token ${jwt} for the vault: ${reason}`, {
       cause,
     });
   }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KeyStoreError, type KeyStore } from '../../../keysvc/keystores/keystore.ts';
+import { KeyError, type KeyStore } from '../../../keysvc/keystores/keystore.ts';
 import { keyStoreConformance } from './keystore.conformance.ts';
 import { makeKey } from '../../../keysvc/keys/key.ts';
 import { Keyring } from '../../../keysvc/keys/keyring.ts';
@@ -231,8 +231,8 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
   });
 }
 
-async function failureOf(call: () => Promise<unknown>): Promise<KeyStoreError> {
+async function failureOf(call: () => Promise<unknown>): Promise<KeyError> {
   const outcome = await call().catch((error: unknown) => error);
-  expect(outcome).toBeInstanceOf(KeyStoreError);
-  return outcome as KeyStoreError;
+  expect(outcome).toBeInstanceOf(KeyError);
+  return outcome as KeyError;
 }
