@@ -19,7 +19,7 @@ export interface AdminRequest {
   /** A text is sent as it is, any other value as JSON. */
   readonly body?: unknown;
   /** The client encrypts the body with the secret key of the alias. */
-  readonly sealed?: true;
+  readonly encrypted?: true;
   readonly retries?: Retries;
 }
 
@@ -49,44 +49,44 @@ export class AdminClient {
   }
 
   /** Waits for an operation that takes long. The server sends the status 200 before it knows the result, so a failure is in the body. */
-  async slow<T extends object>(request: AdminRequest): Promise<T> {
+  async longRunning<T extends object>(request: AdminRequest): Promise<T> {
     const answer = await this.json<T & Refusal>(request);
     if (answer.Code === undefined || answer.RequestId === undefined) return answer;
     throw new S3ResponseError(500, answer.Code, answer.Message ?? '', {}, 1);
   }
 
   /** Decrypts an answer that the server encrypted with the secret key of the alias. */
-  async opened(request: AdminRequest): Promise<string> {
-    return (await this.#open((await this.bytes(request)).bytes)).toString('utf8');
+  async decryptedText(request: AdminRequest): Promise<string> {
+    return (await this.#decrypt((await this.bytes(request)).bytes)).toString('utf8');
   }
 
-  async openedJson<T>(request: AdminRequest): Promise<T> {
-    return parsed(Buffer.from(await this.opened(request))) as T;
+  async decryptedJson<T>(request: AdminRequest): Promise<T> {
+    return parsed(Buffer.from(await this.decryptedText(request))) as T;
   }
 
   async bytes(request: AdminRequest): Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }> {
-    return this.#client.bytes(await this.#signable(request));
+    return this.#client.bytes(await this.#toS3Request(request));
   }
 
   /** Returns the body as a stream that ends when the caller stops reading. */
   async stream(request: AdminRequest): Promise<S3Response> {
-    return this.#client.send(await this.#signable(request));
+    return this.#client.send(await this.#toS3Request(request));
   }
 
-  async #signable({ method, call, api, query, body, sealed, retries }: AdminRequest): Promise<S3Request> {
+  async #toS3Request({ method, call, api, query, body, encrypted, retries }: AdminRequest): Promise<S3Request> {
     const plain = body === undefined ? undefined : bytesOf(body);
     return {
       method,
       path: `${prefixes[api ?? 'admin']}${call}`,
       region: 'empty',
       ...(query === undefined ? {} : { query }),
-      ...(plain === undefined ? {} : { body: sealed ? await encryptPayload(this.#secret, plain) : plain }),
-      ...(sealed ? { headers: { 'content-type': 'application/octet-stream' } } : {}),
+      ...(plain === undefined ? {} : { body: encrypted ? await encryptPayload(this.#secret, plain) : plain }),
+      ...(encrypted ? { headers: { 'content-type': 'application/octet-stream' } } : {}),
       ...(retries === undefined ? {} : { retries }),
     };
   }
 
-  async #open(bytes: Buffer): Promise<Buffer> {
+  async #decrypt(bytes: Buffer): Promise<Buffer> {
     try {
       // Some servers answer a change with an empty body.
       return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
@@ -109,7 +109,7 @@ export async function adminOf(context: Context, argument: string): Promise<Admin
   if (alias.accessKey === '') {
     throw new CliError(
       'BadAlias',
-      `The alias \`${aliasName}\` has no keys, and nobody administers anonymously: ` +
+      `The alias \`${aliasName}\` has no keys, and anonymous callers cannot administer: ` +
         `\`coffer alias set ${aliasName} ${alias.url}\` asks for those of an administrator`,
     );
   }
@@ -137,18 +137,18 @@ function parsed(bytes: Buffer): unknown {
 }
 
 /** Bytes. One line holds a request or a log message. */
-const longestLine = 1024 * 1024;
+const maxLineBytes = 1024 * 1024;
 
 /** Parses a stream of JSON lines. The generator skips the empty lines that keep the connection alive, and an incomplete last line. */
 export async function* jsonLines<T>(stream: Readable): AsyncGenerator<T, void, undefined> {
   let rest = '';
   stream.setEncoding('utf8');
-  for await (const piece of stream as AsyncIterable<string>) {
-    const lines = (rest + piece).split('\n');
+  for await (const chunk of stream as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.trim() !== '') yield parsedLine(line) as T;
-    if (rest.length > longestLine)
-      throw new CliError('Failed', `The server sent a line of more than ${longestLine} bytes`);
+    if (rest.length > maxLineBytes)
+      throw new CliError('Failed', `The server sent a line of more than ${maxLineBytes} bytes`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Alias, configFolder, knownAliases } from '../config/aliases.ts';
+import { type Alias, configFolder, allAliases } from '../config/aliases.ts';
 import type { S3Client } from '../s3/client.ts';
 import type { Io } from '../terminal/io.ts';
 import { Output } from '../terminal/output.ts';
@@ -36,7 +36,7 @@ export class Context {
 
   /** Reads the aliases once. */
   async aliases(): Promise<ReadonlyMap<string, Alias>> {
-    this.#aliases ??= knownAliases(this.folder, this.io.env);
+    this.#aliases ??= allAliases(this.folder, this.io.env);
     return this.#aliases;
   }
 

@@ -9,7 +9,7 @@ import {
   type Alias,
   configFolder,
   findAlias,
-  knownAliases,
+  allAliases,
   readAliases,
   writeAliases,
   aliasFromEnvironment,
@@ -82,7 +82,7 @@ describe('the environment', () => {
   it('wins over the file', async () => {
     await writeAliases(folder, new Map([['a', alias]]));
     const env = { COFFER_HOST_a: 'http://x:y@one', MC_HOST_a: 'http://x:y@two', MC_HOST_b: 'http://x:y@three' };
-    const urls = [...(await knownAliases(folder, env))].map(([name, { url }]) => [name, url]);
+    const urls = [...(await allAliases(folder, env))].map(([name, { url }]) => [name, url]);
     expect(urls).toEqual([
       ['a', 'http://one'],
       ['b', 'http://three'],

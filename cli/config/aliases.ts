@@ -185,7 +185,7 @@ export function configFolder(option: string | undefined, env: NodeJS.ProcessEnv)
 }
 
 /** Returns all aliases. Those of the environment take precedence over the file. */
-export async function knownAliases(folder: string, env: NodeJS.ProcessEnv): Promise<Map<string, Alias>> {
+export async function allAliases(folder: string, env: NodeJS.ProcessEnv): Promise<Map<string, Alias>> {
   return new Map([...(await readAliases(folder)), ...aliasesFromEnvironment(env)]);
 }
 

@@ -6,7 +6,7 @@ import { readErrorDocument } from '../../protocol/s3/responses.ts';
 import { signParts } from '../../protocol/sigv4/sign-request.ts';
 import { exchange, type Outgoing, traceRequest, traceResponse, type Trace } from './exchange.ts';
 import { prepareBody, type RequestBody } from './request-body.ts';
-import { patient, retrying, type Retries } from './retry.ts';
+import { defaultRetries, retrying, type Retries } from './retry.ts';
 import { errorOfStatus, S3ResponseError } from './s3-response-error.ts';
 
 /** The parameters of a query. A list repeats the parameter. */
@@ -77,8 +77,8 @@ export interface ClientOptions {
   readonly retries?: Retries;
 }
 
-const longestError = 65_536;
-const longestText = 64 * 1_024 * 1_024;
+const maxErrorBytes = 65_536;
+const maxBodyBytes = 64 * 1_024 * 1_024;
 
 /** Sends signed requests to one server over persistent connections, and retries transient failures. */
 export class S3Client {
@@ -112,7 +112,7 @@ export class S3Client {
     // Reading is part of the attempt, so that an interrupted body is requested again.
     return retrying(this.#retries(request), this.signal, async (attempt) => {
       const { headers, body } = await this.#attempt(request, attempt);
-      return { headers, bytes: await readAll(body, longestText) };
+      return { headers, bytes: await readAll(body, maxBodyBytes) };
     });
   }
 
@@ -121,7 +121,7 @@ export class S3Client {
   }
 
   #retries(request: S3Request): Retries {
-    return request.retries ?? this.#options.retries ?? patient;
+    return request.retries ?? this.#options.retries ?? defaultRetries;
   }
 
   async #attempt(request: S3Request, attempt: number): Promise<S3Response> {
@@ -192,7 +192,7 @@ function bearing(token: string | undefined, proof: Readonly<Record<string, strin
 }
 
 async function readError(response: IncomingMessage, status: number, attempts: number): Promise<S3ResponseError> {
-  const body = await readAll(response, longestError).catch(() => Buffer.alloc(0));
+  const body = await readAll(response, maxErrorBytes).catch(() => Buffer.alloc(0));
   const document = readErrorDocument(body) ?? readJsonError(body);
   const [code, message] = errorOfStatus(status);
   const region = response.headers['x-amz-bucket-region'];
@@ -213,12 +213,12 @@ function readJsonError(body: Buffer): { code: string; message: string; fields: R
 }
 
 async function readAll(body: IncomingMessage, limit: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    length += piece.length;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
     if (length > limit) throw new Error(`The answer of the server is longer than ${limit} bytes`);
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  return Buffer.concat(pieces, length);
+  return Buffer.concat(chunks, length);
 }

@@ -16,18 +16,18 @@ export async function certificateAuthorities(configFolder: string): Promise<read
   return [...getCACertificates('default'), ...own];
 }
 
-const kept = { keepAlive: true, maxSockets: 64 };
+const agentOptions = { keepAlive: true, maxSockets: 64 };
 
 /** Makes the agent for a server. TLS is loaded only for https. */
 export async function connectionsTo(
   url: string,
   options: { readonly configFolder: string; readonly insecure: boolean },
 ): Promise<Agent | HttpsAgent> {
-  if (!url.startsWith('https:')) return new Agent(kept);
+  if (!url.startsWith('https:')) return new Agent(agentOptions);
   const authorities = await certificateAuthorities(options.configFolder);
   const https = await import('node:https');
   return new https.Agent({
-    ...kept,
+    ...agentOptions,
     rejectUnauthorized: !options.insecure,
     ...(authorities === undefined ? {} : { ca: [...authorities] }),
   });

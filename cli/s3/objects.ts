@@ -6,7 +6,7 @@ import type { RequestBody } from './request-body.ts';
 import { createHash } from 'node:crypto';
 import { writeDeleteObjects } from '../../protocol/s3/delete-objects-request.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { delayBefore, isPassing } from './retry.ts';
+import { delayBefore, isTransient } from './retry.ts';
 
 interface ObjectProperties {
   readonly size: number;
@@ -100,7 +100,7 @@ interface ObjectRange {
   readonly end: number;
 }
 
-const mostFailures = 6;
+const maxFailures = 6;
 
 /**
  * Reads a range of an object. After an interruption it continues at the same offset with the same ETag. Only consecutive failures without
@@ -133,7 +133,7 @@ export async function* readObject(client: S3Client, range: ObjectRange): AsyncGe
       if (at < range.end) throw brokenOff();
     } catch (error) {
       failures = at > from ? 1 : failures + 1;
-      if (failures >= mostFailures || client.signal.aborted || !isPassing(error)) throw error;
+      if (failures >= maxFailures || client.signal.aborted || !isTransient(error)) throw error;
       await sleep(delayBefore(failures), undefined, { signal: client.signal });
     }
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { S3ResponseError } from './s3-response-error.ts';
 
 /** Codes of transient network errors of Node. */
-const passing = new Set([
+const transientCodes = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
   'ECONNABORTED',
@@ -14,14 +14,14 @@ const passing = new Set([
 ]);
 
 /** Whether a retry may succeed. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof S3ResponseError)
     return (
       error.status === 408 ||
       error.status === 429 ||
       (error.status >= 500 && error.status !== 501 && error.status !== 507)
     );
-  return error instanceof Error && passing.has(String((error as NodeJS.ErrnoException).code));
+  return error instanceof Error && transientCodes.has(String((error as NodeJS.ErrnoException).code));
 }
 
 export interface Retries {
@@ -31,7 +31,7 @@ export interface Retries {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-export const patient: Retries = {
+export const defaultRetries: Retries = {
   attempts: 6,
   wait: async (milliseconds, signal) => {
     await sleep(milliseconds, undefined, { signal });
@@ -53,11 +53,11 @@ export async function retrying<T>(
     try {
       return await work(attempt);
     } catch (error) {
-      if (attempt >= retries.attempts || signal.aborted || !isPassing(error)) throw error;
+      if (attempt >= retries.attempts || signal.aborted || !isTransient(error)) throw error;
       await retries.wait(delayBefore(attempt), signal);
     }
   }
 }
 
 /** A single attempt, for requests that ask for the current state or must not be repeated. */
-export const once: Retries = { attempts: 1, wait: async () => undefined };
+export const singleAttempt: Retries = { attempts: 1, wait: async () => undefined };

@@ -10,17 +10,17 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-const longest = 16 * 1_024 * 1_024;
+const maxInputBytes = 16 * 1_024 * 1_024;
 
 /** Reads a document from standard input. */
 export async function readAll({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of stdin) {
-    const bytes = Buffer.from(piece as Buffer | string);
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk as Buffer | string);
     length += bytes.length;
-    if (length > longest) throw new Error(`Standard input is longer than ${longest} bytes`);
-    pieces.push(bytes);
+    if (length > maxInputBytes) throw new Error(`Standard input is longer than ${maxInputBytes} bytes`);
+    chunks.push(bytes);
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
 }

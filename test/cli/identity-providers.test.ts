@@ -147,7 +147,7 @@ describe('coffer admin idp openid', () => {
   });
 
   it('asks about people now', async () => {
-    expect(await coffer('idp', 'openid', 'check', 's')).toMatch(/^Asked about \d+: /);
+    expect(await coffer('idp', 'openid', 'check', 's')).toMatch(/^Checked \d+ users: /);
   });
 });
 

@@ -59,7 +59,7 @@ interface Help {
 export async function getConfig(context: Context, [alias = '', key]: readonly string[]): Promise<void> {
   if (key === undefined) return helpConfig(context, [alias]);
   const admin = await adminOf(context, alias);
-  const value = (await admin.opened({ method: 'GET', call: 'get-config-kv', query: { key } })).trimEnd();
+  const value = (await admin.decryptedText({ method: 'GET', call: 'get-config-kv', query: { key } })).trimEnd();
   context.output.message(multiline(value), { config: configOf(value) });
 }
 
@@ -103,7 +103,7 @@ export async function setConfig(
   if (values.length === 0) return helpConfig(context, [alias, subsystem], options);
   const admin = await adminOf(context, alias);
   const body = `${subsystem} ${await keyValueText(context, values)}`;
-  const headers = await admin.send({ method: 'PUT', call: 'set-config-kv', body, sealed: true });
+  const headers = await admin.send({ method: 'PUT', call: 'set-config-kv', body, encrypted: true });
   printSaved(context, alias, headers, { targetAlias: alias });
 }
 
@@ -114,7 +114,7 @@ export async function resetConfig(
 ): Promise<void> {
   const admin = await adminOf(context, alias);
   const body = [subsystem, ...keys].join(' ');
-  const headers = await admin.send({ method: 'DELETE', call: 'del-config-kv', body, sealed: true });
+  const headers = await admin.send({ method: 'DELETE', call: 'del-config-kv', body, encrypted: true });
   printSaved(context, alias, headers, { targetAlias: alias, key: subsystem });
 }
 
@@ -145,7 +145,7 @@ export async function configHistory(
     throw new CliError('BadArgument', `Invalid --count \`${count}\`: it is a number from 1 to 999`);
   }
   const entries =
-    (await admin.openedJson<readonly HistoryEntry[] | null>({
+    (await admin.decryptedJson<readonly HistoryEntry[] | null>({
       method: 'GET',
       call: 'list-config-history-kv',
       query: { count },
@@ -172,7 +172,7 @@ export async function exportConfig(
   options: { readonly output?: string },
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const value = await admin.opened({ method: 'GET', call: 'config' });
+  const value = await admin.decryptedText({ method: 'GET', call: 'config' });
   if (options.output === undefined) {
     context.output.message(multiline(value.trimEnd()), { value });
     return;
@@ -185,7 +185,7 @@ export async function exportConfig(
 export async function importConfig(context: Context, [alias = '', file = '-']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
   const body = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
-  const headers = await admin.send({ method: 'PUT', call: 'config', body, sealed: true });
+  const headers = await admin.send({ method: 'PUT', call: 'config', body, encrypted: true });
   printSaved(context, alias, headers, { targetAlias: alias });
 }
 

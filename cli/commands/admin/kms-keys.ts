@@ -3,7 +3,7 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import { printable, textTable, counted } from '../../terminal/format.ts';
 import { secret } from '../../terminal/prompt.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 
 export async function createKey(context: Context, [alias = '', key = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
@@ -72,13 +72,13 @@ export async function listKeys(context: Context, [alias = '', pattern = '*']: re
       ? `There are no such keys. Make one: coffer admin kms key create ${alias} NAME`
       : textTable(
           ['KEY', 'CREATED', 'BY'],
-          keys.map(({ name, createdAt, createdBy }) => [name, shownDate(createdAt), createdBy || '-']),
+          keys.map(({ name, createdAt, createdBy }) => [name, formatDate(createdAt), createdBy || '-']),
         );
   context.output.message(human, { target: alias, keys: keys.map(({ name }) => name) });
 }
 
 /** Servers that do not know the date send the beginning of time. */
-function shownDate(date: string | undefined): string {
+function formatDate(date: string | undefined): string {
   return date === undefined || Number.isNaN(Date.parse(date)) || Date.parse(date) <= 0 ? '-' : date;
 }
 
@@ -104,7 +104,7 @@ interface KeyUsage {
 /** Counts the objects of each key. The server scans all its records for this. */
 export async function showKeyUsage(context: Context, [alias = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const { keys = {} } = await admin.slow<{ readonly keys?: Readonly<Record<string, KeyUsage>> }>({
+  const { keys = {} } = await admin.longRunning<{ readonly keys?: Readonly<Record<string, KeyUsage>> }>({
     method: 'GET',
     api: 'coffer',
     call: 'kms/key/usage',
@@ -139,12 +139,12 @@ export async function removeKey(
     throw new CliError('BadArgument', `--force takes the name of the key again: \`${key}\`, not \`${force}\``);
   }
   const admin = await adminOf(context, alias);
-  const { lost } = await admin.slow<{ readonly lost?: KeyUsage | null }>({
+  const { lost } = await admin.longRunning<{ readonly lost?: KeyUsage | null }>({
     method: 'DELETE',
     api: 'kms',
     call: 'key/delete',
     query: { 'key-id': key, force },
-    retries: once,
+    retries: singleAttempt,
   });
   const objects = lost?.objects ?? 0;
   context.output.message(

@@ -3,7 +3,7 @@ import { adminOf, type AdminClient } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 
 export interface RotateOptions {
   readonly to?: string;
@@ -70,7 +70,7 @@ export async function rotateKey(
       mode,
       rate: options.rate,
     },
-    retries: once,
+    retries: singleAttempt,
   });
   print(context, started);
   if (options.wait !== true) {

@@ -97,7 +97,7 @@ export async function showUsage(
   { now }: UsageOptions,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  if (now === true) await admin.slow({ method: 'POST', api: 'coffer', call: 'usage' });
+  if (now === true) await admin.longRunning({ method: 'POST', api: 'coffer', call: 'usage' });
   const info = await admin.json<DataUsageInfo>({ method: 'GET', call: 'datausageinfo' });
   const { objectsCount: objects = 0, objectsTotalSize: size = 0 } = info;
   const buckets = Object.entries(info.bucketsUsageInfo ?? {})

@@ -3,7 +3,7 @@ import { adminOf, type AdminClient } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { parseRemote } from '../../config/target.ts';
 
@@ -44,7 +44,7 @@ export async function service(
     call: 'service',
     query: { action, type: '2', 'dry-run': String(dryRun) },
     // A retry after a lost answer would restart the server twice.
-    retries: once,
+    retries: singleAttempt,
   });
   const failed = (result.results ?? []).filter(({ err }) => err !== undefined && err !== '');
   const said = dryRun
@@ -75,9 +75,9 @@ function waitSeconds(text = '60'): number {
 /** Waits until the server is ready. It still answers for a moment after the request, so its uptime must be shorter than the wait. */
 async function untilBack(context: Context, admin: AdminClient, alias: string, seconds: number): Promise<void> {
   const client = await context.client(parseRemote(alias, await context.aliases()).alias);
-  const told = performance.now();
+  const requestedAt = performance.now();
   for (;;) {
-    const elapsed = (performance.now() - told) / 1_000;
+    const elapsed = (performance.now() - requestedAt) / 1_000;
     const isBack = (await isNew(admin, elapsed)) && (await isReady(client));
     context.signal.throwIfAborted();
     if (isBack) return;
@@ -98,7 +98,7 @@ async function isNew(admin: AdminClient, elapsed: number): Promise<boolean> {
     const { servers = [] } = await admin.json<{ readonly servers?: readonly { readonly uptime?: number }[] }>({
       method: 'GET',
       call: 'info',
-      retries: once,
+      retries: singleAttempt,
     });
     return servers.some(({ uptime = Infinity }) => uptime <= elapsed);
   } catch (error) {
@@ -107,7 +107,7 @@ async function isNew(admin: AdminClient, elapsed: number): Promise<boolean> {
 }
 
 async function isReady(client: S3Client): Promise<boolean> {
-  return client.text({ method: 'GET', path: '/minio/health/ready', retries: once }).then(
+  return client.text({ method: 'GET', path: '/minio/health/ready', retries: singleAttempt }).then(
     () => true,
     () => false,
   );

@@ -4,7 +4,7 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 
 /** Whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
-export function fitsPattern(pattern: string, text: string): boolean {
+export function matchesPattern(pattern: string, text: string): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
     .replaceAll('*', '.*')
@@ -21,7 +21,7 @@ export interface TraceFilter {
   readonly node?: readonly string[];
 }
 
-export function isShown(line: TraceLine, { statusCode, method, funcname, path, node }: TraceFilter): boolean {
+export function matchesFilter(line: TraceLine, { statusCode, method, funcname, path, node }: TraceFilter): boolean {
   const { request, response } = line.http ?? {};
   return (
     anyOf(statusCode, String(response?.statuscode ?? '')) &&
@@ -34,7 +34,7 @@ export function isShown(line: TraceLine, { statusCode, method, funcname, path, n
 
 function anyOf(patterns: readonly string[] | undefined, text: string): boolean {
   if (patterns === undefined) return true;
-  return patterns.some((pattern) => fitsPattern(pattern.replace(/^\//, ''), text));
+  return patterns.some((pattern) => matchesPattern(pattern.replace(/^\//, ''), text));
 }
 
 export interface TraceOptions extends TraceFilter {
@@ -85,7 +85,7 @@ export async function trace(context: Context, [alias = '']: readonly string[], o
   });
   const verbose = options.verbose === true;
   for await (const line of jsonLines<TraceLine>(body)) {
-    if (isShown(line, options)) await context.output.line(traceText(line, verbose), traceFields(line, verbose));
+    if (matchesFilter(line, options)) await context.output.line(traceText(line, verbose), traceFields(line, verbose));
   }
   throw new CliError('Failed', 'The server ended the trace; it may be restarting');
 }

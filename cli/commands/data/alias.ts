@@ -10,7 +10,7 @@ import {
 } from '../../config/aliases.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { ask } from '../../terminal/prompt.ts';
 
@@ -94,7 +94,7 @@ async function probe(context: Context, name: string, alias: Alias): Promise<void
   const client = await context.client(alias);
   const bucket = `probe-bsign-${randomBytes(8).toString('hex')}`;
   try {
-    await client.text({ method: 'GET', bucket, query: { location: '' }, retries: once });
+    await client.text({ method: 'GET', bucket, query: { location: '' }, retries: singleAttempt });
   } catch (error) {
     if (error instanceof S3ResponseError && (error.code === 'NoSuchBucket' || error.code === 'AccessDenied')) return;
     throw new CliError('BadAlias', `Unable to initialize the new alias \`${name}\` at ${alias.url}; it was not saved`, {

@@ -3,7 +3,7 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 import { parseRemote } from '../../config/target.ts';
 import { describeError } from '../../terminal/output.ts';
 
@@ -42,11 +42,13 @@ export async function ready(
 async function check(context: Context, client: S3Client, options: ReadyOptions): Promise<void> {
   const path = options.clusterRead === true ? '/minio/health/cluster/read' : '/minio/health/cluster';
   const query = options.maintenance === true ? { maintenance: 'true' } : {};
-  const { headers } = await client.text({ method: 'GET', path, query, retries: once }).catch((error: unknown) => {
-    throw error instanceof S3ResponseError
-      ? new Error(`The health check answered with the status ${error.status}`)
-      : error;
-  });
+  const { headers } = await client
+    .text({ method: 'GET', path, query, retries: singleAttempt })
+    .catch((error: unknown) => {
+      throw error instanceof S3ResponseError
+        ? new Error(`The health check answered with the status ${error.status}`)
+        : error;
+    });
   context.output.message('The cluster is ready', {
     healthy: true,
     maintenanceMode: options.maintenance === true,
@@ -67,16 +69,16 @@ export async function ping(context: Context, [argument = '']: readonly string[],
   const { alias } = parseRemote(argument, await context.aliases());
   const client = await context.client(alias);
   const count = positive('--count', options.count, Infinity);
-  const mostErrors = positive('--error-count', options.errorCount, Infinity);
+  const maxErrors = positive('--error-count', options.errorCount, Infinity);
   const interval = positive('--interval', options.interval, 1);
   const round = { counter: 0, answered: 0, errors: 0, min: Infinity, max: 0, sum: 0 };
-  while (round.counter < count && round.errors < mostErrors) {
+  while (round.counter < count && round.errors < maxErrors) {
     if (round.counter > 0) await sleep(interval * 1_000, undefined, { signal: context.signal });
     round.counter += 1;
     const started = performance.now();
     let error: string | undefined;
     try {
-      await client.text({ method: 'GET', path: '/minio/health/live', retries: once });
+      await client.text({ method: 'GET', path: '/minio/health/live', retries: singleAttempt });
     } catch (failure) {
       context.signal.throwIfAborted();
       error = describeError(failure).cause;

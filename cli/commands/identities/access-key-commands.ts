@@ -4,7 +4,7 @@ import type { Provider, RevokeOptions } from './revocation.ts';
 const keyOptions: readonly OptionDefinition[] = [
   ['--secret-key <secret>', '`-` asks for it; left out, the server makes one'],
   ['--policy <file>', 'what the key may do at most, in JSON; `-` reads standard input'],
-  ['--name <name>', 'a name for people'],
+  ['--name <name>', 'a readable name'],
   ['--description <text>', 'what it is for'],
   ['--expiry <time>', 'when it ends: 2030-01-31, or 2030-01-31T08:00:00Z'],
   ['--expiry-duration <duration>', 'after how long it ends: 24h, 90d'],
@@ -20,7 +20,7 @@ export const listOptions: readonly OptionDefinition[] = [
   ['--temp-only', 'temporary credentials alone'],
   ['--svcacc-only', 'access keys that last alone'],
   ['--self', 'your own'],
-  ['--all', 'those of everybody'],
+  ['--all', 'those of all users'],
 ];
 
 export const policyAlone: readonly OptionDefinition[] = [['--policy', 'the policy alone']];
@@ -82,7 +82,7 @@ export function addAccessKeyCommands(admin: CommandGroup): void {
     .from(() => import('./access-key-list.ts'))
     .add('list <alias> [users...]', {
       alias: 'ls',
-      description: 'show access keys and temporary credentials by user; without users those of everybody',
+      description: 'show access keys and temporary credentials by user; without users those of all users',
       options: listOptions,
       examples: ['mine --self', 'mine ann bob'],
       doing: 'list the access keys of',

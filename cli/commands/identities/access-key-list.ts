@@ -2,7 +2,7 @@ import { adminOf } from '../admin-client.ts';
 import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import { printable, textTable } from '../../terminal/format.ts';
-import { shownExpiration } from './access-keys.ts';
+import { formatExpiration } from './access-keys.ts';
 
 interface ListedKey {
   readonly accessKey: string;
@@ -33,8 +33,8 @@ export async function listAccessKeys(
 ): Promise<void> {
   const [alias = '', ...users] = args;
   const admin = await adminOf(context, alias);
-  const query = { ...questionOf(users, options), users };
-  const found = await admin.openedJson<Record<string, KeysOfUser>>({
+  const query = { ...listQuery(users, options), users };
+  const found = await admin.decryptedJson<Record<string, KeysOfUser>>({
     method: 'GET',
     call: 'list-access-keys-bulk',
     query,
@@ -45,14 +45,14 @@ export async function listAccessKeys(
 /** Lists those of LDAP users, by DN. */
 export async function listDirectoryKeys(
   context: Context,
-  [alias = '', ...people]: readonly string[],
+  [alias = '', ...users]: readonly string[],
   options: ListKeysOptions,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const found = await admin.openedJson<Record<string, KeysOfUser>>({
+  const found = await admin.decryptedJson<Record<string, KeysOfUser>>({
     method: 'GET',
     call: 'idp/ldap/list-access-keys-bulk',
-    query: { ...questionOf(people, options), userDNs: people },
+    query: { ...listQuery(users, options), userDNs: users },
   });
   print(context, alias, Object.entries(found), options);
 }
@@ -65,14 +65,14 @@ interface ConfigurationKeys {
 /** Lists those of OpenID users, by the readable name. */
 export async function listOpenIdKeys(
   context: Context,
-  [alias = '', ...people]: readonly string[],
+  [alias = '', ...users]: readonly string[],
   options: ListKeysOptions,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const found = await admin.openedJson<readonly ConfigurationKeys[] | null>({
+  const found = await admin.decryptedJson<readonly ConfigurationKeys[] | null>({
     method: 'GET',
     call: 'idp/openid/list-access-keys-bulk',
-    query: { ...questionOf(people, options), users: people, allConfigs: 'true' },
+    query: { ...listQuery(users, options), users: users, allConfigs: 'true' },
   });
   const entries = (found ?? []).flatMap(({ configName = '', users }) =>
     (users ?? []).map((user) => [`${user.readableName || user.ID} (${configName})`, user] as const),
@@ -80,7 +80,7 @@ export async function listOpenIdKeys(
   print(context, alias, entries, options);
 }
 
-function questionOf(users: readonly string[], options: ListKeysOptions) {
+function listQuery(users: readonly string[], options: ListKeysOptions) {
   const kinds = [
     ...(options.usersOnly ? ['users-only'] : []),
     ...(options.tempOnly ? ['sts-only'] : []),
@@ -122,13 +122,13 @@ function tableOf(entries: readonly (readonly [string, KeysOfUser])[], usersOnly:
 }
 
 function rowOf(user: string, { accessKey, accountStatus = 'on', name, expiration }: ListedKey, kind: string): string[] {
-  return [user, accessKey, kind, accountStatus, shownExpiration(expiration), name ?? '-'];
+  return [user, accessKey, kind, accountStatus, formatExpiration(expiration), name ?? '-'];
 }
 
 /** Lists the access keys of one user by the older call, for `user svcacct list`. */
 export async function listServiceAccounts(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const { accounts } = await admin.openedJson<{ readonly accounts?: readonly ListedKey[] | null }>({
+  const { accounts } = await admin.decryptedJson<{ readonly accounts?: readonly ListedKey[] | null }>({
     method: 'GET',
     call: 'list-service-accounts',
     query: { user },

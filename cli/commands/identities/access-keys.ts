@@ -2,7 +2,7 @@ import { parseDuration, ValueError } from '../../../platform/settings/parse-valu
 import { CliError } from '../../config/cli-error.ts';
 import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 import { secrets } from '../../terminal/prompt.ts';
 import { textFields } from '../../terminal/format.ts';
 import { readPolicyFile } from './policies.ts';
@@ -80,22 +80,22 @@ export interface NewKey {
 export async function makeAccessKey(context: Context, admin: AdminClient, key: NewKey): Promise<void> {
   const { call, user, options, asked } = key;
   const { accessKey, name, description } = options;
-  const secretKey = asked ?? (await givenSecret(context, options));
+  const secretKey = asked ?? (await secretKeyOf(context, options));
   const end = expiration(options, new Date());
   const policy = options.policy === undefined ? undefined : await readPolicy(context, options.policy);
-  const { credentials = {} } = await admin.openedJson<NewCredentials>({
+  const { credentials = {} } = await admin.decryptedJson<NewCredentials>({
     method: 'PUT',
     call,
     body: { targetUser: user, accessKey, secretKey, policy, name, description, expiration: end },
-    sealed: true,
+    encrypted: true,
     // A retry could make a second key.
-    retries: once,
+    retries: singleAttempt,
   });
   context.output.message(
     textFields({
       'Access Key': credentials.accessKey,
       'Secret Key': credentials.secretKey,
-      Expiration: shownExpiration(credentials.expiration),
+      Expiration: formatExpiration(credentials.expiration),
       Name: name,
       Description: description,
     }),
@@ -136,7 +136,7 @@ export async function showAccessKey(
   const admin = await adminOf(context, alias);
   // Without an access key the server describes the one of the alias.
   for (const accessKey of keys.length === 0 ? [undefined] : keys) {
-    const info = await admin.openedJson<KeyInfo & { readonly AccessKey?: string }>({
+    const info = await admin.decryptedJson<KeyInfo & { readonly AccessKey?: string }>({
       method: 'GET',
       call,
       query: { accessKey },
@@ -164,7 +164,7 @@ function keyFields(accessKey: string, info: KeyInfo, policy: unknown): string {
     Description: info.description ?? info.comment,
     Policy:
       info.impliedPolicy === false ? 'its own, besides what the owner may' : 'none of its own: what the owner may',
-    Expiration: shownExpiration(info.expiration),
+    Expiration: formatExpiration(info.expiration),
   });
   const own = info.impliedPolicy === false && policy !== undefined;
   return own ? `${fields}\n${JSON.stringify(policy, null, 2)}` : fields;
@@ -185,7 +185,7 @@ export async function editAccessKey(
   options: KeyOptions,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const secretKey = await givenSecret(context, options);
+  const secretKey = await secretKeyOf(context, options);
   const change = {
     newPolicy: options.policy === undefined ? undefined : await readPolicy(context, options.policy),
     newSecretKey: secretKey,
@@ -222,7 +222,7 @@ async function update(admin: AdminClient, accessKey: string, change: object): Pr
     call: 'update-service-account',
     query: { accessKey },
     body: change,
-    sealed: true,
+    encrypted: true,
   });
 }
 
@@ -236,7 +236,7 @@ export async function removeAccessKey(
 }
 
 /** Undefined makes the server generate a secret key. */
-async function givenSecret(context: Context, { secretKey, accessKey }: KeyOptions): Promise<string | undefined> {
+async function secretKeyOf(context: Context, { secretKey, accessKey }: KeyOptions): Promise<string | undefined> {
   if (secretKey === undefined) return undefined;
   const what = accessKey === undefined ? 'secret key' : `secret key of ${accessKey}`;
   const [secret] = await secrets(context, [{ what, given: secretKey }]);
@@ -248,7 +248,7 @@ async function readPolicy(context: Context, file: string): Promise<unknown> {
 }
 
 /** Formats an expiration. Servers send the beginning of time for a key that does not expire. */
-export function shownExpiration(expiration: string | null | undefined): string {
+export function formatExpiration(expiration: string | null | undefined): string {
   const time = Date.parse(expiration ?? '');
   return Number.isNaN(time) || time <= 0 ? 'never' : new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -23,7 +23,7 @@ function addTest(openid: CommandGroup): void {
         ['--device', 'get a token by a code that you enter in a browser'],
       ],
       examples: [
-        ['mine PRIMARY_IAM', 'as far as it goes without a person'],
+        ['mine PRIMARY_IAM', 'the steps before the login'],
         'mine PRIMARY_IAM --device',
         ['mine PRIMARY_IAM --user ann', 'asks for her password'],
         'mine PRIMARY_IAM --token-file token.jwt',
@@ -33,17 +33,17 @@ function addTest(openid: CommandGroup): void {
     });
   openid
     .from(() => import('./revocation.ts'))
-    .add('check <alias> [person]', {
-      description: 'ask providers now whether people still exist; who is gone loses access at once',
-      examples: [['mine', 'everybody who has credentials'], 'mine ann'],
-      doing: 'check the people of',
-      run: (module) => module.checkPeople,
+    .add('check <alias> [user]', {
+      description: 'ask the providers now whether users still exist; a user that is gone loses access at once',
+      examples: [['mine', 'all users with credentials'], 'mine ann'],
+      doing: 'check the users of',
+      run: (module) => module.checkUsers,
     });
 }
 
 function addClaimPolicies(openid: CommandGroup): void {
   const policy = openid
-    .group('policy', 'policies of everybody whose token has a claim')
+    .group('policy', 'policies of all users whose token has a claim')
     .from(() => import('./policy-attachments.ts'));
   for (const change of ['attach', 'detach'] as const) {
     policy.add(`${change} <alias> <policies...>`, {
@@ -71,12 +71,12 @@ function addClaimPolicies(openid: CommandGroup): void {
 }
 
 function addOpenIdKeys(openid: CommandGroup): void {
-  const keys = openid.group('accesskey', 'access keys of people of OpenID providers');
+  const keys = openid.group('accesskey', 'access keys of OpenID users');
   keys
     .from(() => import('./access-key-list.ts'))
-    .add('list <alias> [people...]', {
+    .add('list <alias> [users...]', {
       alias: 'ls',
-      description: 'show access keys and temporary credentials of people; without any those of everybody',
+      description: 'show access keys and temporary credentials of users; without any those of all',
       options: listOptions,
       examples: ['mine ann'],
       doing: 'list the access keys of',
@@ -88,10 +88,10 @@ function addOpenIdKeys(openid: CommandGroup): void {
 /** Adds `idp`, which the specification has below `admin` and stock clients have at the top. */
 export function addIdpCommands(parent: CommandGroup): void {
   const idp = parent.group('idp', adminGroups.idp);
-  const openid = idp.group('openid', 'OpenID providers, and rights of their people');
+  const openid = idp.group('openid', 'OpenID providers, and the permissions of their users');
   addConfigurations(openid, 'openid');
   addOpenIdCommands(openid);
-  const ldap = idp.group('ldap', 'the directory, and rights of its people');
+  const ldap = idp.group('ldap', 'the LDAP directory, and the permissions of its users');
   addConfigurations(ldap, 'ldap');
   addLdapCommands(ldap);
 }

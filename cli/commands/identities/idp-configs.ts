@@ -51,7 +51,7 @@ export async function saveIdp(
     ...target(type, name),
     ...(force === true && { query: { force: 'true' } }),
     body: await keyValueText(context, settings),
-    sealed: true,
+    encrypted: true,
   });
   printSaved(context, alias, headers, { type, name });
   if (type === 'openid') context.output.hint(`Try it: coffer idp openid test ${alias} ${name}`);
@@ -60,14 +60,14 @@ export async function saveIdp(
 export async function listIdps(context: Context, [alias = '']: readonly string[], type: IdpType): Promise<void> {
   const admin = await adminOf(context, alias);
   const list =
-    (await admin.openedJson<readonly ConfigSummary[] | null>({ method: 'GET', call: `idp-config/${type}` })) ?? [];
+    (await admin.decryptedJson<readonly ConfigSummary[] | null>({ method: 'GET', call: `idp-config/${type}` })) ?? [];
   const human =
     list.length === 0
       ? `None is configured. Add one: coffer idp ${type} add ${alias}${type === 'openid' ? ' NAME' : ''} ${exampleSettings(type)}`
       : textTable(
           ['NAME', 'STATUS', 'ROLE ARN'],
           list.map(({ name = '', enabled, roleARN = '' }) => [
-            shownName(name),
+            formatName(name),
             enabled === true ? 'enabled' : 'disabled',
             roleARN || '-',
           ]),
@@ -84,12 +84,12 @@ export async function showIdp(
   type: IdpType,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const result = await admin.openedJson<ConfigDetails>({ method: 'GET', ...target(type, name) });
+  const result = await admin.decryptedJson<ConfigDetails>({ method: 'GET', ...target(type, name) });
   const entries = result.info ?? [];
   const values = Object.fromEntries(
     entries.map(({ key, value, isEnv }) => [key, isEnv === true ? `${value} (from the environment)` : value]),
   );
-  context.output.message(textFields({ name: shownName(name), ...values }), { ...result });
+  context.output.message(textFields({ name: formatName(name), ...values }), { ...result });
 }
 
 export async function removeIdp(
@@ -110,7 +110,7 @@ export async function switchIdp(
 ): Promise<void> {
   const admin = await adminOf(context, alias);
   const body = `enable=${enable}`;
-  const headers = await admin.send({ method: 'POST', ...target(type, name), body, sealed: true });
+  const headers = await admin.send({ method: 'POST', ...target(type, name), body, encrypted: true });
   printSaved(context, alias, headers, { type, name });
 }
 
@@ -127,7 +127,7 @@ function nameAndSettings(words: readonly string[], type: IdpType) {
   return { name: first, settings: rest };
 }
 
-function shownName(name: string): string {
+function formatName(name: string): string {
   return name === nameless || name === '' ? '(default)' : name;
 }
 

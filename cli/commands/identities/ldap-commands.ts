@@ -13,12 +13,12 @@ export function addLdapCommands(ldap: CommandGroup): void {
 function addLdapTest(ldap: CommandGroup): void {
   ldap
     .from(() => import('./sign-in-test.ts'))
-    .add('test <alias> [person]', {
+    .add('test <alias> [user]', {
       description:
         'walk the way of a sign-in at the directory without a password, and say where it breaks: connection, lookup account, ' +
-        'person, groups, policies',
+        'user, groups, policies',
       examples: [
-        ['mine', 'as far as it goes without a person'],
+        ['mine', 'the steps that need no user'],
         ['mine ann', 'by name, or by DN'],
       ],
       doing: 'test the directory',
@@ -27,9 +27,9 @@ function addLdapTest(ldap: CommandGroup): void {
 }
 
 function addDirectoryPolicies(ldap: CommandGroup): void {
-  addHolderCommands(ldap.group('policy', 'policies of people and groups of the directory'), {
+  addHolderCommands(ldap.group('policy', 'policies of users and groups of the directory'), {
     kind: 'ldap',
-    who: 'a person or group',
+    who: 'a user or group',
     holders: [
       "mine readwrite --user 'uid=ann,ou=people,dc=example,dc=org'",
       "mine readonly --group 'cn=staff,ou=groups,dc=example,dc=org'",
@@ -42,12 +42,12 @@ function addDirectoryPolicies(ldap: CommandGroup): void {
 }
 
 function addDirectoryKeys(ldap: CommandGroup): void {
-  const keys = ldap.group('accesskey', 'access keys of people of the directory');
+  const keys = ldap.group('accesskey', 'access keys of users of the directory');
   keys
     .from(() => import('./access-key-list.ts'))
-    .add('list <alias> [people...]', {
+    .add('list <alias> [users...]', {
       alias: 'ls',
-      description: 'show access keys and temporary credentials of people by DN; without any those of everybody',
+      description: 'show access keys and temporary credentials of users by DN; without any those of all',
       options: listOptions,
       examples: ["mine 'uid=ann,ou=people,dc=example,dc=org'"],
       doing: 'list the access keys of',
@@ -55,8 +55,8 @@ function addDirectoryKeys(ldap: CommandGroup): void {
     });
   keys
     .from(() => import('./access-keys.ts'))
-    .add('create <alias> [person]', {
-      description: 'make an access key for yourself, or for a person by name or DN',
+    .add('create <alias> [user]', {
+      description: 'make an access key for yourself, or for a user by name or DN',
       options: newKeyOptions,
       examples: ['mine ann --name backup'],
       doing: 'make an access key for',

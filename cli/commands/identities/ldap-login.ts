@@ -2,7 +2,7 @@ import { readXml } from '../../../protocol/s3/xml-reader.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { checkUrl, type Alias, findAlias } from '../../config/aliases.ts';
 import type { Context } from '../context.ts';
-import { once } from '../../s3/retry.ts';
+import { singleAttempt } from '../../s3/retry.ts';
 import { ask } from '../../terminal/prompt.ts';
 import { AdminClient } from '../admin-client.ts';
 import { type KeyOptions, makeAccessKey } from './access-keys.ts';
@@ -49,7 +49,7 @@ async function login(context: Context, url: string, name: string, password: stri
     path: '/',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: Buffer.from(form.toString()),
-    retries: once,
+    retries: singleAttempt,
   });
   const { accessKey, secretKey, sessionToken } = credentialsIn(text);
   return { ...anonymous, accessKey, secretKey, sessionToken };

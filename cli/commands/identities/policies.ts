@@ -21,7 +21,7 @@ export async function createPolicy(
   const body = await readPolicyFile(context, file);
   await admin.send({ method: 'PUT', call: 'add-canned-policy', query: { name }, body });
   context.output.message(`Created policy \`${name}\` successfully.`, { policy: name });
-  context.output.hint(`Give it to somebody: coffer admin policy attach ${alias} ${name} --user NAME`);
+  context.output.hint(`Attach it: coffer admin policy attach ${alias} ${name} --user NAME`);
 }
 
 export async function removePolicy(context: Context, [alias = '', name = '']: readonly string[]): Promise<void> {

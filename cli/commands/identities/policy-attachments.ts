@@ -32,13 +32,13 @@ export async function changeAttachments(
   const admin = await adminOf(context, alias);
   const holder = user === undefined ? { group } : { user };
   const changed = await admin
-    .openedJson<Changed>({
+    .decryptedJson<Changed>({
       method: 'POST',
       call: `idp/${how.kind}/policy/${how.change}`,
       body: { policies, ...holder },
-      sealed: true,
+      encrypted: true,
     })
-    .catch(alreadySo);
+    .catch(ignoreNoChange);
   const attached = changed.policiesAttached ?? (how.change === 'attach' ? policies : undefined);
   const detached = changed.policiesDetached ?? (how.change === 'detach' ? policies : undefined);
   const list = (attached ?? detached ?? []).join(', ');
@@ -52,7 +52,7 @@ export async function changeAttachments(
 }
 
 /** A repeated script finds nothing to change, which is no failure. */
-export function alreadySo(error: unknown): Record<string, never> {
+export function ignoreNoChange(error: unknown): Record<string, never> {
   if (error instanceof S3ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
   throw error;
 }
@@ -94,7 +94,7 @@ export async function showEntities(
   kind: EntityKind,
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const result = await admin.openedJson<Entities>({
+  const result = await admin.decryptedJson<Entities>({
     method: 'GET',
     call: `idp/${kind}/policy-entities`,
     query: { user, group, policy },
@@ -164,17 +164,17 @@ export async function changeClaimPolicies(
   }
   const admin = await adminOf(context, alias);
   const changed = await admin
-    .openedJson<Record<string, unknown>>({
+    .decryptedJson<Record<string, unknown>>({
       method: 'POST',
       api: 'coffer',
       call: `claim-policy/${change}`,
       body: { provider, claim, value, policies },
-      sealed: true,
+      encrypted: true,
     })
-    .catch(alreadySo);
+    .catch(ignoreNoChange);
   const [verb, preposition] = change === 'attach' ? ['Attached', 'to'] : ['Detached', 'from'];
   context.output.message(
-    `${verb} ${policies.join(', ')} ${preposition} everybody of ${provider} with ${claim}=${value}.`,
+    `${verb} ${policies.join(', ')} ${preposition} all users of ${provider} with ${claim}=${value}.`,
     {
       provider,
       claim,
@@ -193,7 +193,7 @@ interface ClaimMapping {
 
 export async function listClaimPolicies(context: Context, [alias = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const { claims = [] } = await admin.openedJson<{ readonly claims?: readonly ClaimMapping[] }>({
+  const { claims = [] } = await admin.decryptedJson<{ readonly claims?: readonly ClaimMapping[] }>({
     method: 'GET',
     api: 'coffer',
     call: 'claim-policy',

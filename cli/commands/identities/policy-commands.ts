@@ -22,7 +22,7 @@ export function addPolicyCommands(admin: CommandGroup): void {
   });
   policy.add('remove <alias> <policy>', {
     alias: 'rm',
-    description: 'remove a policy that is attached to nobody',
+    description: 'remove a policy that is not attached',
     examples: ['mine photos-read'],
     doing: 'remove the policy',
     run: (module) => module.removePolicy,

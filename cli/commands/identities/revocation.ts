@@ -58,12 +58,17 @@ interface Report {
 }
 
 /** Makes the server ask its providers whether users with credentials still exist. */
-export async function checkPeople(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
+export async function checkUsers(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const report = await admin.slow<Report>({ method: 'POST', api: 'coffer', call: 'identity-check', query: { user } });
+  const report = await admin.longRunning<Report>({
+    method: 'POST',
+    api: 'coffer',
+    call: 'identity-check',
+    query: { user },
+  });
   const { checked = 0, active = 0, cutOff = [], unreachable = [] } = report;
   const lost = textTable(
-    ['PERSON', 'PROVIDER', 'WHY', 'TEMPORARY', 'ACCESS KEYS'],
+    ['USER', 'PROVIDER', 'REASON', 'TEMPORARY', 'ACCESS KEYS'],
     cutOff.map(({ name, provider, reason, temporaryCredentials, serviceAccounts }) => [
       name,
       provider,
@@ -74,9 +79,11 @@ export async function checkPeople(context: Context, [alias = '', user]: readonly
   );
   context.output.message(
     [
-      `Asked about ${checked}: ${active} active, ${cutOff.length} lost their access.`,
+      `Checked ${checked} users: ${active} active, ${cutOff.length} lost their access.`,
       ...(cutOff.length === 0 ? [] : [lost]),
-      ...unreachable.map(({ provider, people, reason }) => `Nothing is known of ${people} at ${provider}: ${reason}`),
+      ...unreachable.map(
+        ({ provider, people, reason }) => `${people} users of ${provider} could not be checked: ${reason}`,
+      ),
     ].join('\n'),
     { ...report },
   );

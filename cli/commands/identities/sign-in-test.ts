@@ -7,7 +7,7 @@ import { CliError } from '../../config/cli-error.ts';
 import { readAll } from '../../terminal/io.ts';
 import { secret } from '../../terminal/prompt.ts';
 
-/** How far a sign-in gets that was tried at the server. */
+/** One step of a sign-in that the server tries. */
 export interface SignInStep {
   readonly step: string;
   readonly outcome: 'ok' | 'failed' | 'unclear' | 'skipped';
@@ -39,7 +39,7 @@ export interface SignInOptions {
 
 interface Answer {
   readonly steps?: readonly SignInStep[];
-  /** Nobody has entered the code yet. */
+  /** The user has not entered the code yet. */
   readonly pending?: { readonly slower: boolean };
   readonly device?: DeviceLogin;
 }
@@ -54,7 +54,7 @@ interface DeviceLogin {
   readonly expiresIn: number;
 }
 
-/** Walks the way of a sign-in on the server, and shows each step. Exits with 1 where one failed. */
+/** Makes the server try a sign-in and shows each step. Exits with 1 when one fails. */
 export async function testOpenId(
   context: Context,
   [alias = '', name = '_']: readonly string[],
@@ -73,20 +73,20 @@ export async function testOpenId(
     steps.push(...walked);
   }
   if (hasFailed(steps)) {
-    throw new CliError('Reported', `The provider ${name} cannot be used as it is`);
+    throw new CliError('Reported', `The provider ${name} does not work`);
   }
   if (ways.length === 0) {
-    context.output.hint(`\nSo far nobody signed in. Go on with a person: --device, --user NAME or --token-file FILE`);
+    context.output.hint(`\nThe test had no login. Continue with a user: --device, --user NAME or --token-file FILE`);
   }
 }
 
 async function question(admin: AdminClient, name: string, body: object): Promise<Answer> {
-  return admin.openedJson<Answer>({
+  return admin.decryptedJson<Answer>({
     method: 'POST',
     api: 'coffer',
     call: `openid-test/${pathPart(name)}`,
     body,
-    sealed: true,
+    encrypted: true,
   });
 }
 
@@ -98,7 +98,7 @@ async function proofOf(context: Context, { tokenFile, user }: SignInOptions): Pr
   return { token: token.trim() };
 }
 
-/** Shows the code, and asks until the person has entered it, or it ends. */
+/** Shows the code and polls the server until the user has entered it, or it expires. */
 async function byDevice(context: Context, ask: (body: object) => Promise<Answer>): Promise<readonly SignInStep[]> {
   const { device } = await ask({ device: true });
   if (device === undefined) throw new CliError('Failed', 'The server began no login by a code');
@@ -115,27 +115,26 @@ async function byDevice(context: Context, ask: (body: object) => Promise<Answer>
     await sleep(interval * 1_000, undefined, { signal: context.signal });
     const answer = await ask({ deviceCode });
     if (answer.pending === undefined) return answer.steps ?? [];
-    // As RFC 8628 (3.5) wants it.
+    // RFC 8628 (3.5) demands this.
     if (answer.pending.slower) interval += 5;
   }
-  throw new CliError('Failed', `Nobody entered the code within ${expiresIn} seconds; begin again`);
+  throw new CliError('Failed', `The code was not entered within ${expiresIn} seconds; start again`);
 }
 
-/** Walks the way of a sign-in at the directory on the server, without a password, and shows each step. Exits with 1 where one failed. */
-export async function testLdap(context: Context, [alias = '', person]: readonly string[]): Promise<void> {
+/** Makes the server try a sign-in at the LDAP directory without a password, and shows each step. Exits with 1 when one fails. */
+export async function testLdap(context: Context, [alias = '', user]: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const { steps } = await admin.openedJson<{ readonly steps: readonly SignInStep[] }>({
+  const { steps } = await admin.decryptedJson<{ readonly steps: readonly SignInStep[] }>({
     method: 'POST',
     api: 'coffer',
     call: 'ldap-test',
-    body: person === undefined ? {} : { person },
-    sealed: true,
+    body: user === undefined ? {} : { person: user },
+    encrypted: true,
   });
   printSteps(context, 'ldap', steps);
   if (hasFailed(steps)) {
-    const what = person === undefined ? 'The directory cannot be used as it is' : `${person} cannot sign in as it is`;
+    const what = user === undefined ? 'The directory does not work' : `${user} cannot sign in`;
     throw new CliError('Reported', what);
   }
-  if (person === undefined)
-    context.output.hint('\nSo far nobody was looked for. Go on with a person: their name or DN');
+  if (user === undefined) context.output.hint('\nThe test had no user. Continue with the name or DN of one');
 }

@@ -22,7 +22,7 @@ export async function addUser(context: Context, args: readonly string[]): Promis
     call: 'add-user',
     query: { accessKey },
     body: { secretKey, status: 'enabled' },
-    sealed: true,
+    encrypted: true,
   });
   context.output.message(`Added user \`${accessKey}\` successfully.`, {
     accessKey,
@@ -49,7 +49,7 @@ async function newKeys(
 
 export async function listUsers(context: Context, [alias = '']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const users = await admin.openedJson<Record<string, UserInfo>>({ method: 'GET', call: 'list-users' });
+  const users = await admin.decryptedJson<Record<string, UserInfo>>({ method: 'GET', call: 'list-users' });
   const rows = Object.entries(users).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const names = new Set(rows.flatMap(([, { memberOf = [] }]) => memberOf));
   const groups = context.output.json ? await policiesOfGroups(admin, [...names]) : [];
@@ -98,14 +98,14 @@ async function policiesOfGroups(admin: AdminClient, names: readonly string[]): P
     names.map(async (name) => {
       const group = await admin
         .json<{ readonly policy?: string }>({ method: 'GET', call: 'group', query: { group: name } })
-        .catch(onlyRefused);
+        .catch(ignoreRefused);
       const policies = (group?.policy ?? '').split(',').filter((policy) => policy !== '');
       return { name, policies };
     }),
   );
 }
 
-function onlyRefused(error: unknown): undefined {
+function ignoreRefused(error: unknown): undefined {
   if (!(error instanceof S3ResponseError)) throw error;
 }
 

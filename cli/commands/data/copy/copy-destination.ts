@@ -59,12 +59,12 @@ export async function chooseDestination(target: Target, several: boolean): Promi
   return { target, folder: several || target.path.endsWith('/') || existing?.isDirectory() === true };
 }
 
-export type Place =
+export type CopyLocation =
   | { readonly kind: 'local'; readonly path: string; readonly display: string }
   | { readonly kind: 'remote'; readonly bucket: string; readonly key: string; readonly display: string };
 
 /** @throws CliError Unsafe, S3Error for an invalid key */
-export function placeOf({ target, folder }: CopyDestination, name: string): Place {
+export function locationOf({ target, folder }: CopyDestination, name: string): CopyLocation {
   if (target.kind === 'local') {
     const path = folder ? pathUnder(target.path, name) : target.path;
     return { kind: 'local', path, display: path };

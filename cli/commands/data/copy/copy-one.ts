@@ -5,11 +5,11 @@ import { type ByteSource, fileSource, objectSource, readStream } from './byte-so
 import { CliError } from '../../../config/cli-error.ts';
 import type { Context } from '../../context.ts';
 import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
-import { contentTypeOf, keptHeaders } from './object-headers.ts';
-import { placeOf, type CopyDestination, type Place } from './copy-destination.ts';
+import { contentTypeOf, storedHeaders } from './object-headers.ts';
+import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { FoundSource } from './find-sources.ts';
 import { type Multipart, copyLimit, copyWithin, upload, uploadStream, type Destination } from './upload.ts';
-import type { Slots } from './slots.ts';
+import type { Semaphore } from './semaphore.ts';
 
 /**
  * Writes a source to a temporary file and renames it when it is complete. A failure removes the temporary file. A device or pipe is written
@@ -47,7 +47,7 @@ export interface CopyOptions {
   readonly multipart: Multipart;
   /** The headers of `--attr`. They take precedence over those of the source. */
   readonly attributes: ObjectHeaders;
-  readonly slots: Slots;
+  readonly semaphore: Semaphore;
   readonly parallel: number;
   readonly count: (bytes: number) => void;
 }
@@ -58,11 +58,11 @@ export async function copyOne(
   source: FoundSource,
   destination: CopyDestination,
   options: CopyOptions,
-): Promise<Place> {
-  const place = placeOf(destination, source.name);
-  if (place.kind === 'local') await toLocal(context, source, place.path, options);
-  else await toServer(context, source, destination, place, options);
-  return place;
+): Promise<CopyLocation> {
+  const location = locationOf(destination, source.name);
+  if (location.kind === 'local') await toLocal(context, source, location.path, options);
+  else await toServer(context, source, destination, location, options);
+  return location;
 }
 
 async function toLocal(context: Context, source: FoundSource, path: string, options: CopyOptions): Promise<void> {
@@ -78,7 +78,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     await mkdir(path, { recursive: true });
   } else {
     const bytes = await bytesOf(context, source);
-    await options.slots.run(async () => download(bytes, path, options.count));
+    await options.semaphore.run(async () => download(bytes, path, options.count));
   }
 }
 
@@ -86,16 +86,16 @@ async function toServer(
   context: Context,
   source: FoundSource,
   { target }: CopyDestination,
-  place: Place & { readonly kind: 'remote' },
+  location: CopyLocation & { readonly kind: 'remote' },
   options: CopyOptions,
 ): Promise<void> {
-  if (target.kind !== 'remote') throw new CliError('BadArgument', `\`${place.display}\` is not on a server`);
+  if (target.kind !== 'remote') throw new CliError('BadArgument', `\`${location.display}\` is not on a server`);
   const { alias } = target;
   const to: Destination = {
     ...options,
     client: await context.client(alias),
-    bucket: place.bucket,
-    key: place.key,
+    bucket: location.bucket,
+    key: location.key,
     headers: options.attributes,
     cleaner: async () => context.newClient(alias, AbortSignal.timeout(5_000)),
   };
@@ -127,7 +127,7 @@ async function allHeaders(context: Context, source: FoundSource, options: CopyOp
 async function headersOf(context: Context, source: FoundSource): Promise<ObjectHeaders> {
   if (source.kind !== 'object') return { 'content-type': contentTypeOf(source.path) };
   const { alias, bucket } = source.target;
-  return keptHeaders((await headObject(await context.client(alias), bucket, source.key)).headers);
+  return storedHeaders((await headObject(await context.client(alias), bucket, source.key)).headers);
 }
 
 async function bytesOf(context: Context, source: Exclude<FoundSource, { kind: 'stream' }>): Promise<ByteSource> {

@@ -8,7 +8,7 @@ import { contentTypeOf, parseAttributes } from './object-headers.ts';
 import { download } from './copy-one.ts';
 import { multipartSettings } from './upload.ts';
 import { keyUnder, lastName, nameUnder, pathUnder } from './copy-destination.ts';
-import { forEachAtOnce, Slots } from './slots.ts';
+import { forEachConcurrently, Semaphore } from './semaphore.ts';
 
 const mebibyte = 1_024 * 1_024;
 
@@ -82,13 +82,13 @@ describe('attributes', () => {
 });
 
 describe('at once', () => {
-  it('runs no more than there are slots', async () => {
-    const slots = new Slots(2);
+  it('runs no more than there are semaphore', async () => {
+    const semaphore = new Semaphore(2);
     let running = 0;
     let most = 0;
     await Promise.all(
       Array.from({ length: 10 }, async () =>
-        slots.run(async () => {
+        semaphore.run(async () => {
           running += 1;
           most = Math.max(most, running);
           await new Promise(setImmediate);
@@ -100,9 +100,9 @@ describe('at once', () => {
   });
 
   it('gives a slot back after a failure', async () => {
-    const slots = new Slots(1);
-    await expect(slots.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x');
-    expect(await slots.run(async () => 'y')).toBe('y');
+    const semaphore = new Semaphore(1);
+    await expect(semaphore.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x');
+    expect(await semaphore.run(async () => 'y')).toBe('y');
   });
 
   it('takes items only when there is room, and stops at a failure', async () => {
@@ -111,7 +111,7 @@ describe('at once', () => {
       for (; taken < 100; taken += 1) yield taken;
     }
     await expect(
-      forEachAtOnce(items(), 3, async (item) => {
+      forEachConcurrently(items(), 3, async (item) => {
         await new Promise(setImmediate);
         if (item === 5) throw new Error('five');
       }),

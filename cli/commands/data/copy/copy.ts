@@ -5,7 +5,7 @@ import { copyOne, type CopyOptions } from './copy-one.ts';
 import { findSources, type WalkedSource } from './find-sources.ts';
 import { multipartSettings } from './upload.ts';
 import { parseAttributes } from './object-headers.ts';
-import { forEachAtOnce, Slots } from './slots.ts';
+import { forEachConcurrently, Semaphore } from './semaphore.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import { parseTarget } from '../../../config/target.ts';
@@ -37,7 +37,7 @@ export async function copy(
   const copyOptions: Omit<CopyOptions, 'count'> = {
     multipart: multipartSettings(io.env, options.disableMultipart === true),
     attributes: parseAttributes(options.attr ?? ''),
-    slots: new Slots(parallel),
+    semaphore: new Semaphore(parallel),
     parallel,
   };
   const tally = { copied: 0, found: 0, failed: 0 };
@@ -61,13 +61,13 @@ export async function copy(
       if (source.kind === 'stream') progress.expect(source.name, bytes);
     };
     try {
-      const place = await copyOne(context, source, destination, { ...copyOptions, count });
+      const location = await copyOne(context, source, destination, { ...copyOptions, count });
       tally.copied += 1;
-      const human = progress.visible ? '' : `\`${printable(source.display)}\` -> \`${printable(place.display)}\``;
+      const human = progress.visible ? '' : `\`${printable(source.display)}\` -> \`${printable(location.display)}\``;
       const totals = { totalCount: tally.found, totalSize: progress.total };
       await output.line(human, {
         source: source.display,
-        target: place.display,
+        target: location.display,
         size: source.kind === 'stream' ? counted : source.size,
         ...totals,
       });
@@ -80,7 +80,7 @@ export async function copy(
     }
   };
   try {
-    await forEachAtOnce(
+    await forEachConcurrently(
       all(context, sources, recursive, () => {
         tally.found += 1;
         tally.failed += 1;

@@ -60,7 +60,7 @@ export function contentTypeOf(name: string): string {
 }
 
 /** Headers that S3 stores with an object. */
-const kept = [
+const storedHeaderNames = [
   'cache-control',
   'content-disposition',
   'content-encoding',
@@ -70,8 +70,10 @@ const kept = [
 ];
 
 /** Selects the headers of a source that its copy keeps, including metadata. */
-export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const entries = Object.entries(headers).filter(([name]) => kept.includes(name) || name.startsWith('x-amz-meta-'));
+export function storedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).filter(
+    ([name]) => storedHeaderNames.includes(name) || name.startsWith('x-amz-meta-'),
+  );
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
@@ -92,7 +94,7 @@ export function parseAttributes(text: string): Record<string, string> {
     if (!/^[\x20-\x7e]*$/.test(value)) {
       throw new CliError('BadArgument', `Invalid value of the attribute \`${name}\`: only printable ASCII can be sent`);
     }
-    const known = kept.includes(name) || name === 'x-amz-storage-class' || name.startsWith('x-amz-meta-');
+    const known = storedHeaderNames.includes(name) || name === 'x-amz-storage-class' || name.startsWith('x-amz-meta-');
     headers[known ? name : `x-amz-meta-${name}`] = value;
   }
   return headers;

@@ -13,7 +13,7 @@ import {
 } from '../../../s3/multipart-upload.ts';
 import { copyObject, putObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { rangeBody, type ByteSource } from './byte-source.ts';
-import { forEachAtOnce, type Slots } from './slots.ts';
+import { forEachConcurrently, type Semaphore } from './semaphore.ts';
 
 /** The sizes of a multipart upload in bytes. */
 export interface Multipart {
@@ -25,8 +25,8 @@ export interface Multipart {
 const mebibyte = 1_024 * 1_024;
 
 /** The limits of S3 for a part. The last part may be smaller. */
-const smallest = 5 * mebibyte;
-const largest = 5 * 1_024 * mebibyte;
+const minPartSize = 5 * mebibyte;
+const maxPartSize = 5 * 1_024 * mebibyte;
 
 /**
  * The default is parts of 16 MiB above 64 MiB. `COFFER_UPLOAD_MULTIPART_SIZE` or `MC_UPLOAD_MULTIPART_SIZE` (`8MiB`) sets both sizes.
@@ -44,7 +44,7 @@ function parseSize(name: string, text: string): number {
   const match = /^(\d{1,12})(?:(K|M|G)i?B?)?$/i.exec(text.trim());
   const factor = { K: 1_024, M: mebibyte, G: 1_024 * mebibyte }[match?.[2]?.toUpperCase() ?? ''] ?? 1;
   const size = Number(match?.[1] ?? Number.NaN) * factor;
-  if (size >= smallest && size <= largest) return size;
+  if (size >= minPartSize && size <= maxPartSize) return size;
   throw new CliError(
     'BadArgument',
     `Invalid value of ${name}, \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`,
@@ -64,7 +64,7 @@ export interface Destination {
   readonly key: string;
   readonly headers: ObjectHeaders;
   /** Limits the concurrent requests with a body of all uploads. */
-  readonly slots: Slots;
+  readonly semaphore: Semaphore;
   readonly parallel: number;
   readonly count: (bytes: number) => void;
   /** Makes a client that works after the command is interrupted. */
@@ -73,16 +73,16 @@ export interface Destination {
 
 /** Uploads a source, in parts above the limit of `multipart`. A failed upload is aborted. */
 export async function upload(source: ByteSource, to: Destination, multipart: Multipart): Promise<void> {
-  const { client, bucket, key, headers, slots, count } = to;
+  const { client, bucket, key, headers, semaphore, count } = to;
   const { size } = source;
   if (size > multipart.above) {
     const partSize = partSizeFor(size, multipart.partSize);
     await inParts(to, size, partSize, async (started, partNumber, start, end) =>
-      slots.run(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
+      semaphore.run(async () => uploadPart(client, started, partNumber, rangeBody(source, start, end, count))),
     );
     return;
   }
-  await slots.run(async () => {
+  await semaphore.run(async () => {
     const body = rangeBody(source, 0, size, count);
     const sent = size <= memoryLimit ? await buffer(body.open()) : body;
     await putObject(client, bucket, key, sent, headers);
@@ -98,13 +98,13 @@ export async function uploadStream(
   to: Destination,
   multipart: Multipart,
 ): Promise<void> {
-  const { client, bucket, key, headers, slots, count } = to;
-  const pieces = chunksOf(stream, multipart.partSize);
-  const first = await pieces.next();
+  const { client, bucket, key, headers, semaphore, count } = to;
+  const chunks = chunksOf(stream, multipart.partSize);
+  const first = await chunks.next();
   const start = first.done === true ? Buffer.alloc(0) : first.value;
-  const second = await pieces.next();
+  const second = await chunks.next();
   if (second.done === true) {
-    await slots.run(async () => putObject(client, bucket, key, start, headers));
+    await semaphore.run(async () => putObject(client, bucket, key, start, headers));
     count(start.length);
     return;
   }
@@ -114,11 +114,11 @@ export async function uploadStream(
   async function* numbered(): AsyncGenerator<readonly [number, Buffer], void, undefined> {
     yield [1, start];
     let number = 2;
-    for (let piece = second; piece.done !== true; piece = await pieces.next()) yield [number++, piece.value];
+    for (let chunk = second; chunk.done !== true; chunk = await chunks.next()) yield [number++, chunk.value];
   }
   try {
-    await forEachAtOnce(numbered(), streamedParts, async ([number, bytes]) => {
-      parts[number - 1] = await slots.run(async () => uploadPart(client, started, number, bytes));
+    await forEachConcurrently(numbered(), streamedParts, async ([number, bytes]) => {
+      parts[number - 1] = await semaphore.run(async () => uploadPart(client, started, number, bytes));
       size += bytes.length;
       count(bytes.length);
     });
@@ -160,14 +160,14 @@ export async function copyWithin(
   source: { readonly bucket: string; readonly key: string; readonly etag: string; readonly size: number },
   to: Destination,
 ): Promise<void> {
-  const { client, bucket, key, headers, slots, count } = to;
+  const { client, bucket, key, headers, semaphore, count } = to;
   if (source.size <= copyLimit) {
-    await slots.run(async () => copyObject(client, source, { bucket, key }, headers));
+    await semaphore.run(async () => copyObject(client, source, { bucket, key }, headers));
     count(source.size);
     return;
   }
   await inParts(to, source.size, copiedPart, async (started, partNumber, start, end) =>
-    slots.run(async () => {
+    semaphore.run(async () => {
       const part = await copyPart(client, started, partNumber, source, { start, end });
       count(end - start);
       return part;
@@ -181,7 +181,7 @@ async function inParts(to: Destination, size: number, partSize: number, make: Ma
   const started = await createUpload(to.client, to.bucket, to.key, to.headers);
   const parts: CompletedPart[] = [];
   try {
-    await forEachAtOnce(partNumbers(size, partSize), to.parallel, async (partNumber) => {
+    await forEachConcurrently(partNumbers(size, partSize), to.parallel, async (partNumber) => {
       const start = (partNumber - 1) * partSize;
       parts[partNumber - 1] = await make(started, partNumber, start, Math.min(start + partSize, size));
     });

@@ -1,5 +1,5 @@
 /** Limits the number of concurrent calls. Others wait in the order of their calls. */
-export class Slots {
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
@@ -25,7 +25,7 @@ export class Slots {
  * Runs `work` on each item, at most `count` at once. It takes an item from the source only when one can run. After a failure it takes no
  * more items, waits for those that run, and throws the failure.
  */
-export async function forEachAtOnce<T>(
+export async function forEachConcurrently<T>(
   items: AsyncIterable<T> | Iterable<T>,
   count: number,
   work: (item: T) => Promise<void>,
