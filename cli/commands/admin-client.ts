@@ -79,10 +79,10 @@ export class AdminClient {
       method,
       path: `${prefixes[api ?? 'admin']}${call}`,
       region: 'empty',
-      ...(query === undefined ? {} : { query }),
-      ...(plain === undefined ? {} : { body: encrypted ? await encryptPayload(this.#secret, plain) : plain }),
-      ...(encrypted ? { headers: { 'content-type': 'application/octet-stream' } } : {}),
-      ...(retries === undefined ? {} : { retries }),
+      query,
+      body: plain !== undefined && encrypted ? await encryptPayload(this.#secret, plain) : plain,
+      headers: encrypted ? { 'content-type': 'application/octet-stream' } : undefined,
+      retries,
     };
   }
 

@@ -107,7 +107,7 @@ function readAlias(name: string, alias: unknown, path: string): Alias {
     url: text('url'),
     accessKey: text('accessKey'),
     secretKey: text('secretKey'),
-    ...(sessionToken === '' ? {} : { sessionToken }),
+    sessionToken: sessionToken || undefined,
     api: 'S3v4',
     // `dns` is an older name of `off`.
     path: way === 'on' ? 'on' : way === 'off' || way === 'dns' ? 'off' : 'auto',
@@ -157,7 +157,7 @@ function parseHostVariable(variable: string, value: string): Alias {
     url: checkUrl(`${scheme}${host}`),
     accessKey,
     secretKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
+    sessionToken,
     api: 'S3v4',
     path: 'auto',
   };

@@ -20,7 +20,7 @@ export async function createBucket(client: S3Client, bucket: string, region: str
       ? undefined
       : Buffer.from(xmlDocument('CreateBucketConfiguration', [element('LocationConstraint', region)]));
   try {
-    await client.text({ method: 'PUT', bucket, ...(body === undefined ? {} : { body }) });
+    await client.text({ method: 'PUT', bucket, body });
   } catch (error) {
     // An earlier attempt whose answer was lost may have created it.
     if (error instanceof S3ResponseError && error.code === 'BucketAlreadyOwnedByYou' && error.attempts > 1) return;

@@ -171,7 +171,7 @@ export class S3Client {
       method,
       target: address.rawQuery === '' ? rawPath : `${rawPath}?${address.rawQuery}`,
       headers: { ...headers, ...bearing(request.bearer, anonymous ? {} : signed.headers), 'user-agent': 'coffer' },
-      ...(sent === undefined ? {} : { body: sent }),
+      body: sent,
     };
   }
 

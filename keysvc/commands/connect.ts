@@ -59,8 +59,8 @@ export async function withKeyServer<T>(
   const client = await openKeyServiceClient({
     endpoints: (read(environment, 'SERVER') ?? 'https://127.0.0.1:7373').split(',').map((endpoint) => endpoint.trim()),
     credentials: await withPassword(credentialsOf(environment), terminal),
-    ...(caFile === undefined ? {} : { caFile }),
-    ...(options.enclave === undefined ? {} : { enclave: options.enclave }),
+    caFile,
+    enclave: options.enclave,
     // A command without retries reports an unreachable server at once.
     retryForMs: 0,
     insecure: options.insecure === true,

@@ -184,8 +184,8 @@ function tlsOf(file: ConfigFile, overrides: ConfigOverrides): TlsFiles {
   return {
     keyFile,
     certFile,
-    ...(caFile === undefined || caFile === '' ? {} : { caFile }),
-    ...(password === undefined || password === '' ? {} : { password }),
+    caFile: caFile || undefined,
+    password: password || undefined,
   };
 }
 

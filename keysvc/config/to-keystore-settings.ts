@@ -56,13 +56,13 @@ function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
     const { tenant_id: tenantId, client_id: clientId, client_secret: clientSecret } = credentials;
     logins.push({ kind: 'client-secret', tenantId, clientId, clientSecret });
   }
-  if (managed !== undefined) logins.push({ kind: 'managed-identity', ...given('clientId', managed.client_id) });
+  if (managed !== undefined) logins.push({ kind: 'managed-identity', clientId: managed.client_id });
   if (workload !== undefined) {
     logins.push({
       kind: 'workload-identity',
-      ...given('tenantId', workload.tenant_id),
-      ...given('clientId', workload.client_id),
-      ...given('tokenFile', workload.token_file),
+      tenantId: workload.tenant_id,
+      clientId: workload.client_id,
+      tokenFile: workload.token_file,
     });
   }
   const login = onlyOne(logins, where, ['credentials', 'managed_identity', 'workload_identity']);
@@ -70,9 +70,9 @@ function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
   return {
     kind: 'azure',
     endpoint: address(endpoint, `${where}.endpoint`, 'https'),
-    ...given('authority', authority && address(authority, `${where}.authority`, 'https')),
-    ...given('audience', audience && address(audience, `${where}.audience`, 'https')),
-    ...given('caFile', tls?.ca),
+    authority: authority && address(authority, `${where}.authority`, 'https'),
+    audience: audience && address(audience, `${where}.audience`, 'https'),
+    caFile: tls?.ca,
     login,
   };
 }
@@ -84,11 +84,11 @@ function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
   const logins: VaultLogin[] = [];
   if (approle !== undefined) {
     const { engine = 'approle', namespace, id: roleId, secret: secretId } = approle;
-    logins.push({ kind: 'approle', engine: trimSlashes(engine), ...given('namespace', namespace), roleId, secretId });
+    logins.push({ kind: 'approle', engine: trimSlashes(engine), namespace, roleId, secretId });
   }
   if (kubernetes !== undefined) {
     const { engine = 'kubernetes', namespace, role, jwt = serviceAccountToken } = kubernetes;
-    logins.push({ kind: 'kubernetes', engine: trimSlashes(engine), ...given('namespace', namespace), role, jwt });
+    logins.push({ kind: 'kubernetes', engine: trimSlashes(engine), namespace, role, jwt });
   }
   if ((tls?.cert === undefined) !== (tls?.key === undefined))
     throw new ConfigError('keystore.vault.tls: cert and key belong together, and one is missing');
@@ -97,10 +97,10 @@ function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
     endpoint: address(written.endpoint, 'keystore.vault.endpoint', 'http'),
     engine: trimSlashes(written.engine ?? 'kv'),
     version: written.version ?? 'v1',
-    ...given('namespace', written.namespace),
+    namespace: written.namespace,
     prefix: trimSlashes(written.prefix ?? ''),
     login: onlyOne(logins, 'keystore.vault', ['approle', 'kubernetes']),
-    tls: { ...given('caFile', tls?.ca), ...given('certFile', tls?.cert), ...given('keyFile', tls?.key) },
+    tls: { caFile: tls?.ca, certFile: tls?.cert, keyFile: tls?.key },
   };
 }
 
@@ -113,12 +113,12 @@ function aws({ secretsmanager: written }: KeyStoreFile['aws']): KeyStoreSettings
     throw new ConfigError(`${where}.region: "${written.region}" is no region; write for example eu-west-1`);
   return {
     kind: 'aws',
-    ...(written.endpoint === undefined ? {} : { endpoint: address(written.endpoint, `${where}.endpoint`, 'https') }),
+    endpoint: written.endpoint && address(written.endpoint, `${where}.endpoint`, 'https'),
     region: written.region,
-    ...given('kmsKey', written.kmskey),
+    kmsKey: written.kmskey,
     ...(accessKey === undefined || secretKey === undefined
       ? {}
-      : { credentials: { accessKey, secretKey, ...given('sessionToken', token) } }),
+      : { credentials: { accessKey, secretKey, sessionToken: token } }),
   };
 }
 
@@ -149,10 +149,10 @@ function kes({ endpoint, enclave, tls }: KeyStoreFile['kes']): KeyStoreSettings 
   return {
     kind: 'kes',
     endpoints: endpoint.map((one) => address(one, 'keystore.kes.endpoint', 'https')),
-    ...given('enclave', enclave),
+    enclave,
     certFile: tls.cert,
     keyFile: tls.key,
-    ...given('caFile', tls.ca),
+    caFile: tls.ca,
   };
 }
 
@@ -182,8 +182,4 @@ function address(written: string, where: string, least: 'http' | 'https'): strin
 
 function trimSlashes(path: string): string {
   return path.replace(/^\/+|\/+$/g, '');
-}
-
-function given<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
-  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: string };
 }

@@ -98,7 +98,7 @@ export function watchConfig(options: WatchConfigOptions): WatchedConfig {
   };
   const watched = watchPaths([dirname(path)], {
     look,
-    ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
+    pollMs: options.pollMs,
   });
   return {
     async reload() {

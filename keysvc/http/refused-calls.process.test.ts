@@ -81,7 +81,7 @@ describe('the key server refuses', () => {
       'insecure connection: no client certificate is present',
     ]);
     expect(server.events.at(-1)).toMatchObject({ request: { path: '/v1/status' }, response: { code: 400 } });
-    expect(server.events.at(-1)?.request).not.toHaveProperty('identity');
+    expect(server.events.at(-1)?.request.identity).toBeUndefined();
   });
 
   it('a caller whose policy does not allow the call', async () => {

@@ -141,11 +141,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
     const { client, ip } = caller;
     service.audit.record({
       time: new Date(service.now()).toISOString(),
-      request: {
-        ...(ip === undefined ? {} : { ip }),
-        path: path ?? '',
-        ...identityIn(client),
-      },
+      request: { ip, path: path ?? '', identity: identityIn(client) },
       response: { code: status, time: Math.round(milliseconds * 1_000_000) },
     });
   }
@@ -159,9 +155,8 @@ export function createRequestListener(options: ListenerOptions): RequestListener
 }
 
 /** The handshake proves the holder of a certificate even when the certificate is refused. */
-function identityIn(client: Caller['client']): { identity?: Identity } {
-  if (client.kind === 'known') return { identity: client.identity };
-  return client.certificate === undefined ? {} : { identity: client.certificate.identity };
+function identityIn(client: Caller['client']): Identity | undefined {
+  return client.kind === 'known' ? client.identity : client.certificate?.identity;
 }
 
 function withCause(error: unknown): string {

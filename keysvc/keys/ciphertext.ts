@@ -46,7 +46,7 @@ function readMessagePackCiphertext(data: Buffer): Ciphertext | undefined {
   if (at !== data.length || !name || !id || !iv || !nonce || !sealed) return undefined;
   const algorithm = keyAlgorithms.find((known) => known === name.toString('utf8'));
   if (algorithm === undefined) return undefined;
-  return checked({ algorithm, ...(id.length === 0 ? {} : { keyId: id.toString('utf8') }), iv, nonce, sealed });
+  return checked({ algorithm, keyId: id.toString('utf8') || undefined, iv, nonce, sealed });
 }
 
 /** Writes the same encoding. It names the key, which identifies the version; the raw encoding does not. */
@@ -120,7 +120,7 @@ function readJsonCiphertext(data: Buffer): Ciphertext | undefined {
   if (typeof iv !== 'string' || typeof nonce !== 'string' || typeof bytes !== 'string') return undefined;
   return checked({
     algorithm,
-    ...(typeof id === 'string' && id !== '' ? { keyId: id } : {}),
+    keyId: typeof id === 'string' && id !== '' ? id : undefined,
     iv: Buffer.from(iv, 'base64'),
     nonce: Buffer.from(nonce, 'base64'),
     sealed: Buffer.from(bytes, 'base64'),

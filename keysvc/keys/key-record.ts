@@ -76,8 +76,8 @@ function parseJson(data: Buffer): Key {
   const { bytes, algorithm, created_at, created_by, hmac, rotation } = parsed.data;
   return {
     ...keyFrom(bytes, algorithm, dateOf(created_at), created_by),
-    ...(hmac === undefined ? {} : { hmacKey: hmac.bytes }),
-    ...(rotation === undefined ? {} : { rotation }),
+    hmacKey: hmac?.bytes,
+    rotation,
   };
 }
 

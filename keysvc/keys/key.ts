@@ -39,8 +39,8 @@ export function keyFrom(bytes: Buffer, algorithm: KeyAlgorithm, createdAt?: Date
     bytes,
     algorithm,
     id: createHash('sha256').update(bytes).digest('hex').slice(0, 32),
-    ...(createdAt === undefined ? {} : { createdAt }),
-    ...(createdBy === undefined || createdBy === '' ? {} : { createdBy }),
+    createdAt,
+    createdBy: createdBy || undefined,
   };
 }
 
@@ -48,7 +48,7 @@ export function keyFrom(bytes: Buffer, algorithm: KeyAlgorithm, createdAt?: Date
 export function successorOf(first: Key, name: string, createdAt: Date, createdBy?: string): Key {
   return {
     ...keyFrom(randomBytes(keyBytes), first.algorithm, createdAt, createdBy),
-    ...(first.hmacKey === undefined ? {} : { hmacKey: first.hmacKey }),
+    hmacKey: first.hmacKey,
     rotation: { name, first: first.id },
   };
 }

@@ -91,7 +91,7 @@ export function readProtobufRecord(data: Buffer): Key {
   const hmacKey = hmacKeyOf(version);
   return {
     ...keyFrom(bytesOf(key, 1, "the key's bytes"), algorithm, createdAtOf(version), createdBy),
-    ...(hmacKey === undefined ? {} : { hmacKey }),
+    hmacKey,
   };
 }
 

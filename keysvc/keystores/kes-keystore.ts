@@ -162,7 +162,7 @@ export class KesKeyStore implements KeyStore {
       const ca = caFile === undefined ? undefined : (await readAuthorities(caFile)).toString();
       const of = [cert, key, ca].join('\n');
       if (this.#made?.of !== of) {
-        const options = { ...this.#options, client: { cert, key }, ...(ca === undefined ? {} : { ca }) };
+        const options = { ...this.#options, client: { cert, key }, ca };
         this.#made = { of, remote: new Remote(options) };
       }
       return this.#made.remote;

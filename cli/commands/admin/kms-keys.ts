@@ -39,8 +39,8 @@ export async function showKeyStatus(context: Context, [alias = '', key]: readonl
     ].join('\n'),
     {
       keyId,
-      ...(encryptionError === '' ? {} : { encryptionError }),
-      ...(decryptionError === '' ? {} : { decryptionError }),
+      encryptionError: encryptionError || undefined,
+      decryptionError: decryptionError || undefined,
     },
   );
   if (encryptionError !== '' || decryptionError !== '')

@@ -34,7 +34,7 @@ export async function generatePrometheus(
   ].join('\n');
   context.output.message(human, {
     jobName,
-    ...(bearerToken === undefined ? {} : { bearerToken }),
+    bearerToken,
     metricsPath,
     scheme,
     staticConfigs: [{ targets: [host] }],

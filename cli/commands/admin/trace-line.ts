@@ -49,7 +49,7 @@ export function traceFields(line: TraceLine, verbose: boolean): Record<string, u
     type: typeNames[type] ?? String(type),
     size: rx + tx,
     error,
-    ...(msg === undefined ? {} : { msg }),
+    msg,
     ...(verbose
       ? {
           request: { method: request.method, path: request.path, headers: withoutSecrets(request.headers) },

@@ -64,7 +64,7 @@ function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule
 
 function describe(rule: DefaultRule): { readonly algorithm: string; readonly keyId?: string } {
   if (rule.scheme === 'SSE-S3') return { algorithm: 'sse-s3' };
-  return { algorithm: 'sse-kms', ...(rule.keyName === undefined ? {} : { keyId: rule.keyName }) };
+  return { algorithm: 'sse-kms', keyId: rule.keyName };
 }
 
 function trimmed(argument: string): string {

@@ -122,7 +122,7 @@ function print({ output }: Context, url: string, round: Round): void {
     max: nanoseconds(max),
     average: nanoseconds(average),
     'error-count': errors,
-    ...(error === undefined ? {} : { error }),
+    error,
     roundtrip: nanoseconds(round.roundtrip),
   };
   output.message(human, { counter, servers: [server] });

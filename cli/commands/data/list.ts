@@ -35,7 +35,7 @@ export async function list(context: Context, [argument = '']: readonly string[],
       key: name,
       etag,
       url: `${target.alias.url}/`,
-      ...(storageClass === undefined ? {} : { storageClass }),
+      storageClass,
     });
     totalObjects += 1;
     totalSize += size;

@@ -98,8 +98,8 @@ async function statBucket(context: Context, client: S3Client, target: RemoteTarg
     {
       name: bucket,
       type: 'folder',
-      ...(created === undefined ? {} : { lastModified: created }),
-      Encryption: { ...(algorithm === undefined ? {} : { algorithm }), ...(keyId === undefined ? {} : { keyId }) },
+      lastModified: created,
+      Encryption: { algorithm, keyId },
     },
   );
 }

@@ -102,9 +102,9 @@ export async function makeAccessKey(context: Context, admin: AdminClient, key: N
     {
       accessKey: credentials.accessKey,
       secretKey: credentials.secretKey,
-      ...(user === undefined ? {} : { parentUser: user }),
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
+      parentUser: user,
+      name,
+      description,
       accountStatus: 'enabled',
       expiration: credentials.expiration,
     },
@@ -148,7 +148,7 @@ export async function showAccessKey(
       accessKey: shown,
       ...info,
       AccessKey: undefined,
-      ...(policy === undefined ? {} : { policy }),
+      policy,
     });
   }
 }

@@ -45,8 +45,8 @@ export async function changeAttachments(
   const [verb, preposition] = how.change === 'attach' ? ['Attached', 'to'] : ['Detached', 'from'];
   const named = user === undefined ? `group \`${group}\`` : `user \`${user}\``;
   context.output.message(`${verb} ${list} ${preposition} ${named}.`, {
-    ...(attached === undefined ? {} : { policiesAttached: attached }),
-    ...(detached === undefined ? {} : { policiesDetached: detached }),
+    policiesAttached: attached,
+    policiesDetached: detached,
     ...holder,
   });
 }

@@ -38,8 +38,8 @@ export async function revokeTokens(
   const whose = user === undefined ? 'your own' : `those of \`${user}\``;
   const which = tokenType === undefined ? 'all' : `with the label \`${tokenType}\``;
   context.output.message(`Ended temporary credentials: ${whose}, ${which}.`, {
-    ...(user === undefined ? {} : { user }),
-    ...(tokenType === undefined ? {} : { tokenRevokeType: tokenType }),
+    user,
+    tokenRevokeType: tokenType,
     ...(all ? { fullRevoke: true } : {}),
   });
 }

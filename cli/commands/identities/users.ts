@@ -157,8 +157,8 @@ export async function removeUser(context: Context, [alias = '', name = '']: read
 function fieldsOf(accessKey: string, { policyName = '', status, memberOf = [] }: UserInfo, groups: readonly Group[]) {
   return {
     accessKey,
-    ...(policyName === '' ? {} : { policyName }),
-    ...(status === undefined ? {} : { userStatus: status }),
+    policyName: policyName || undefined,
+    userStatus: status,
     ...(memberOf.length === 0 ? {} : { memberOf: groups.filter(({ name }) => memberOf.includes(name)) }),
   };
 }

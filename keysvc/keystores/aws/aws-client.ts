@@ -43,7 +43,7 @@ class AwsTransport {
       headers,
       of: this.#of,
       isTransient: isThrottled,
-      ...(body === undefined ? {} : { body: textOf(body as string | Uint8Array) }),
+      body: body === undefined ? undefined : textOf(body as string | Uint8Array),
     });
     const response = {
       statusCode: answer.status,
@@ -123,7 +123,7 @@ export class AwsClient {
   }
 
   error({ action, key }: AwsOperation, answer: RemoteAnswer): KeyError {
-    return awsError({ action, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) }, answer);
+    return awsError({ action, endpoint: this.endpoint, key }, answer);
   }
 
   async #attempt<T>(call: (client: SecretsManagerClient) => Promise<T>): Promise<Outcome<T>> {

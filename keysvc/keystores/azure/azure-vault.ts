@@ -70,7 +70,7 @@ export class AzureVault {
   }
 
   error({ permission, key }: AzureOperation, answer: RemoteAnswer): KeyError {
-    const operation = { permission, who: this.who, endpoint: this.endpoint, ...(key === undefined ? {} : { key }) };
+    const operation = { permission, who: this.who, endpoint: this.endpoint, key };
     return azureError(operation, readFailure(answer));
   }
 

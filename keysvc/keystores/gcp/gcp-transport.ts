@@ -48,7 +48,7 @@ export class GcpTransport {
         url: url.href,
         headers: Object.fromEntries(new Headers(init.headers)),
         of: isForKeys ? this.#of : `Google's login at ${url.origin}`,
-        ...(text === undefined ? {} : { body: text }),
+        body: text,
       });
       if (trace !== undefined && isForKeys) trace.answer = answer;
       const { status, headers } = answer;

@@ -90,8 +90,8 @@ export class Remote {
     this.#fetch = createProviderFetch({
       timeoutMs: attemptMs,
       keepMs,
-      ...(ca === undefined ? {} : { ca }),
-      ...(client === undefined ? {} : { client }),
+      ca,
+      client,
     });
   }
 
@@ -130,8 +130,8 @@ export class Remote {
       const answer = await this.#fetch(url, {
         method,
         headers: { accept: 'application/json', ...headers },
-        ...(body === undefined ? {} : { body }),
-        ...(withinMs === undefined ? {} : { signal: AbortSignal.timeout(withinMs) }),
+        body,
+        signal: withinMs === undefined ? undefined : AbortSignal.timeout(withinMs),
       });
       return { answer: { status: answer.status, headers: answer.headers, text: await answer.text(), repeated } };
     } catch (failure) {

@@ -55,7 +55,7 @@ export class VaultClient {
   }
 
   error({ capability, path, key }: VaultCall, answer: RemoteAnswer): KeyError {
-    return vaultError({ vault: this.#name, capability, path, ...(key === undefined ? {} : { key }) }, answer);
+    return vaultError({ vault: this.#name, capability, path, key }, answer);
   }
 
   /**
@@ -97,7 +97,7 @@ export class VaultClient {
         ...(namespace === undefined ? {} : { 'x-vault-namespace': namespace }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: body === undefined ? undefined : JSON.stringify(body),
       of: `the vault ${this.#name}`,
       ...(onceWithinMs === undefined ? {} : { once: true, withinMs: onceWithinMs }),
     });

@@ -19,7 +19,7 @@ export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promis
   const { caFile, certFile, keyFile } = settings.tls;
   try {
     return new VaultKeyStore(settings, {
-      ...(caFile === undefined ? {} : { ca: (await readAuthorities(caFile)).toString() }),
+      ca: caFile === undefined ? undefined : (await readAuthorities(caFile)).toString(),
       ...(certFile === undefined || keyFile === undefined
         ? {}
         : { client: { cert: await readFile(certFile), key: await readFile(keyFile) } }),
