@@ -9,7 +9,7 @@ try {
     environment: process.env,
     isTerminal: process.stdout.isTTY,
     write: (text) => process.stdout.write(text),
-    tell: (text) => process.stderr.write(text),
+    report: (text) => process.stderr.write(text),
     askSecret,
     readInput,
     get interrupted() {

@@ -21,8 +21,8 @@ export class ServiceMetrics {
     buckets,
     registers: [this.#registry],
   });
-  readonly #errorEvents = this.#counter('kes_log_error_events', 'Failures told to the error log');
-  readonly #auditEvents = this.#counter('kes_log_audit_events', 'Calls told to the audit log');
+  readonly #errorEvents = this.#counter('kes_log_error_events', 'Failures in the error log');
+  readonly #auditEvents = this.#counter('kes_log_audit_events', 'Calls in the audit log');
 
   constructor(startedAt: number, now: () => number) {
     this.#gauge('kes_system_up_time', 'Seconds since the start', () => (now() - startedAt) / 1000);

@@ -5,9 +5,9 @@ import type { Terminal } from './terminal.ts';
 
 /** Aligns one line for each field with a value. Values come from the network, so control characters are replaced. */
 export function fieldLines(fields: readonly (readonly [name: string, value: unknown])[]): string {
-  const told = fields.filter(([, value]) => value !== undefined && value !== '');
-  const width = Math.max(...told.map(([name]) => name.length));
-  return told.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}\n`).join('');
+  const shown = fields.filter(([, value]) => value !== undefined && value !== '');
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}\n`).join('');
 }
 
 /** Replaces control characters, which could control the terminal. */

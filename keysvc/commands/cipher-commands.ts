@@ -65,7 +65,7 @@ export function addCipherCommands(key: Command, terminal: Terminal): void {
 }
 
 function withContext(command: Command): Command {
-  return command.option('--context <text>', 'what it is bound to: decrypting needs the same');
+  return command.option('--context <text>', 'the context, which decryption needs again');
 }
 
 function contextOf({ context = '' }: Options): Buffer {

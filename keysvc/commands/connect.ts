@@ -20,7 +20,7 @@ function adviceFor(error: KeyServiceError): string | undefined {
         ? 'The policy of your identity must allow the call; "keysvc identity info" shows who you are and what you may do.'
         : 'The key server wants one client certificate: see KEYSVC_CLIENT_KEY and KEYSVC_CLIENT_CERT, or KEYSVC_API_KEY.';
     case 'not-supported':
-      return 'This key server does not have the call. Its policies and identities stand in its configuration file: change them there, and it takes them over by itself.';
+      return 'This key server does not have the call. Its policies and identities are in its configuration file: change them there, and it reloads the file.';
     case 'key-not-found':
       return '"keysvc key ls" lists the keys that you may see.';
     case 'key-exists':

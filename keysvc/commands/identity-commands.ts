@@ -50,7 +50,7 @@ function addNew(identity: Command, terminal: Terminal): void {
     .description('make an identity: an API key and, with --key and --cert, a private key and its certificate')
     .option('--key <file>', 'where the private key goes (0600)')
     .option('--cert <file>', 'where the certificate goes')
-    .option('--encrypt', 'encrypt the private key with a password, which is asked for; then no API key is printed')
+    .option('--encrypt', 'ask for a password and encrypt the private key with it; then no API key is printed')
     .option('-f, --force', 'replace files that exist')
     .option('--ip <address>', 'IP address of the certificate; may be repeated', collect, [])
     .option('--dns <name>', 'host name of the certificate; may be repeated', collect, [])
@@ -78,23 +78,23 @@ function addInfo(identity: Command, terminal: Terminal): void {
   connected(
     identity
       .command('info [identity]')
-      .description('tell who you are and what you may do, or which policy another has'),
+      .description('show your identity and its permissions, or the policy of another identity'),
   ).action((argument: string | undefined, options: CallOptions) =>
     callKeyServer(terminal, options, async (client) => {
       const path = argument === undefined ? '/v1/identity/self/describe' : `/v1/identity/describe/${checked(argument)}`;
       const text = await client.ask('GET', path);
       if (options.json === true) return terminal.write(`${text}\n`);
       const { identityAnswer } = await import('./answers.ts');
-      const told = identityAnswer.parse(JSON.parse(text));
-      const { policy } = told;
-      const inline = typeof policy === 'object' ? policy : told;
+      const answer = identityAnswer.parse(JSON.parse(text));
+      const { policy } = answer;
+      const inline = typeof policy === 'object' ? policy : answer;
       terminal.write(
         fieldLines([
-          ['Identity', told.identity ?? argument],
-          ['Role', told.admin === true ? 'superuser: may do everything' : undefined],
-          ['Policy', told.policy_name ?? (typeof policy === 'string' ? policy : undefined)],
-          ['Created', told.created_at],
-          ['Created by', told.created_by],
+          ['Identity', answer.identity ?? argument],
+          ['Role', answer.admin === true ? 'superuser: may do everything' : undefined],
+          ['Policy', answer.policy_name ?? (typeof policy === 'string' ? policy : undefined)],
+          ['Created', answer.created_at],
+          ['Created by', answer.created_by],
           ...(inline.allow ?? []).map((pattern) => ['Allow', pattern] as const),
           ...(inline.deny ?? []).map((pattern) => ['Deny', pattern] as const),
         ]),

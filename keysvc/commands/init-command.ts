@@ -32,9 +32,9 @@ const monthMs = 720 * 3_600_000;
 export function addInit(program: Command, terminal: Terminal): void {
   program
     .command('init [folder]')
-    .description('make all that a first try needs: certificates of a server and a client, and a configuration')
+    .description('make certificates of a server and a client, and a configuration, for a first test')
     .option('--config <file>', 'where the configuration goes; keysvc.yml of the folder by default')
-    .option('-f, --force', 'replace files that exist; keys are never touched')
+    .option('-f, --force', 'replace files that exist; keys are kept')
     .option('--ip <address>', 'IP address of the server; may be repeated', repeat, [])
     .option('--dns <name>', 'host name of the server; may be repeated', repeat, [])
     .addHelpText(

@@ -65,7 +65,7 @@ function addImport(key: Command, terminal: Terminal): void {
     key
       .command('import <name> [key]')
       .description(
-        'bring a key: 32 bytes in base64, better from the standard input than as an argument, which others see',
+        'bring a key: 32 bytes in base64, on the standard input rather than as an argument, which other users can see',
       ),
   )
     .option('--cipher <cipher>', 'AES256 or ChaCha20', 'AES256')

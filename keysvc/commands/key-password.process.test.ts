@@ -34,14 +34,14 @@ afterAll(async () => {
 
 describe('identity new --encrypt', () => {
   it('writes a private key that opens with the password alone, and prints neither it nor an API key', async () => {
-    const { output, told } = await runCommand(make('other'), typing(password, password));
+    const { output, reported } = await runCommand(make('other'), typing(password, password));
     const key = await readFile(file('other.key'), 'utf8');
     expect(key).toMatch(/^-----BEGIN ENCRYPTED PRIVATE KEY-----/);
     expect((await stat(file('other.key'))).mode & 0o777).toBe(0o600);
     expect(createPrivateKey({ key, passphrase: password }).asymmetricKeyType).toBe('ed25519');
     expect(() => createPrivateKey({ key, passphrase: 'another' })).toThrow();
     expect(output).toMatch(/^Identity: [0-9a-f]{64}\n/);
-    expect(output + told).not.toMatch(/kes:v1|a long/);
+    expect(output + reported).not.toMatch(/kes:v1|a long/);
   });
 
   it.each([

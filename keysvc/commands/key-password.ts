@@ -2,29 +2,33 @@ import { readFile } from 'node:fs/promises';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
-type Asking = Pick<Terminal, 'environment' | 'askSecret'>;
+type Prompting = Pick<Terminal, 'environment' | 'askSecret'>;
 
 /**
  * Returns the password for a new private key: that of the environment, or one that the user types twice.
  *
  * @throws UsageError
  */
-export async function newPassword(terminal: Asking): Promise<string> {
+export async function newPassword(terminal: Prompting): Promise<string> {
   const given = await passwordOf(terminal.environment);
   if (given !== undefined) return given;
-  const password = await asked(terminal, 'Password of the new private key: ');
+  const password = await promptPassword(terminal, 'Password of the new private key: ');
   if (password === '') throw new UsageError('the password is empty: without one leave --encrypt out');
-  if (password !== (await asked(terminal, 'The same again: '))) throw new UsageError('the two passwords differ');
+  if (password !== (await promptPassword(terminal, 'The same again: ')))
+    throw new UsageError('the two passwords differ');
   return password;
 }
 
 /** Adds the password of an encrypted private key: that of the environment, or one that the user types. */
-export async function withPassword(credentials: ClientCredentials, terminal: Asking): Promise<ClientCredentials> {
+export async function withPassword(credentials: ClientCredentials, terminal: Prompting): Promise<ClientCredentials> {
   if (credentials.kind !== 'files') return credentials;
   const given = await passwordOf(terminal.environment);
   if (given !== undefined) return { ...credentials, password: given };
   if (!(await isEncrypted(credentials.keyFile))) return credentials;
-  return { ...credentials, password: await asked(terminal, `Password of the private key ${credentials.keyFile}: `) };
+  return {
+    ...credentials,
+    password: await promptPassword(terminal, `Password of the private key ${credentials.keyFile}: `),
+  };
 }
 
 /** Reads `KEYSVC_KEY_PASSWORD`, or the first line of the file of `KEYSVC_KEY_PASSWORD_FILE`. */
@@ -46,7 +50,7 @@ async function isEncrypted(keyFile: string): Promise<boolean> {
   return /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem);
 }
 
-async function asked({ askSecret }: Asking, question: string): Promise<string> {
+async function promptPassword({ askSecret }: Prompting, question: string): Promise<string> {
   const answer = await askSecret(question);
   if (answer !== undefined) return answer;
   throw new UsageError(

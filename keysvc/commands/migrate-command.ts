@@ -21,9 +21,9 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     .description('copy keys from one key store to another, and read each back')
     .requiredOption('--from <file>', 'configuration file whose keystore the keys are in')
     .requiredOption('--to <file>', 'configuration file whose keystore they go to')
-    .option('--merge', 'leave keys that the target has under the same name with other bytes as they are')
+    .option('--merge', 'keep different keys of the same name at the target')
     .option('--dry-run', 'compare only')
-    .option('-q, --quiet', 'tell only what is wrong')
+    .option('-q, --quiet', 'report failures only')
     .addHelpText(
       'after',
       `
@@ -82,15 +82,15 @@ class Report {
 
   add(name: string, outcome: KeyOutcome): void {
     this.#counts[outcome.kind]++;
-    if (outcome.kind === 'failed') this.#terminal.tell(`${name}: not copied: ${outcome.reason}\n`);
+    if (outcome.kind === 'failed') this.#terminal.report(`${name}: not copied: ${outcome.reason}\n`);
     if (outcome.kind === 'differs') {
-      this.#terminal.tell(
+      this.#terminal.report(
         `${name}: the target has another key of this name${this.#options.merge === true ? '; left as it is' : ', which is never written over'}\n`,
       );
     }
     if (this.#options.quiet === true || Date.now() - this.#toldAt < progressMs) return;
     this.#toldAt = Date.now();
-    this.#terminal.tell(`${this.summary()}…\n`);
+    this.#terminal.report(`${this.summary()}…\n`);
   }
 
   summary(): string {

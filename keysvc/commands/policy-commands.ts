@@ -29,7 +29,7 @@ function addReading(policy: Command, terminal: Terminal): void {
         );
       }),
   );
-  connected(policy.command('info <name>').description('tell when and by whom a policy was made')).action(
+  connected(policy.command('info <name>').description('show the creation of a policy')).action(
     (name: string, options: CallOptions) =>
       callKeyServer(terminal, options, async (client) => {
         const text = await client.ask('GET', `/v1/policy/describe/${encodeURIComponent(name)}`);

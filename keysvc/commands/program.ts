@@ -14,7 +14,7 @@ Environment of the commands that call a key server (KES_… is understood as wel
   KEYSVC_SERVER       https://HOST:PORT, several separated by commas; https://127.0.0.1:7373 by default
   KEYSVC_CLIENT_KEY   file of the client's private key
   KEYSVC_CLIENT_CERT  file of the client's certificate
-  KEYSVC_KEY_PASSWORD the password of an encrypted private key; it is asked for where neither this is set
+  KEYSVC_KEY_PASSWORD the password of an encrypted private key; the command asks for it where neither this is set
                       nor KEYSVC_KEY_PASSWORD_FILE, a file whose first line it is
   KEYSVC_API_KEY      an API key instead of the two files
   KEYSVC_CAPATH       file or folder of the authorities that the server's certificate is checked against
@@ -22,7 +22,7 @@ Environment of the commands that call a key server (KES_… is understood as wel
 Exit code: 0 done, 1 failed, 2 used wrongly.
 
 Examples:
-  keysvc init ./keysvc                     everything for a first try
+  keysvc init ./keysvc                     files for a first test
   keysvc server --config ./keysvc/keysvc.yml --auth=off
   keysvc key create -k my-key`;
 

@@ -16,10 +16,10 @@ export function addServer(program: Command): void {
         'off: accept client certificates that no trusted authority issued; policies still go by their identity',
       ).choices(['on', 'off']),
     )
-    .option('--mlock', 'taken for compatibility: this program cannot lock its memory, and says so')
+    .option('--mlock', 'accepted for compatibility: this program cannot lock its memory, and warns')
     .option(
       '--shutdown-delay <duration>',
-      'how long it goes on taking calls after it was told to stop and said that it is not ready',
+      'time between the end of readiness and the stop, in which it still accepts calls',
     )
     .addHelpText(
       'after',

@@ -8,7 +8,7 @@ import { parseDuration } from '../config/duration.ts';
 
 export function addStatus(program: Command, terminal: Terminal): void {
   type Options = CallOptions & { readonly short?: boolean; readonly api?: boolean };
-  connected(program.command('status').description('tell whether a key server and its key store answer'))
+  connected(program.command('status').description('show whether a key server and its key store answer'))
     .option('-s, --short', 'one line')
     .option('--api', 'also list the calls that it answers')
     .action((options: Options) =>
@@ -53,7 +53,7 @@ function secondsOf(uptime: number): number {
 
 export function addLog(program: Command, terminal: Terminal): void {
   type Options = CallOptions & { readonly audit?: boolean; readonly error?: boolean };
-  connected(program.command('log').description('show what a key server does from now on, until interrupted'))
+  connected(program.command('log').description('follow the calls or failures of a key server, until interrupted'))
     .option('--audit', 'each call (the default)')
     .option('--error', 'each failure of the server')
     .addHelpText(
@@ -95,8 +95,8 @@ function failure({ message }: ErrorEvent): string {
 
 export function addMetric(program: Command, terminal: Terminal): void {
   type Options = CallOptions & { readonly rate?: string };
-  connected(program.command('metric').description('show what a key server counts, once or again and again'))
-    .option('--rate <duration>', 'show it again in this rhythm, until interrupted, such as 5s')
+  connected(program.command('metric').description('show the metrics of a key server'))
+    .option('--rate <duration>', 'repeat at this interval, such as 5s, until interrupted')
     .action((options: Options) => {
       const rate = rateOf(options.rate);
       return callKeyServer(terminal, options, async (client) => {

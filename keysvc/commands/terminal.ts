@@ -13,7 +13,7 @@ export interface Terminal {
   readonly isTerminal: boolean;
   readonly write: (text: string | Uint8Array) => void;
   /** Writes progress and warnings to standard error. */
-  readonly tell: (text: string) => void;
+  readonly report: (text: string) => void;
   /** Asks for a secret without echo; undefined without a terminal. */
   readonly askSecret: (question: string) => Promise<string | undefined>;
   /** Reads the standard input to its end. */

@@ -128,6 +128,6 @@ function tell(log: Logger, path: string, { live, needRestart }: ConfigChanges): 
   const taken = live.length === 0 ? 'nothing else changed' : `${live.join(', ')} reloaded`;
   log.warn(
     fields,
-    `${needRestart.join(', ')} of the configuration changed and cannot be taken into use while running: restart the key service; ${taken}`,
+    `${needRestart.join(', ')} of the configuration changed and cannot be applied at run time: restart the key service; ${taken}`,
   );
 }

@@ -74,14 +74,14 @@ describe('the keyring', () => {
     await open({ any: 1000, offline: 60_000 });
     await keyring.get('k');
     store.failure = new KeyError('unreachable', 'no answer');
-    await keyring.look();
+    await keyring.probe();
     now = 2000;
     const reads = store.reads;
     await keyring.get('k');
     store.failure = undefined;
     await keyring.get('k');
     expect(store.reads).toBe(reads);
-    await keyring.look();
+    await keyring.probe();
     await keyring.get('k');
     expect(store.reads).toBe(reads + 1);
   });

@@ -44,7 +44,7 @@ export class Keyring {
     this.#now = now;
     this.#sweeper = this.#sweepEvery(expiry);
     this.#prober = setInterval(() => {
-      if (this.#expiry.offline > 0) void this.look();
+      if (this.#expiry.offline > 0) void this.probe();
     }, probeMs).unref();
   }
 
@@ -66,11 +66,11 @@ export class Keyring {
       cached.usedAt = this.#now();
       return cached.versions;
     }
-    const spare = cached !== undefined && this.#mayServeOffline(cached) ? cached : undefined;
+    const cachedKey = cached !== undefined && this.#mayServeOffline(cached) ? cached : undefined;
     // The store is known to be unavailable, so no caller waits for it.
-    if (spare !== undefined && this.#isDown) return spare.versions;
+    if (cachedKey !== undefined && this.#isDown) return cachedKey.versions;
     const reading = this.#readOnce(name);
-    return spare === undefined ? reading : this.#readOrSpare(reading, spare);
+    return cachedKey === undefined ? reading : this.#readOrCached(reading, cachedKey);
   }
 
   /** Reads the key from the store, since another key server may have added a version. */
@@ -115,7 +115,7 @@ export class Keyring {
   }
 
   /** Probes the store. */
-  async look(): Promise<void> {
+  async probe(): Promise<void> {
     try {
       await this.#store.probe();
       this.#isDown = false;
@@ -170,16 +170,16 @@ export class Keyring {
   }
 
   /** Returns the cached key when the store fails or is slow. */
-  async #readOrSpare(reading: Promise<KeyVersions>, spare: Cached): Promise<KeyVersions> {
+  async #readOrCached(reading: Promise<KeyVersions>, cachedKey: Cached): Promise<KeyVersions> {
     const { promise: tooLong, resolve } = Promise.withResolvers<KeyVersions>();
     const timer = setTimeout(() => {
       this.#isDown = true;
-      resolve(spare.versions);
+      resolve(cachedKey.versions);
     }, readTimeoutMs);
     try {
       return await Promise.race([reading, tooLong]);
     } catch (error) {
-      if (isOutage(error)) return spare.versions;
+      if (isOutage(error)) return cachedKey.versions;
       throw error;
     } finally {
       clearTimeout(timer);

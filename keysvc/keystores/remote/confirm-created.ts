@@ -27,6 +27,6 @@ export async function confirmCreated(
     });
   }
   if (!kept.equals(record)) {
-    throw new KeyError('exists', `the key "${name}" was created by somebody else at the same time`);
+    throw new KeyError('exists', `the key "${name}" was created by another key server at the same time`);
   }
 }

@@ -3,8 +3,8 @@ import type { Terminal } from '../../../keysvc/commands/terminal.ts';
 
 interface Ran {
   readonly output: string;
-  /** What was told besides the result. */
-  readonly told: string;
+  /** Progress and warnings. */
+  readonly reported: string;
 }
 
 /** Runs a command in this process. Rejects as it does. */
@@ -13,12 +13,12 @@ export async function runCommand(
   options: Partial<Omit<Terminal, 'readInput'>> & { readonly input?: string } = {},
 ): Promise<Ran> {
   const written: (string | Uint8Array)[] = [];
-  let told = '';
+  let reported = '';
   const program = makeProgram({
     environment: {},
     isTerminal: false,
     write: (text) => written.push(text),
-    tell: (text) => (told += text),
+    report: (text) => (reported += text),
     askSecret: () => Promise.resolve(undefined),
     readInput: () => Promise.resolve(Buffer.from(options.input ?? '')),
     interrupted: new AbortController().signal,
@@ -27,5 +27,5 @@ export async function runCommand(
   for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
     command.exitOverride().configureOutput({ writeErr: () => undefined });
   await program.parseAsync(['node', 'keysvc', ...args]);
-  return { output: Buffer.concat(written.map((part) => Buffer.from(part))).toString(), told };
+  return { output: Buffer.concat(written.map((part) => Buffer.from(part))).toString(), reported };
 }
