@@ -18,7 +18,7 @@ afterEach(() => {
 
 const impatient: Retries = { attempts: 3, wait: async () => undefined };
 
-/** A client of a server that does as the test says. */
+/** Makes a client of a server with the handler of the test. */
 async function clientOf(handler: Handler, trace?: (line: string) => void): Promise<S3Client> {
   let count = 0;
   const server: Server = createServer((request, response) => {

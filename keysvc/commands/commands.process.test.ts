@@ -163,7 +163,7 @@ describe('what is watched', () => {
       interrupted: end.signal,
       write: (text) => (shown += Buffer.from(text).toString()),
     });
-    // The stream begins at some moment: what comes before is not told.
+    // Earlier calls are not in the stream.
     await expect
       .poll(
         async () => {
@@ -222,7 +222,7 @@ describe('init', () => {
   });
 });
 
-/** A configuration of which the key store alone can be used: another program's file may hold what is wrong here. */
+/** A configuration whose other settings are invalid: it may be the file of another program. */
 async function keyStoreFile(name: string): Promise<string> {
   await writeFile(file(`${name}.yml`), `root: \${NOT_SET}\nkeystore: { fs: { path: ${file(name)} } }\n`);
   return file(`${name}.yml`);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => keys.stop());
 
-/** What a client may be answered; anything else is a fault of ours. */
+/** The statuses of valid answers. Any other is a failure of the service. */
 const known = new Set([200, 400, 403, 404, 405, 406, 409, 413, 501]);
 
 const path = fc
@@ -31,7 +31,7 @@ const path = fc
     ),
   );
 
-/** Bodies near what the calls take, which find more than random bytes do. */
+/** Bodies similar to valid ones, which find more defects than random bytes. */
 const field = fc.oneof(fc.base64String({ maxLength: 200 }), fc.string(), fc.jsonValue());
 const body = fc.oneof(
   fc.string(),

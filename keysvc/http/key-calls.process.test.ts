@@ -150,7 +150,7 @@ describe('the key server', () => {
   it('lists what the pattern matches and hides what the policy denies', async () => {
     for (const name of ['list-a', 'list-b', 'hidden-c']) await server.ask('POST', `/v1/key/create/${name}`);
     expect(names(await server.ask('GET', '/v1/key/list/list-*'))).toEqual(['list-a', 'list-b']);
-    // Later clients send what the names begin with.
+    // Later clients send a prefix of the names.
     expect(names(await server.ask('GET', '/v1/key/list/list-'))).toEqual(['list-a', 'list-b']);
     expect(names(await server.ask('GET', '/v1/key/list/%2A'))).toContain('hidden-c');
     const seen = names(await server.ask('GET', '/v1/key/list', undefined, server.reader));

@@ -4,7 +4,7 @@ import { messageOf, testKeyServer } from '../../test/support/keysvc/test-key-ser
 
 const server = testKeyServer();
 
-// The key that refused calls are about.
+// The key of the refused calls.
 beforeAll(async () => {
   await server.ask('POST', '/v1/key/create/by-POST');
 });

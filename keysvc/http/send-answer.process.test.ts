@@ -25,7 +25,7 @@ afterAll(() => keys.stop());
 
 const call = (method: string, path: string) => ask(keys.service, method, path, { who: root });
 
-/** Begins a stream; what has come of it so far. */
+/** Begins a stream and collects its text. */
 async function watch(path: string): Promise<{ response: IncomingMessage; lines: unknown[] }> {
   const response = await open(keys.service, 'GET', path, { who: root });
   const lines: unknown[] = [];
@@ -64,7 +64,7 @@ describe('a stream of the audit', () => {
   });
 
   it('ends for a reader that does not read, so that the events kept for it are bounded', async () => {
-    // One listener counts; the streams of other tests are gone when the server has noticed it.
+    // Waits until the server has closed the streams of other tests.
     const streams = () => keys.service.audit.listenerCount('event') - 1;
     await expect.poll(streams, { timeout: 20_000 }).toBe(0);
     const response = await open(keys.service, 'GET', '/v1/log/audit', { who: root });
@@ -75,7 +75,7 @@ describe('a stream of the audit', () => {
       request: { path: 'x'.repeat(64 * 1024) },
       response: { code: 200, time: 1 },
     };
-    // The sockets' own buffers take some MiB before anything waits here.
+    // The buffers of the sockets hold some MiB.
     for (let sent = 0; sent < 2000 && streams() > 0; sent++) {
       keys.service.audit.record(event);
       await new Promise(setImmediate);

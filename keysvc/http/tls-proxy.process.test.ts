@@ -50,7 +50,7 @@ describe('behind a trusted TLS proxy', () => {
     expect((await create(proxy, forwarded)).status).toBe(200);
     expect(events.at(-1)?.request).toMatchObject({
       identity: identityOfCertificate(app.certPem),
-      // What the client itself wrote into the header comes first, and counts for nothing.
+      // The address that the client wrote into the header comes first and is ignored.
       ip: '192.0.2.7',
     });
   });

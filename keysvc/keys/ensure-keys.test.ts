@@ -38,7 +38,7 @@ describe('the keys of the configuration', () => {
     await ensureKeys(ringOf(other), ['k'], log);
     const record = await other.get('k');
     const get = store.get.bind(store);
-    // Not there at the first look, made by the other server before ours is written.
+    // The key is missing at the first read, and the other server creates it before the write.
     store.get = async (name) => {
       store.get = get;
       await store.create(name, record);

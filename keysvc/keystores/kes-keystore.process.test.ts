@@ -15,7 +15,7 @@ const file = (name: string) => join(folder, name);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kes-'));
-  // One certificate for both ends, which signs itself.
+  // One self-signed certificate for both ends.
   const { certPem, keyPem } = await issueCertificate({
     commonName: 'kes',
     ipAddresses: ['127.0.0.1'],

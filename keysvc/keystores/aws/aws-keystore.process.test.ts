@@ -41,7 +41,7 @@ const openWithout = (double: AwsDouble) => {
   return new AwsKeyStore(settings, { clock: double.clock, attemptMs: 60_000 });
 };
 
-/** No credentials where AWS's programs look for them. */
+/** The environment has no credentials for AWS's programs. */
 const nowhere = () => {
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/nonexistent');

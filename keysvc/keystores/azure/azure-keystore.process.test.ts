@@ -88,7 +88,7 @@ describe('Azure Key Vault', () => {
       const ids = ['f', '0'];
       double.nextVersionId = () => ids.shift() ?? 'x';
       double.put('raced', 'greater ID');
-      // The one whose version will count is still on its way when the first reader looks.
+      // The valid version is still being written when the first reader lists.
       let late = false;
       double.http.faultOf = ({ url, headers }) => {
         if (url.pathname.endsWith('/versions') && headers.authorization !== undefined && !late) {
@@ -191,7 +191,7 @@ describe('Azure Key Vault', () => {
       double.deleteInPortal('my-key');
       await expect(store.create('my-key', Buffer.from('new'))).rejects.toThrow(/can be recovered.*az keyvault/);
       await store.delete('my-key');
-      // The purge takes its time, in which the vault answers that the name is being deleted.
+      // The purge takes some time, in which the vault reports the deletion.
       await store.create('my-key', Buffer.from('new'));
     });
 
@@ -248,7 +248,7 @@ describe('Azure Key Vault', () => {
     });
 
     it('with a token for something else', async () => {
-      // Only an address of this machine may be of another domain than its tokens.
+      // Only a vault on this machine may have another domain than its tokens.
       const settings = { kind: 'azure', endpoint: 'https://keys.example.com', login: clientSecret } as const;
       const sent: RemoteRequest[] = [];
       const remote = {

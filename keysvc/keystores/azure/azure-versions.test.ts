@@ -24,7 +24,7 @@ describe('the version of a secret that counts', () => {
         const oldest = oldestOf(before);
         if (oldest === undefined) throw new Error('none');
         const settledAt = oldest.created * 1000 + settlesInMs(oldest, oldest.created * 1000);
-        // By a server of the vault whose clock is a second behind.
+        // Written by a server of the vault whose clock is a second behind.
         const written = later.map(({ id, created }) => ({ id, created: Math.floor(settledAt / 1000) - 1 + created }));
         expect(oldestOf([...written, ...before])).toEqual(oldest);
       }),

@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The store of a server whose environment names these credentials. */
+/** Opens a store whose environment has these credentials. */
 async function open(source: 'file' | 'url', impersonate = false): Promise<GcpKeyStore> {
   const file = join(folder, 'credentials.json');
   const from = source === 'url' ? source : { file: tokenFile() };

@@ -10,7 +10,7 @@ import {
   type VirtualClock,
 } from './http-double.ts';
 
-// AWS Secrets Manager as its pages say. For tests.
+// A double of AWS Secrets Manager after its documentation.
 
 export const awsLogin = {
   accessKey: 'AKIDEXAMPLE',
@@ -20,12 +20,12 @@ export const awsLogin = {
 
 interface Secret {
   readonly versions: { id: string; value: string }[];
-  /** Virtual milliseconds until which it is being deleted, or can be restored. */
+  /** The virtual time in milliseconds until which the secret is being deleted, or can be restored. */
   goneAt?: number;
 }
 
 const region = 'eu-west-1';
-/** A forced deletion's delay, in virtual milliseconds. */
+/** The delay of a forced deletion in virtual milliseconds. */
 const deletionMs = 2500;
 
 export class AwsDouble {
@@ -33,11 +33,11 @@ export class AwsDouble {
   readonly #secrets = new Map<string, Secret>();
   readonly #keys = new SigningKeys();
   readonly denied = new Set<string>();
-  /** The KMS keys that were asked for. */
+  /** The KMS keys of the requests. */
   readonly kmsKeys: unknown[] = [];
-  /** Seconds by which the double's clock is ahead. */
+  /** The seconds by which the double's clock is ahead. */
   skewSeconds = 0;
-  /** Session tokens that have ended. */
+  /** Expired session tokens. */
   readonly ended = new Set<string>();
   #http: HttpDouble | undefined;
 
@@ -56,20 +56,20 @@ export class AwsDouble {
     return this.#http;
   }
 
-  /** As by `aws secretsmanager put-secret-value`. */
+  /** Acts like `aws secretsmanager put-secret-value`. */
   put(name: string, value: string): void {
     const secret = this.#secrets.get(name) ?? { versions: [] };
     secret.versions.push({ id: randomUUID(), value });
     this.#secrets.set(name, secret);
   }
 
-  /** As from the console: it can be restored for 30 days. */
+  /** Acts like the console: the secret can be restored for 30 days. */
   scheduleDeletion(name: string): void {
     const secret = this.#secrets.get(name);
     if (secret !== undefined) secret.goneAt = this.clock.now() + 30 * 86_400_000;
   }
 
-  /** As by `aws secretsmanager restore-secret`. */
+  /** Acts like `aws secretsmanager restore-secret`. */
   restore(name: string): void {
     const secret = this.#secrets.get(name);
     if (secret !== undefined) delete secret.goneAt;
@@ -196,7 +196,7 @@ export class AwsDouble {
     const names = [...this.#secrets.keys()].filter(
       (name) => this.#find(name)?.goneAt === undefined && this.#find(name) !== undefined,
     );
-    // Pages may be shorter than asked for.
+    // Pages may be shorter than requested.
     const end = start + Math.min(size, 3);
     const more = end < names.length ? { NextToken: String(end) } : {};
     return { status: 200, body: { SecretList: names.slice(start, end).map((Name) => ({ Name })), ...more } };

@@ -9,7 +9,7 @@ import {
 } from './http-double.ts';
 import { EntraDouble } from './entra-double.ts';
 
-// A key vault that answers as Microsoft's pages say; what is not on them it refuses. For tests.
+// A double of a key vault after Microsoft's documentation. It refuses requests that are not documented.
 
 interface Version {
   readonly id: string;
@@ -19,10 +19,10 @@ interface Version {
 }
 
 interface Secret {
-  /** As it was first written: the vault finds it by any case. */
+  /** The original name. The vault ignores case. */
   readonly name: string;
   readonly versions: Version[];
-  /** Virtual milliseconds when the deletion was asked for. */
+  /** The time of the deletion in virtual milliseconds. */
   deletedAt?: number;
   purgedAt?: number;
 }
@@ -30,7 +30,7 @@ interface Secret {
 type Permission = 'get' | 'list' | 'set' | 'delete' | 'purge';
 
 const tenant = '11111111-1111-1111-1111-111111111111';
-/** How long the vault is at a deletion or a purge, in virtual milliseconds. */
+/** The duration of a deletion or a purge in virtual milliseconds. */
 const backgroundMs = 1500;
 
 export class AzureDouble {
@@ -40,11 +40,11 @@ export class AzureDouble {
   readonly denied = new Set<Permission>();
   /** @see https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview#purge-protection */
   purgeProtected = false;
-  /** Whether its errors carry the inner code: older vaults and emulators send the text alone. */
+  /** Whether errors have the inner code. Older vaults and emulators send only the text. */
   tellsInnerCodes = true;
-  /** The next version's ID: creation within one second is decided by it. */
+  /** The ID of the next version, which decides between versions of one second. */
   nextVersionId: (() => string) | undefined;
-  /** The authority (PEM) of its certificate: Azure's clients speak to nobody without TLS. */
+  /** The authority (PEM) of the certificate. Azure's clients demand TLS. */
   ca = '';
   #http: HttpDouble | undefined;
 
@@ -68,12 +68,12 @@ export class AzureDouble {
     return this.#http;
   }
 
-  /** What the store is given besides its settings, as Azure's webhook and machines set it. */
+  /** The environment of the store, as Azure's webhook and machines set it. */
   get environment(): Record<string, string> {
     return { AZURE_AUTHORITY_HOST: this.http.url, AZURE_POD_IDENTITY_AUTHORITY_HOST: this.http.url };
   }
 
-  /** Writes a version behind everybody's back. */
+  /** Writes a version without the store. */
   put(name: string, value: string, at: Partial<Version['attributes']> = {}): void {
     const created = Math.floor(this.clock.now() / 1000);
     const attributes = { created, updated: created, enabled: true, ...at };
@@ -83,13 +83,13 @@ export class AzureDouble {
     secret.versions.push({ id, value, tags: {}, attributes });
   }
 
-  /** Some time ago: the vault is through with it, and it can be recovered. */
+  /** Deleted some time ago, so that it can be recovered. */
   deleteInPortal(name: string): void {
     const secret = this.#secrets.get(name.toLowerCase());
     if (secret !== undefined) secret.deletedAt = this.clock.now() - backgroundMs;
   }
 
-  /** As by `az keyvault secret recover`. */
+  /** Acts like `az keyvault secret recover`. */
   recover(name: string): void {
     const secret = this.#secrets.get(name.toLowerCase());
     if (secret !== undefined) delete secret.deletedAt;
@@ -153,7 +153,7 @@ export class AzureDouble {
   #lacks(permission: Permission): DoubleAnswer | undefined {
     if (!this.denied.has(permission)) return undefined;
     const message = `The user, group or application 'appid=app' does not have secrets ${permission} permission on key vault 'double;location=north'.`;
-    // Purge comes with the inner code that purge protection has too.
+    // A purge without permission has the inner code of purge protection too.
     return failure(403, 'Forbidden', message, permission === 'purge' ? 'ForbiddenByPolicy' : 'AccessDenied');
   }
 
@@ -179,7 +179,7 @@ export class AzureDouble {
       tags: tags ?? {},
       attributes: { enabled: true, ...attributes, created, updated: created },
     };
-    // A new version, whatever was there: the vault has no condition for this.
+    // A set always makes a version, since the vault has no condition.
     const kept = secret ?? { name, versions: [] };
     kept.versions.push(version);
     this.#secrets.set(name.toLowerCase(), kept);
@@ -209,7 +209,7 @@ export class AzureDouble {
   }
 
   /**
-   * Not found until the vault is through with the deletion.
+   * Not found until the deletion has ended.
    *
    * @see https://learn.microsoft.com/rest/api/keyvault/secrets/get-deleted-secret/get-deleted-secret
    */
@@ -272,14 +272,14 @@ export class AzureDouble {
 
   #find(name: string): Secret | undefined {
     const secret = this.#secrets.get(name.toLowerCase());
-    // A purge, too, takes its time after its answer.
+    // A purge ends some time after its answer.
     if (secret?.purgedAt === undefined || this.clock.now() < secret.purgedAt + backgroundMs) return secret;
     this.#secrets.delete(name.toLowerCase());
     return undefined;
   }
 }
 
-/** One for all of a process: making them costs more than a test. */
+/** One certificate for each process, since making it takes longer than a test. */
 let issued: ReturnType<typeof issueCertificate> | undefined;
 function certificate(): ReturnType<typeof issueCertificate> {
   issued ??= issueCertificate({ commonName: 'vault', ipAddresses: ['127.0.0.1'], validForMs: 3_600_000 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest, VirtualClock } from './http-double.ts';
 
-/** What logs in at the double, and nothing else does. */
+/** The only valid credentials of the double. */
 export const entraLogin = {
   tenantId: '11111111-1111-1111-1111-111111111111',
   clientId: '22222222-2222-2222-2222-222222222222',
@@ -11,15 +11,15 @@ export const entraLogin = {
 
 const scope = 'https://vault.azure.net/.default';
 
-/** The logins of Azure: Entra's token endpoint and the managed-identity service of a machine. For tests. */
+/** A double of Azure's logins: Entra's token endpoint and the managed-identity service of a machine. */
 export class EntraDouble {
   readonly #tenant: string;
   readonly #clock: VirtualClock;
   readonly #tokens = new Map<string, number>();
-  /** Seconds that a token lives. */
+  /** The lifetime of a token in seconds. */
   lifetime = 3599;
   logins = 0;
-  /** Whether the vault is another tenant's. */
+  /** Whether the vault belongs to another tenant. */
   isForeign = false;
 
   constructor(tenant: string, clock: VirtualClock) {
@@ -33,7 +33,7 @@ export class EntraDouble {
     return (this.#tokens.get(token) ?? 0) > this.#clock.now();
   }
 
-  /** As when a tenant's administrator revokes them. */
+  /** Acts like an administrator who revokes them. */
   revokeTokens(): void {
     this.#tokens.clear();
   }
@@ -42,7 +42,7 @@ export class EntraDouble {
     const { pathname } = request.url;
     if (pathname.endsWith('/.well-known/openid-configuration')) return this.#metadata(request);
     if (pathname.endsWith('/oauth2/v2.0/token')) return this.#token(request);
-    // Microsoft's own library puts a slash at the end, which is on none of the pages.
+    // Microsoft's own library adds a slash, which the documentation does not have.
     if (/^\/metadata\/identity\/oauth2\/token\/?$/.test(pathname)) return this.#managedIdentity(request);
     return undefined;
   }

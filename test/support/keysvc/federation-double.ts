@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from './http-double.ts';
 
-// Google's workload identity federation as its pages say: another provider's token becomes Google's. For tests.
+// A double of Google's workload identity federation, which exchanges the token of another provider.
 
 const audience = '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/provider';
 const tokenType = 'urn:ietf:params:oauth:token-type:jwt';
@@ -10,20 +10,20 @@ const email = 'coffer@project.iam.gserviceaccount.com';
 const impersonation = `/v1/projects/-/serviceAccounts/${email}:generateAccessToken`;
 
 export class FederationDouble {
-  /** The provider's token that is taken now. */
+  /** The valid token of the provider. */
   subjectToken = `provider-token-${randomBytes(8).toString('hex')}`;
   exchanges = 0;
   impersonations = 0;
   readonly #federated = new Set<string>();
   readonly #issue: () => string;
 
-  /** `issue` gives a token that the vault takes. */
+  /** `issue` makes a token that the vault accepts. */
   constructor(issue: () => string) {
     this.#issue = issue;
   }
 
   /**
-   * What `gcloud iam workload-identity-pools create-cred-config` writes.
+   * The file that `gcloud iam workload-identity-pools create-cred-config` writes.
    *
    * @see https://google.aip.dev/auth/4117
    */
@@ -43,7 +43,7 @@ export class FederationDouble {
     };
   }
 
-  /** Undefined where the request is none of a login. */
+  /** Undefined for a request that is no login. */
   answer(request: DoubleRequest): DoubleAnswer | undefined {
     switch (request.url.pathname) {
       case '/provider/token':

@@ -9,7 +9,7 @@ import {
   type VirtualClock,
 } from './http-double.ts';
 
-// Google's Secret Manager and its logins as their pages say. For tests.
+// A double of Google's Secret Manager and its logins after the documentation.
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const gcpLogin = {
@@ -49,7 +49,7 @@ export class GcpDouble {
     return this.#http;
   }
 
-  /** What a key file of the service account holds. */
+  /** The content of a key file of the service account. */
   get keyFile(): Record<string, string> {
     return {
       type: 'service_account',
@@ -63,7 +63,7 @@ export class GcpDouble {
     this.#tokens.clear();
   }
 
-  /** A secret without a version, as a creator that died leaves it. */
+  /** Makes a secret without a version, as a creator that failed leaves it. */
   putEmpty(name: string): void {
     this.#secrets.set(name, { versions: [], disabled: new Set() });
   }
@@ -104,7 +104,7 @@ export class GcpDouble {
   }
 
   /**
-   * A service account needs no token endpoint: what it has signed itself, for an hour at most, is its token.
+   * A service account needs no token endpoint: its token is a JWT that it signs itself, for at most an hour.
    *
    * @see https://developers.google.com/identity/protocols/oauth2/service-account#jwt-auth
    * @see https://google.aip.dev/auth/4111
@@ -114,7 +114,7 @@ export class GcpDouble {
       const { payload, protectedHeader } = await jwtVerify(token, pair.publicKey, {
         issuer: gcpLogin.clientEmail,
         subject: gcpLogin.clientEmail,
-        // The client's clock is the machine's.
+        // The client uses the clock of the machine.
         maxTokenAge: 3600,
         algorithms: ['RS256'],
       });
@@ -128,7 +128,7 @@ export class GcpDouble {
   #metadata({ url, headers }: DoubleRequest): DoubleAnswer {
     if (headers['metadata-flavor'] !== 'Google') return { status: 403, body: 'Missing Metadata-Flavor:Google header.' };
     const flavored = { headers: { 'metadata-flavor': 'Google' } };
-    // The client looks whether this is a machine of Google's.
+    // The client detects whether it runs on a machine of Google.
     if (url.pathname === '/computeMetadata/v1/instance') return { status: 200, ...flavored, body: '{}' };
     const isRight =
       url.pathname === '/computeMetadata/v1/instance/service-accounts/default/token' &&
@@ -205,7 +205,7 @@ export class GcpDouble {
     const lacking = this.#lacks('secrets.list', '');
     if (lacking !== undefined) return lacking;
     const start = Number(url.searchParams.get('pageToken') ?? 0);
-    // Pages may be shorter than asked for.
+    // Pages may be shorter than requested.
     const end = start + Math.min(3, Number(url.searchParams.get('pageSize') ?? 3));
     const names = [...this.#secrets.keys()];
     const secrets = names.slice(start, end).map((name) => ({ name: `projects/1/secrets/${name}` }));

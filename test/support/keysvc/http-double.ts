@@ -5,10 +5,10 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** Time for tests, shared by a store and the vault it speaks to: it stands still until somebody waits. */
+/** A virtual clock that a store and its double share. It advances only when a caller waits. */
 export class VirtualClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
-  /** What was waited for, in order. */
+  /** The waits in their order. */
   readonly slept: number[] = [];
 
   now(): number {
@@ -18,7 +18,7 @@ export class VirtualClock implements Clock {
   async sleep(ms: number): Promise<void> {
     this.slept.push(ms);
     const until = this.#now + ms;
-    // What others have under way comes first, as it would in a real wait.
+    // Other pending work runs first, as during a real wait.
     await turn();
     this.#now = Math.max(this.#now, until);
   }
@@ -28,7 +28,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-// A stand-in for a vault's HTTP interface, for tests: answers by a function, and fails as networks and vaults do.
+// A double of a vault's HTTP interface. A function answers, and faults simulate those of networks and vaults.
 
 export interface DoubleRequest {
   readonly method: string;
@@ -45,25 +45,25 @@ export interface DoubleAnswer {
 
 export type Fault =
   | DoubleAnswer
-  /** The connection ends before the request is looked at. */
+  /** The connection ends before the request is processed. */
   | 'cut'
-  /** The request is carried out, and the connection ends before its answer. */
+  /** The request is processed, and the connection ends before the answer. */
   | 'lost-answer'
-  /** Nothing ever comes. */
+  /** No answer comes. */
   | 'silence';
 
-/** Which fault the request meets; undefined for none. */
+/** Returns the fault of a request; undefined for none. */
 type FaultOf = (request: DoubleRequest) => Fault | undefined;
 
 export interface HttpDouble {
   readonly url: string;
   readonly requests: readonly DoubleRequest[];
-  /** Asked before each request until it is replaced. */
+  /** Called before each request. A test may replace it. */
   faultOf: FaultOf;
   close(): Promise<void>;
 }
 
-/** The dates of its answers are the virtual clock's. */
+/** The answers have dates of the virtual clock. */
 export async function startHttpDouble(
   clock: VirtualClock,
   answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>,
@@ -103,7 +103,7 @@ export async function startHttpDouble(
   });
 }
 
-/** The first so many requests that match meet the fault. */
+/** Returns the fault for the first `count` matching requests. */
 export function first(count: number, fault: Fault, matches: (request: DoubleRequest) => boolean = () => true): FaultOf {
   let met = 0;
   return (request) => (matches(request) && met++ < count ? fault : undefined);

@@ -6,18 +6,18 @@ import {
   type VirtualClock,
 } from './http-double.ts';
 
-/** A key service that keeps state, as clients of the protocol's first generation meet it. For tests. */
+/** A double of a stateful key service of the protocol's first generation. */
 export class KesDouble {
   readonly #secrets = new Map<string, string>();
   readonly denied = new Set<string>();
   enclave: string | null = null;
-  /** Whether it keeps its keys in a vault itself: then it has no calls for secrets. */
+  /** Whether it stores its keys in a vault itself. Then it has no calls for secrets. */
   isStateless = false;
   #http: HttpDouble | undefined;
 
   static async start(clock: VirtualClock, tls: { cert: string; key: string }): Promise<KesDouble> {
     const double = new KesDouble();
-    // As the real one: whoever has a certificate is let in, and policies decide.
+    // Like the real one it accepts any certificate, and policies decide.
     const options = { ...tls, requestCert: true, rejectUnauthorized: true, ca: tls.cert };
     double.#http = await startHttpDouble(clock, (request) => double.#answer(request), options);
     return double;

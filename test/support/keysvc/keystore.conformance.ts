@@ -3,7 +3,7 @@ import type { KeyStore } from '../../../keysvc/keystores/keystore.ts';
 
 const manyCreators = 200;
 
-/** What every key store owes. `open` gives an empty one; `names` are ones that it can hold. */
+/** The contract of every key store. `open` returns an empty store; `names` are valid names. */
 export function keyStoreConformance(
   engine: string,
   open: () => Promise<KeyStore>,
@@ -45,7 +45,7 @@ export function keyStoreConformance(
       expect(told).toEqual(told.map((_, i) => (i === winner ? 'created' : 'exists')));
       expect(winner).not.toBe(-1);
       expect(new Set(outcomes.map(({ seen }) => seen))).toEqual(new Set([`record ${winner}`]));
-      // On a vault of one version a creator this is thousands of requests.
+      // For a vault with one version for each creator this is thousands of requests.
     }, 180_000);
 
     it('tells a key that is not there from a failure', async () => {

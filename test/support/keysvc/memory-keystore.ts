@@ -1,11 +1,11 @@
 import { KeyError, type KeyStore } from '../../../keysvc/keystores/keystore.ts';
 
-/** Keys that die with the process: for tests, which can also make it fail. */
+/** A key store in memory, whose calls a test can make fail. */
 export class MemoryKeyStore implements KeyStore {
   readonly #records = new Map<string, Buffer>();
-  /** How many times a record was read and found: what a cache saves. */
+  /** The number of successful reads, which a cache reduces. */
   reads = 0;
-  /** Thrown by every call while set. */
+  /** Thrown by every call while it is set. */
   failure: KeyError | undefined;
 
   async create(name: string, record: Buffer): Promise<void> {

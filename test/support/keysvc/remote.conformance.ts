@@ -10,16 +10,16 @@ import type { RemoteOptions } from '../../../keysvc/keystores/remote/remote.ts';
 const callNames = ['create', 'get', 'delete', 'list'] as const;
 type CallName = (typeof callNames)[number];
 
-/** A vault's double, empty, and stores that open it. */
+/** The empty double of a vault, and stores that open it. */
 interface RemoteHarness {
   readonly http: HttpDouble;
   readonly clock: VirtualClock;
   open(options?: RemoteOptions): KeyStore;
-  /** Tokens and other proofs of who asks, from now on worth nothing; absent where each request proves itself. */
+  /** Invalidates tokens and other credentials; absent where each request has its own proof. */
   revokeTokens?(): void | Promise<void>;
-  /** Takes a permission away, by the name that the vendor gives it. */
+  /** Revokes a permission, by the vendor's name. */
   deny(permission: string): unknown;
-  /** Deletes a key so that the vault's administrator can recover it, and recovers it; absent where the vault keeps no deleted keys. */
+  /** Deletes a key in a way that the administrator can revert, and recovers it; absent where the vault does not keep deleted keys. */
   readonly trash?: { delete(name: string): void | Promise<void>; recover(name: string): void | Promise<void> };
   close(): Promise<void>;
 }
@@ -27,23 +27,23 @@ interface RemoteHarness {
 interface RemoteEngine {
   readonly name: string;
   start(): Promise<RemoteHarness>;
-  /** Names that it can hold. */
+  /** Valid names. */
   readonly names?: readonly string[];
-  /** Whether the request is one for keys, not one that logs in. */
+  /** Whether the request is for keys and not a login. */
   isForKeys(request: DoubleRequest): boolean;
   /** Whether the request writes a key. */
   isWrite(request: DoubleRequest): boolean;
-  /** Texts that no error may hold. */
+  /** Texts that no error may contain. */
   readonly secrets: readonly string[];
-  /** What each call needs, by the name that the vendor gives it, with the words by which an error names it. */
+  /** The permission of each call by the vendor's name, and the words of an error that names it. */
   readonly permissions: readonly (readonly [call: CallName, permission: string, words: string])[];
 }
 
-/** Attempts that only a test of silence lets run out of time. */
+/** Attempts that only a test without answers lets time out. */
 const patient = { attemptMs: 60_000 };
 const record = Buffer.from('{"bytes":"record-of-a-key"}');
 
-/** What a key store behind the network owes: all that every key store does, and what follows here. */
+/** The contract of a remote key store: that of every key store, and the tests below. */
 export function remoteKeyStoreConformance(engine: RemoteEngine): void {
   const started: RemoteHarness[] = [];
   const start = async () => {
@@ -217,7 +217,7 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       ]) {
         harness.http.faultOf = () => fault;
         for (const call of Object.values(calls)) errors.push(await call().catch((error: unknown) => error));
-        // Also from one that has not logged in.
+        // Also for a store that has not logged in.
         errors.push(
           await harness
             .open(patient)

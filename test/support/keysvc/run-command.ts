@@ -7,7 +7,7 @@ interface Ran {
   readonly reported: string;
 }
 
-/** Runs a command in this process. Rejects as it does. */
+/** Runs a command in this process, and rejects with its error. */
 export async function runCommand(
   args: readonly string[],
   options: Partial<Omit<Terminal, 'readInput'>> & { readonly input?: string } = {},

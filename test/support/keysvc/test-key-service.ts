@@ -13,7 +13,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
 import type { AuditEvent } from '../../../keysvc/calls/event-logs.ts';
 
-/** A key service in this process, on keys in memory, and the authority that its clients' certificates come from. */
+/** A key service in this process with keys in memory, and the authority of its clients' certificates. */
 export interface TestKeyService {
   readonly service: KeyService;
   readonly store: MemoryKeyStore;
@@ -39,7 +39,7 @@ export function issueBy(ca: CertificateAndKey, commonName: string): Promise<Cert
   return issueCertificate({ commonName, issuer: ca, ipAddresses: ['127.0.0.1'], validForMs: hour });
 }
 
-/** Starts one whose configuration is `settings` besides address, certificate and key store. */
+/** Starts a key service with `settings`; address, certificate and key store are set here. */
 export async function startTestKeyService(
   settings: (ca: CertificateAndKey) => Promise<string>,
   options: { readonly tls?: string; readonly log?: Logger } = {},
@@ -77,13 +77,13 @@ keystore: { fs: { path: unused } }
   };
 }
 
-/** The answer's head; its body is read by whoever asked. */
+/** Sends a request and returns the head of the answer; the caller reads the body. */
 export function open(service: KeyService, method: string, path: string, asked: Asked = {}): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { who, body, headers = {} } = asked;
   const [host = '', port] = service.address.split(':');
   const credentials = who === undefined ? {} : { cert: who.certPem, key: who.keyPem };
-  // Node leaves the length out where a method usually has no body.
+  // Node omits the length for methods that usually have no body.
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   const sent = { ...headers, ...length };
   const options = { host, port, method, path, headers: sent, rejectUnauthorized: false, agent: false, ...credentials };
@@ -103,18 +103,18 @@ export async function ask(service: KeyService, method: string, path: string, ask
   };
 }
 
-/** A key service for the tests of a file, with a superuser and somebody who may list and no more. */
+/** A key service for the tests of a file, with a superuser and an identity that may only list. */
 interface TestKeyServer {
-  /** One request, as the superuser unless told otherwise; `null` brings no certificate. */
+  /** Sends a request as the superuser or as `who`; `null` sends no certificate. */
   ask(method: string, path: string, body?: string, who?: CertificateAndKey | null): Promise<Answered>;
   readonly root: CertificateAndKey;
   readonly reader: CertificateAndKey;
   readonly store: MemoryKeyStore;
-  /** Of the audit, so far. */
+  /** The events of the audit log. */
   readonly events: readonly AuditEvent[];
 }
 
-/** Started before the first test of the file, and stopped after the last. */
+/** Starts before the first test of the file, and stops after the last. */
 export function testKeyServer(): TestKeyServer {
   let keys: TestKeyService;
   let root: CertificateAndKey;
@@ -155,5 +155,5 @@ api: { /v1/ready: { skip_auth: true, timeout: 3s } }`;
   };
 }
 
-/** What a refusal says. */
+/** The message of an error answer. */
 export const messageOf = (answered: Answered) => (JSON.parse(answered.text) as { message: string }).message;

@@ -8,7 +8,7 @@ import {
 } from './http-double.ts';
 import type { Capability, VaultUnderTest } from './vault.conformance.ts';
 
-// A vault that answers as a real one does: the tier `vault` holds both to the same tests.
+// A double of Vault. The tier `vault` runs the same tests against a real one.
 
 export const vaultLogin = {
   roleId: 'role-id-value',
@@ -23,15 +23,15 @@ interface Version {
   destroyed?: boolean;
 }
 
-/** One engine, mounted at `kv`, in the namespace `team` where `namespaced`. */
+/** One engine at `kv`, in the namespace `team` where `namespaced`. */
 export class VaultDouble implements VaultUnderTest {
   readonly clock: VirtualClock;
   readonly #version: 'v1' | 'v2';
   readonly #tokens = new Map<string, { until: number; maximum: number }>();
-  /** By the path under the engine. Version 1 has one version, which is written over. */
+  /** The secrets by their paths below the engine. Version 1 has one version, which is overwritten. */
   readonly #secrets = new Map<string, Version[]>();
   readonly login = vaultLogin;
-  /** The policy of the guide lets the role never write over. */
+  /** The policy of the guide never allows the role to overwrite. */
   readonly #denied = new Set<Capability>(['update']);
   namespace: string | undefined;
   leaseSeconds = 1200;
@@ -61,19 +61,19 @@ export class VaultDouble implements VaultUnderTest {
     this.#tokens.clear();
   }
 
-  /** Behind everybody's back, as by `vault kv put`. */
+  /** Acts like `vault kv put`, without the store. */
   put(path: string, data: Record<string, unknown>): void {
     const versions = this.#secrets.get(path) ?? [];
     this.#secrets.set(path, this.#version === 'v1' ? [{ data }] : [...versions, { data }]);
   }
 
-  /** As by `vault kv delete`, or `vault kv destroy`. */
+  /** Acts like `vault kv delete` or `vault kv destroy`. */
   softDelete(path: string, destroyed = false): void {
     const latest = this.#secrets.get(path)?.at(-1);
     if (latest !== undefined) Object.assign(latest, { deletedAt: new Date(this.clock.now()).toISOString(), destroyed });
   }
 
-  /** As by `vault kv undelete`. */
+  /** Acts like `vault kv undelete`. */
   undelete(path: string): void {
     delete this.#secrets.get(path)?.at(-1)?.deletedAt;
   }
@@ -115,7 +115,7 @@ export class VaultDouble implements VaultUnderTest {
       const isTaken = (this.#tokens.get(String(headers['x-vault-token']))?.until ?? 0) > this.clock.now();
       return isTaken ? { status: 200, body: { data: {} } } : errors(403, 'permission denied');
     }
-    // A vault looks for the token first wherever no login is mounted.
+    // Where no login is mounted a vault checks the token first.
     if (!/^auth\/(approle|kubernetes|token)\//.test(path)) return errors(403, 'permission denied');
     if (method !== 'POST') return errors(405, 'unsupported operation');
     const given = JSON.parse(body) as Record<string, string>;
@@ -164,7 +164,7 @@ export class VaultDouble implements VaultUnderTest {
     if (method === 'GET')
       return this.#lacks('read') ?? (found?.[0] ? { status: 200, body: { data: found[0].data } } : errors(404));
     if (method === 'POST') {
-      // Which of the two a policy must allow depends on whether there is one.
+      // The capability depends on whether the secret exists.
       const lacking = this.#lacks(found === undefined ? 'create' : 'update');
       if (lacking !== undefined) return lacking;
       this.#secrets.set(path, [{ data: JSON.parse(body) as Record<string, unknown> }]);
@@ -188,7 +188,7 @@ export class VaultDouble implements VaultUnderTest {
     if (method === 'GET')
       return this.#lacks('read') ?? readV2(versions, Number(url.searchParams.get('version') ?? versions.length));
     if (method !== 'POST') return errors(405, 'unsupported operation');
-    // The policy is looked at before the check-and-set.
+    // The policy is checked before the check-and-set.
     const lacking = this.#lacks(versions.length === 0 ? 'create' : 'update');
     if (lacking !== undefined) return lacking;
     const { data, options } = JSON.parse(body) as { data: Record<string, unknown>; options?: { cas?: number } };

@@ -6,22 +6,22 @@ import { VaultKeyStore } from '../../../keysvc/keystores/vault/vault-keystore.ts
 
 export type Capability = 'create' | 'update' | 'read' | 'delete' | 'list';
 
-/** A vault with an empty key-value engine at `kv`, and with roles of AppRole and Kubernetes whose policy is that of the guide. */
+/** A vault with an empty key-value engine at `kv`, and with roles of AppRole and Kubernetes that have the policy of the guide. */
 export interface VaultUnderTest {
-  /** The way to the vault, with faults on it. */
+  /** A proxy to the vault that makes faults. */
   readonly http: HttpDouble;
   readonly clock: VirtualClock;
   readonly login: { readonly roleId: string; readonly secretId: string; readonly role: string; readonly jwt: string };
   revokeTokens(): void | Promise<void>;
-  /** As `vault kv put`. */
+  /** Acts like `vault kv put`. */
   put(path: string, data: Record<string, unknown>): void | Promise<void>;
-  /** As `vault kv delete`, or `vault kv destroy`. */
+  /** Acts like `vault kv delete` or `vault kv destroy`. */
   softDelete(path: string, destroyed?: boolean): void | Promise<void>;
-  /** As `vault kv undelete`. */
+  /** Acts like `vault kv undelete`. */
   undelete(path: string): void | Promise<void>;
-  /** Of the secrets, under the engine. */
+  /** The paths of the secrets below the engine. */
   paths(): readonly string[] | Promise<readonly string[]>;
-  /** Takes a capability away from the policy of the roles. */
+  /** Revokes a capability in the policy of the roles. */
   deny(capability: Capability): void | Promise<void>;
   seal(): void | Promise<void>;
 }
@@ -41,7 +41,7 @@ export function vaultSettings(
 
 const isForKeys = ({ url }: { url: URL }) => url.pathname.startsWith('/v1/kv/');
 
-/** The rules of the key store on a vault, for the double and for a real one. `start` gives an empty vault. */
+/** The contract of the key store on a vault, for the double and for a real one. `start` returns an empty vault. */
 export function vaultConformance(
   name: string,
   secrets: readonly string[],
