@@ -12,7 +12,7 @@ export type Runner = (
 ) => Promise<void>;
 
 /** The function behind a command. `args` are the given arguments; the values of a list follow each other. */
-export type CommandFunction<Options extends object = object> = (
+type CommandFunction<Options extends object = object> = (
   context: Context,
   args: readonly string[],
   options: Options,
@@ -26,7 +26,7 @@ export type Example =
   string | readonly [args: string, remark: string] | { readonly of: string; readonly remark: string };
 
 /** One command: what its help says, and which function of the group's module it runs. */
-export interface CommandDefinition<Module, Options extends object> {
+interface CommandDefinition<Module, Options extends object> {
   readonly alias?: string;
   readonly description: string;
   /** The arguments for the help, where commander cannot express them. */
@@ -46,7 +46,7 @@ export interface CommandDefinition<Module, Options extends object> {
 }
 
 /** The commands `enable` and `disable`, in the order of `verbs`. */
-export interface SwitchDefinition<Module> {
+interface SwitchDefinition<Module> {
   readonly args: string;
   readonly example: string;
   /** The object of "Unable to enable …". */
@@ -56,7 +56,7 @@ export interface SwitchDefinition<Module> {
   readonly run: (module: Module, verb: Verb) => CommandFunction;
 }
 
-export type Verb = 'enable' | 'disable';
+type Verb = 'enable' | 'disable';
 
 /**
  * A group of commands, such as `coffer admin user`. Every command of the client is declared by `add`. The module with the functions is

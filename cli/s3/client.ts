@@ -12,7 +12,7 @@ import { errorOfStatus, S3ResponseError } from './s3-response-error.ts';
 /** The parameters of a query. A list repeats the parameter. */
 export type Query = Readonly<Record<string, string | number | undefined | readonly string[]>>;
 
-export interface Address {
+interface Address {
   readonly host: string;
   readonly rawPath: string;
   readonly rawQuery: string;

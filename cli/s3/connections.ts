@@ -7,7 +7,7 @@ import type { Agent as HttpsAgent } from 'node:https';
  * Returns the trusted authorities: those of Node (including NODE_EXTRA_CA_CERTS) and every file in the folder `certs/CAs` of the
  * configuration. Undefined when that folder is empty.
  */
-export async function certificateAuthorities(configFolder: string): Promise<readonly string[] | undefined> {
+async function certificateAuthorities(configFolder: string): Promise<readonly string[] | undefined> {
   const folder = join(configFolder, 'certs', 'CAs');
   const names = await readdir(folder).catch(() => []);
   if (names.length === 0) return undefined;

@@ -4,7 +4,7 @@ import type { S3Client } from './client.ts';
 export type Listed =
   { readonly kind: 'object'; readonly object: ObjectEntry } | { readonly kind: 'prefix'; readonly prefix: string };
 
-export interface Listing {
+interface Listing {
   readonly bucket: string;
   readonly prefix: string;
   /** False groups keys at the next `/`. */
@@ -53,7 +53,7 @@ export async function isFolder(client: S3Client, bucket: string, prefix: string)
   return false;
 }
 
-export interface ListedUpload {
+interface ListedUpload {
   readonly key: string;
   readonly uploadId: string;
   readonly initiated: Date;

@@ -12,7 +12,7 @@ export interface StreamedBody {
 }
 
 /** The headers and bytes of a body, before the request is signed. */
-export interface PreparedBody {
+interface PreparedBody {
   readonly payloadHash: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined for an empty body. */

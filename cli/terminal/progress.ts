@@ -2,7 +2,7 @@ import type { Io } from './io.ts';
 import { formatSize, printable } from './format.ts';
 import type { Output } from './output.ts';
 
-export interface ProgressState {
+interface ProgressState {
   readonly name: string;
   readonly done: number;
   readonly total: number;

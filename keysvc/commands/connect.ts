@@ -5,7 +5,7 @@ import { withPassword } from './key-password.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 /** Adds advice to the error of a call. */
-export function explainFailure(error: unknown): unknown {
+function explainFailure(error: unknown): unknown {
   if (!(error instanceof KeyServiceError)) return error;
   const advice = adviceFor(error);
   return advice === undefined ? error : new Error(`${error.message}\n${advice}`, { cause: error });

@@ -53,7 +53,7 @@ export async function newIdentity(
 }
 
 /** A private key, its self-signed certificate, and the API key and identity of both. */
-export interface MadeIdentity extends CertificateAndKey {
+interface MadeIdentity extends CertificateAndKey {
   readonly apiKey: string;
   readonly identity: Identity;
 }

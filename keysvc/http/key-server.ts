@@ -28,7 +28,7 @@ export interface KeyServer {
   drain(): Promise<void>;
 }
 
-export interface KeyServerOptions extends Pick<ListenerOptions, 'service' | 'log' | 'logErrors'> {
+interface KeyServerOptions extends Pick<ListenerOptions, 'service' | 'log' | 'logErrors'> {
   readonly verifyClients: boolean;
   readonly proxies: TlsProxies;
   /** The timeout for receiving a request, in milliseconds. */

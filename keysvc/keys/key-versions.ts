@@ -20,7 +20,7 @@ function slotName(name: string, number: number): string | undefined {
 }
 
 /** Returns the name of the key that a record with this name may belong to. */
-export function ownerOfSlot(name: string): string | undefined {
+function ownerOfSlot(name: string): string | undefined {
   return /^(.+)--[1-9]\d*$/.exec(name)?.[1];
 }
 

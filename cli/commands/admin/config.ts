@@ -73,7 +73,7 @@ function configOf(text: string) {
 }
 
 /** Shows the subsystems, or the keys of one. */
-export async function helpConfig(
+async function helpConfig(
   context: Context,
   [alias = '', subSys = '', key = '']: readonly string[],
   options: { readonly env?: boolean } = {},
@@ -124,7 +124,7 @@ interface HistoryEntry {
   readonly data?: string;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly count?: string;
   /** Deletes the history. */
   readonly clear?: boolean;

@@ -3,7 +3,7 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 
-export interface LogsOptions {
+interface LogsOptions {
   /** The number of earlier lines. */
   readonly last?: string;
   readonly type?: string;

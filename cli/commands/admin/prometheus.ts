@@ -6,7 +6,7 @@ import { parseRemote } from '../../config/target.ts';
 
 const kinds = ['cluster', 'node', 'bucket', 'resource'] as const;
 
-export interface PrometheusOptions {
+interface PrometheusOptions {
   /** Omits the token, for a server with public metrics. */
   readonly public?: boolean;
 }

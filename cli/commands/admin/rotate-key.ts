@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 import { singleAttempt } from '../../s3/retry.ts';
 
-export interface RotateOptions {
+interface RotateOptions {
   readonly to?: string;
   /** Uses the newest version instead of a new one. */
   readonly newest?: boolean;

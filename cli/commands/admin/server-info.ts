@@ -4,7 +4,7 @@ import { parseRemote } from '../../config/target.ts';
 import { adminOf } from '../admin-client.ts';
 
 /** The shown part of the server's answer. Servers differ, so any field may be missing. */
-export interface InfoMessage {
+interface InfoMessage {
   readonly mode?: string;
   readonly buckets?: { readonly count?: number };
   readonly objects?: { readonly count?: number };
@@ -76,7 +76,7 @@ function fraction(good: number, all: number): string {
   return `${good}/${all} ${good === all ? 'OK' : 'DEGRADED'}`;
 }
 
-export interface UsageOptions {
+interface UsageOptions {
   readonly now?: true;
 }
 

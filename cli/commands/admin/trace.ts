@@ -4,7 +4,7 @@ import { CliError } from '../../config/cli-error.ts';
 import type { Context } from '../context.ts';
 
 /** Whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
-export function matchesPattern(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
     .replaceAll('*', '.*')
@@ -13,7 +13,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
 }
 
 /** Patterns with `*` and `?`. A request matches an option when it matches one of its values. */
-export interface TraceFilter {
+interface TraceFilter {
   readonly statusCode?: readonly string[];
   readonly method?: readonly string[];
   readonly funcname?: readonly string[];
@@ -37,7 +37,7 @@ function anyOf(patterns: readonly string[] | undefined, text: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern.replace(/^\//, ''), text));
 }
 
-export interface TraceOptions extends TraceFilter {
+interface TraceOptions extends TraceFilter {
   readonly verbose?: boolean;
   readonly all?: boolean;
   readonly errors?: boolean;

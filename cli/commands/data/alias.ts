@@ -14,7 +14,7 @@ import { singleAttempt } from '../../s3/retry.ts';
 import { S3ResponseError } from '../../s3/s3-response-error.ts';
 import { ask } from '../../terminal/prompt.ts';
 
-export interface AliasSetOptions {
+interface AliasSetOptions {
   readonly api?: string;
   readonly path?: string;
 }

@@ -7,7 +7,7 @@ import { singleAttempt } from '../../s3/retry.ts';
 import { parseRemote } from '../../config/target.ts';
 import { describeError } from '../../terminal/output.ts';
 
-export interface ReadyOptions {
+interface ReadyOptions {
   readonly clusterRead?: boolean;
   readonly maintenance?: boolean;
   /** Seconds. */
@@ -57,7 +57,7 @@ async function check(context: Context, client: S3Client, options: ReadyOptions):
   });
 }
 
-export interface PingOptions {
+interface PingOptions {
   readonly count?: string;
   readonly errorCount?: string;
   /** Seconds. */

@@ -5,7 +5,7 @@ import { listObjects, listUploads, type Listed } from '../../s3/list-objects.ts'
 import { formatSize, formatTime, printable } from '../../terminal/format.ts';
 import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 
-export interface ListOptions {
+interface ListOptions {
   readonly recursive?: boolean;
   readonly incomplete?: boolean;
   readonly summarize?: boolean;

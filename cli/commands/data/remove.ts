@@ -33,7 +33,7 @@ export async function deleteInBatches(
   await flush();
 }
 
-export interface RemoveOptions {
+interface RemoveOptions {
   readonly recursive?: boolean;
   readonly force?: boolean;
   readonly incomplete?: boolean;

@@ -17,7 +17,7 @@ interface KeysOfUser {
   readonly stsKeys?: readonly ListedKey[] | null;
 }
 
-export interface ListKeysOptions {
+interface ListKeysOptions {
   readonly usersOnly?: boolean;
   readonly tempOnly?: boolean;
   readonly svcaccOnly?: boolean;

@@ -7,7 +7,7 @@ import { secrets } from '../../terminal/prompt.ts';
 import { textFields } from '../../terminal/format.ts';
 import { readPolicyFile } from './policies.ts';
 
-export interface ExpiryOptions {
+interface ExpiryOptions {
   /** `2030-01-31`, optionally with a time. */
   readonly expiry?: string;
   /** `24h` or `90d`. */
@@ -69,7 +69,7 @@ export async function createAccessKey(
   await makeAccessKey(context, await adminOf(context, alias), { call, user, options });
 }
 
-export interface NewKey {
+interface NewKey {
   readonly call: 'add-service-account' | 'idp/ldap/add-service-account';
   readonly user?: string | undefined;
   readonly options: KeyOptions;

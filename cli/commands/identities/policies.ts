@@ -75,7 +75,7 @@ function unreadable(path: string) {
   };
 }
 
-export interface ExplainOptions {
+interface ExplainOptions {
   /** `aws:SourceIp=192.0.2.7`. A repeated key has several values. */
   readonly context?: readonly string[];
 }

@@ -6,7 +6,7 @@ import { textTable } from '../../terminal/format.ts';
 
 /** The source of the names: this server or LDAP. */
 export type EntityKind = 'builtin' | 'ldap';
-export type Change = 'attach' | 'detach';
+type Change = 'attach' | 'detach';
 
 interface Changed {
   readonly policiesAttached?: readonly string[];
@@ -52,7 +52,7 @@ export async function changeAttachments(
 }
 
 /** A repeated script finds nothing to change, which is no failure. */
-export function ignoreNoChange(error: unknown): Record<string, never> {
+function ignoreNoChange(error: unknown): Record<string, never> {
   if (error instanceof S3ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
   throw error;
 }
@@ -102,7 +102,7 @@ export async function showEntities(
   context.output.message(entitiesTables(result), { result });
 }
 
-export function entitiesTables({ userMappings = [], groupMappings = [], policyMappings = [] }: Entities): string {
+function entitiesTables({ userMappings = [], groupMappings = [], policyMappings = [] }: Entities): string {
   const parts = [
     userMappings.length === 0
       ? []

@@ -16,7 +16,7 @@ export interface SignInStep {
 
 const marks: Readonly<Record<SignInStep['outcome'], string>> = { ok: '✔', failed: '✘', unclear: '?', skipped: '-' };
 
-export function printSteps({ output }: Context, provider: string, steps: readonly SignInStep[]): void {
+function printSteps({ output }: Context, provider: string, steps: readonly SignInStep[]): void {
   const width = Math.max(12, ...steps.map(({ step }) => step.length));
   const lines = steps.map(
     ({ step, outcome, message }) => `${marks[outcome]} ${printable(step).padEnd(width)} ${printable(message)}`,
@@ -27,11 +27,11 @@ export function printSteps({ output }: Context, provider: string, steps: readonl
   );
 }
 
-export function hasFailed(steps: readonly SignInStep[]): boolean {
+function hasFailed(steps: readonly SignInStep[]): boolean {
   return steps.some(({ outcome }) => outcome === 'failed');
 }
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly tokenFile?: string;
   readonly user?: string;
   readonly device?: boolean;

@@ -10,7 +10,7 @@ import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import { parseTarget } from '../../../config/target.ts';
 
-export interface CopyCommandOptions {
+interface CopyCommandOptions {
   readonly recursive?: boolean;
   readonly disableMultipart?: boolean;
   readonly attr?: string;
