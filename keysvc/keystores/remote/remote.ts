@@ -57,6 +57,8 @@ export interface RemoteRequest {
   readonly once?: boolean;
   /** Whether an answer is a transient failure, in addition to those with a transient status. */
   readonly isTransient?: (answer: Pick<RemoteAnswer, 'status' | 'text'>) => boolean;
+  /** Whether an answer is final, although its status is transient. */
+  readonly isFinal?: (answer: Pick<RemoteAnswer, 'status' | 'text'>) => boolean;
   /** A shorter timeout for an attempt, in milliseconds. */
   readonly withinMs?: number;
 }
@@ -106,7 +108,7 @@ export class Remote {
       const outcome = await this.#attempt(request, attempt > 0);
       const later =
         'failure' in outcome ||
-        transientStatuses.has(outcome.answer.status) ||
+        (transientStatuses.has(outcome.answer.status) && request.isFinal?.(outcome.answer) !== true) ||
         request.isTransient?.(outcome.answer) === true;
       if (later && request.once !== true) {
         const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers, this.clock.now()) : undefined;

@@ -59,6 +59,15 @@ describe('Vault', () => {
     expect(double.logins).toBeLessThan(5);
   });
 
+  it('is logged in to once with a secret ID that it refuses by 500, as version 1.13 does', async () => {
+    const store = await start('v2');
+    double.http.faultOf = ({ url }) =>
+      url.pathname.endsWith('/login') ? { status: 500, body: { errors: ['invalid secret id'] } } : undefined;
+    await expect(store.get('my-key')).rejects.toMatchObject({ code: 'refused' });
+    expect(double.http.requests.filter(({ url }) => url.pathname.endsWith('/login'))).toHaveLength(1);
+    await store.close();
+  });
+
   it('is logged in to by the token in a file, which is read anew at each login', async () => {
     const jwt = join(folder, 'token');
     await writeFile(jwt, 'an.old.one');

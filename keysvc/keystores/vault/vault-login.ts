@@ -70,7 +70,8 @@ export class VaultLogins {
     const path = `auth/${login.engine}/login`;
     const answer = await this.#post(path, body, {});
     if (answer.status === 200) return this.#tokenOf(answer);
-    const code = answer.status === 429 || answer.status >= 500 ? 'unavailable' : 'refused';
+    const isOutage = answer.status === 429 || (answer.status >= 500 && !isInvalidSecretId(answer));
+    const code = isOutage ? 'unavailable' : 'refused';
     const way = login.kind === 'approle' ? 'AppRole' : `the Kubernetes role "${login.role}"`;
     throw new KeyError(
       code,
@@ -80,6 +81,8 @@ export class VaultLogins {
 
   #post(path: string, body: object, headers: Readonly<Record<string, string>>): Promise<RemoteAnswer> {
     return this.#remote.ask({
+      // A retry would be another failed login, and a vault locks a role after five.
+      isFinal: isInvalidSecretId,
       method: 'POST',
       url: `${this.#endpoint}/v1/${path}`,
       headers: {
@@ -113,11 +116,17 @@ async function readJwt(jwt: string): Promise<string> {
   }
 }
 
+/** Vault 1.13 answers 500 to a wrong secret ID, other versions 400. */
+function isInvalidSecretId({ text }: Pick<RemoteAnswer, 'text'>): boolean {
+  return /invalid (secret id|role or secret id)/i.test(text);
+}
+
 function advice({ status }: RemoteAnswer, login: VaultLogin): string {
   const enabled = `is an auth method enabled at "${login.engine}", in this namespace?`;
   if (status === 404) return ` (${enabled})`;
   // AppRole answers 400 for wrong IDs. Without an enabled auth method the vault demands a token and answers 403.
-  if (login.kind === 'approle' && status === 403) return ` (${enabled} Is the address of this machine allowed?)`;
+  if (login.kind === 'approle' && status === 403)
+    return ` (${enabled} Is the address of this machine allowed? After several failed logins a vault locks the role for some time)`;
   if (login.kind === 'approle')
     return ' (are role ID and secret ID right, is the secret ID neither used up nor expired, and the address of this machine allowed?)';
   return ` (is the role bound to this service account and its namespace, may the vault review tokens, and ${enabled})`;
