@@ -21,6 +21,7 @@ const tiers = [
   'soak',
   'postgres',
   's3-blobs',
+  'vault',
   'fleet',
   'container',
   'cluster',

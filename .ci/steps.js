@@ -147,6 +147,7 @@ export const areas = [
   ['test/crash/', ['kills', 'power-cut', 'disk', 'postgres']],
   ['test/power-cut/', ['power-cut']],
   ['test/disk/', ['disk']],
+  ['test/vault/', []],
   ['test/postgres/', ['postgres']],
   ['test/replicas/', ['postgres']],
   ['test/linearizability/', ['postgres']],
@@ -195,6 +196,7 @@ export const nightly = /** @type {const} */ ([
   ['linearizability 200000', 30],
   ['damage', 15],
   ['digests', 15],
+  ['vault', 40],
   ['fuzz 5000', 30],
 ]).map(([part, minutes]) => ({
   name: part.split(' ')[0] ?? part,
