@@ -9,6 +9,7 @@ class FakeProcess extends EventEmitter {
   env: Record<string, string | undefined> = {};
   exits: number[] = [];
   send: unknown;
+  connected = true;
   channel: { unref(): void } | undefined;
   exit(code: number) {
     this.exits.push(code);
@@ -90,6 +91,14 @@ describe('shutdown', () => {
     fake.emit('disconnect');
     await settled();
     expect(stop).toHaveBeenCalledOnce();
+  });
+
+  it('ends when its parent ended while it was still loading', async () => {
+    const stop = vi.fn(async () => undefined);
+    start(stop, { env: { COFFER_EXIT_WITH_PARENT: '1' }, send: () => true, connected: false });
+    expect(stop).not.toHaveBeenCalled();
+    await settled();
+    expect(stop).toHaveBeenCalledExactlyOnceWith('the parent process ended');
   });
 
   it('does not end with a parent that did not ask for it', () => {

@@ -21,6 +21,8 @@ interface ProcessLike {
   on(event: string, listener: () => void): unknown;
   exit(code: number): unknown;
   send?: unknown;
+  /** False once the channel to the parent has closed. */
+  readonly connected?: boolean;
   readonly channel?: { unref(): void } | null | undefined;
 }
 
@@ -83,9 +85,12 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
   }
 
   if (takeExitWithParent(self)) {
-    self.on('disconnect', () => {
+    const endWithParent = (): void => {
       if (askedAt === undefined) begin('the parent process ended');
-    });
+    };
+    self.on('disconnect', endWithParent);
+    // A parent that died while this program was loading sent the event before anything listened. The caller finishes its setup first.
+    if (self.connected === false) setImmediate(endWithParent);
     // A listener alone would keep the process alive.
     self.channel?.unref();
   }
