@@ -10,7 +10,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually, QuickStart } from './quick-start.ts';
 
 // Item 1 of the first issue: one command brings up a tenant from three custom resources, everything real.
@@ -79,8 +79,20 @@ async function credentialsOf(user: string, password = quick.password(user)): Pro
 async function restartedOnce(before: readonly string[], pid: number, reason: string): Promise<void> {
   const seen = () => `${quick.output}\n${JSON.stringify(quick.restarts())}`;
   await eventually(reason, () => quick.restarts().length > before.length, seen);
-  await eventually('a new process that serves', () => serving() && quick.pid('demo-server') !== pid, seen);
+  await newServer(pid);
+  await eventually('a status that says so', serving, seen);
   expect(quick.restarts().slice(before.length)).toEqual([reason]);
+}
+
+/** Waits for another process and asks it: the status may still be the one of the server before. */
+async function newServer(pid: number): Promise<void> {
+  await eventually(
+    'a new process',
+    () => quick.pid('demo-server') !== pid,
+    () => quick.output,
+  );
+  const url = `http://127.0.0.1:${quick.ports.s3}/minio/health/ready`;
+  await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), patience);
 }
 
 function serving(): boolean {
@@ -251,7 +263,7 @@ describe('what dies', () => {
       const pid = quick.pid('demo-server');
       process.kill(pid, 'SIGKILL');
       const seen = () => quick.output;
-      await eventually('a new server', () => quick.pid('demo-server') !== pid && serving(), seen);
+      await newServer(pid);
       await eventually('the event', () => quick.output.includes('demo-server ended by itself: signal SIGKILL'), seen);
       const got = await client().send(new GetObjectCommand({ Bucket: 'first', Key: 'small' }));
       expect(await got.Body?.transformToString()).toBe(marker);
