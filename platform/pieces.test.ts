@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { JoinedPieces, eachPiece, ownPieces, type Pieces, readable, singlePiece } from './pieces.ts';
+import { JoinedPieces, eachPiece, ownPieces, type Pieces, readable, keptPieces } from './pieces.ts';
 
 async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buffer> {
   try {
@@ -63,15 +63,23 @@ describe('pieces', () => {
     await expect.poll(() => closed).toEqual(['abc']);
   });
 
-  it('may be one, read when it is asked for', async () => {
-    expect(await textOf(singlePiece(() => Buffer.from('all')))).toBe('all');
+  it('are copied for who keeps them where they are lent', async () => {
+    const buffer = Buffer.from('a');
+    const left = ['b', 'c'];
+    const lent: Pieces = {
+      tenure: 'lent',
+      next() {
+        const letter = left.shift();
+        buffer.write(letter ?? '-');
+        return Promise.resolve(letter === undefined ? undefined : buffer);
+      },
+      close: () => Promise.resolve(),
+    };
+    expect((await Array.fromAsync(keptPieces(lent))).map(String)).toEqual(['b', 'c']);
   });
 
-  it('reject where the one cannot be read', async () => {
-    const pieces = singlePiece(() => {
-      throw new Error('damaged');
-    });
-    await expect(pieces.next()).rejects.toThrow('damaged');
+  it('may be one buffer for who keeps them', async () => {
+    expect(await Array.fromAsync(keptPieces(Buffer.from('all')))).toEqual([Buffer.from('all')]);
   });
 });
 

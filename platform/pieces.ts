@@ -40,21 +40,6 @@ export function ownPieces(source: AsyncIterable<Buffer>): Pieces<'own'> {
   };
 }
 
-/** One piece, read when it is asked for. */
-export function singlePiece(read: () => Buffer): Pieces<'own'> {
-  let given = false;
-  return {
-    tenure: 'own',
-    // oxlint-disable-next-line typescript/require-await -- what `read` throws must reject
-    async next() {
-      if (given) return undefined;
-      given = true;
-      return read();
-    },
-    close: () => Promise.resolve(),
-  };
-}
-
 /** To be used only by who has done with a piece before it goes on to the next. Closes the pieces when the iteration ends. */
 export async function* eachPiece(pieces: Pieces): AsyncGenerator<Buffer> {
   try {
@@ -64,8 +49,9 @@ export async function* eachPiece(pieces: Pieces): AsyncGenerator<Buffer> {
   }
 }
 
-/** The pieces for a consumer that keeps them: lent ones are copied. Closes the pieces when the iteration ends. */
-export async function* keptPieces(pieces: Pieces): AsyncGenerator<Buffer> {
+/** The pieces of a body for a consumer that keeps them: lent ones are copied. Closes the pieces when the iteration ends. */
+export async function* keptPieces(pieces: Buffer | Pieces): AsyncGenerator<Buffer> {
+  if (Buffer.isBuffer(pieces)) return yield pieces;
   for await (const piece of eachPiece(pieces)) yield pieces.tenure === 'own' ? piece : copyOf(piece);
 }
 
@@ -75,7 +61,7 @@ function copyOf(piece: Buffer): Buffer {
 }
 
 /** A stream. It keeps pieces until they are read. */
-export function readable(pieces: Pieces): Readable {
+export function readable(pieces: Buffer | Pieces): Readable {
   return Readable.from(keptPieces(pieces), { objectMode: false });
 }
 

@@ -43,14 +43,7 @@ class OneBuffer implements Pieces<'lent'> {
 async function serve(pieces: Pieces, size: number) {
   const outcome = Promise.withResolvers<string>();
   const answer = async (response: ServerResponse) => {
-    await sendPieces(
-      response,
-      { pieces, size },
-      {
-        begin: () => response.writeHead(200, ['content-length', String(size)]),
-        whole: (bytes) => Promise.resolve(void response.writeHead(200).end(bytes)),
-      },
-    );
+    await sendPieces(response, { pieces, size }, () => response.writeHead(200, ['content-length', String(size)]));
   };
   const server = createServer((_request, response) => {
     answer(response).then(

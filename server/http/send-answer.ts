@@ -56,15 +56,9 @@ export async function sendAnswer(
     case 'bytes':
       return sendBytes(message, response, status, headOf(answer, body.bytes.length, envelope), body.bytes);
     case 'pieces':
-      return sendPieces(response, body, {
-        begin() {
-          measure?.firstByte();
-          response.writeHead(status, headOf(answer, body.size, envelope));
-        },
-        whole(bytes) {
-          measure?.firstByte();
-          return sendBytes(message, response, status, headOf(answer, body.size, envelope), bytes);
-        },
+      return sendPieces(response, body, () => {
+        measure?.firstByte();
+        response.writeHead(status, headOf(answer, body.size, envelope));
       });
     case 'slow':
       return sendSlowly(message, response, answer, body, envelope);
@@ -148,39 +142,28 @@ async function sendSlowly(
   }
 }
 
-/** The two ways of an answer onto the connection. */
-interface Sender {
-  /** Sends the head: pieces follow. */
-  begin(): void;
-  /** Sends head and body at once. */
-  whole(bytes: Buffer): Promise<void>;
-}
-
 /**
- * Sends a body at the pace of the client. The next piece is read when the system has taken the one before: its buffer may then be used
- * again. A body of one piece that need not be returned goes out together with its head. Resolves when the system has taken everything,
- * or the connection is gone.
+ * Sends a body with the pace of the client, whom a piece has left before the next is asked for: its buffer may then be filled again.
+ * Resolves when all is handed to the system or the connection is gone.
  *
  * The head goes out with the first bytes: pieces that fail before have an answer of their own. Those that fail after, or end early, cut
- * the connection. Rejects with the error of the pieces.
+ * the connection. Rejects with what they failed with.
  */
 export async function sendPieces(
   response: ServerResponse,
   { pieces, size }: { readonly pieces: Pieces; readonly size: number },
-  sender: Sender,
+  writeHead: () => void,
 ): Promise<void> {
-  let writer: PieceWriter | undefined;
+  const writer = new PieceWriter(response);
   let sent = 0;
   try {
     while (sent < size) {
       const piece = await pieces.next();
-      if (response.destroyed) return;
+      if (writer.gone) return;
       if (piece === undefined) throw new Error(`the body ended after ${sent} of ${size} bytes`);
-      if (piece.length === size && pieces.tenure === 'own') return await sender.whole(piece);
-      if (sent === 0) sender.begin();
+      if (sent === 0) writeHead();
       sent += piece.length;
       if (sent > size) throw new Error(`the body has more than the ${size} bytes that were announced`);
-      writer ??= new PieceWriter(response);
       await writer.write(piece, sent === size);
     }
   } catch (error) {

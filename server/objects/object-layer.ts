@@ -193,8 +193,11 @@ export type ByteRange =
 
 export interface ReadableObject {
   readonly info: ObjectInfo;
-  /** Opens plaintext bytes from `start` inclusive to `end` exclusive. It is called at most once; nothing is read before `next`. */
-  readonly read: (range: { readonly start: number; readonly end: number }) => Pieces;
+  /**
+   * Reads plaintext bytes from `start` inclusive to `end` exclusive: a small body, which is in memory, at once, a large one in pieces.
+   * It is called at most once. Throws where a small body is damaged; pieces reject.
+   */
+  readonly read: (range: { readonly start: number; readonly end: number }) => Buffer | Pieces;
 }
 
 export interface CopySource {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { JoinedPieces, type Pieces, singlePiece } from '../../../platform/pieces.ts';
+import { JoinedPieces, type Pieces } from '../../../platform/pieces.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DecryptedPieces } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
@@ -85,9 +85,7 @@ export async function openBody(
   if (body.kind === 'inline') {
     const stored = inline && decodeBody(inline.value, id);
     if (stored === undefined) return undefined;
-    return {
-      read: (range) => singlePiece(() => readInline(stored, { size, protection: body, objectKey, what }, range)),
-    };
+    return { read: (range) => readInline(stored, { size, protection: body, objectKey, what }, range) };
   }
   const parts = await readManifest(context, bucket, key, record);
   return parts && { read: (range) => readParts(context, parts, { objectKey, what }, range) };

@@ -80,7 +80,18 @@ export async function getIntactObject(
     if ((error instanceof StoredDataError && error.code === 'damaged-body') || error instanceof BlobAltered)
       void mark(context, info, error);
   };
-  return { info, read: (range) => noting(read(range), note) };
+  return {
+    info,
+    read(range) {
+      try {
+        const body = read(range);
+        return Buffer.isBuffer(body) ? body : noting(body, note);
+      } catch (error) {
+        note(error);
+        throw error;
+      }
+    },
+  };
 }
 
 function noting(pieces: Pieces, note: (error: unknown) => void): Pieces {

@@ -136,7 +136,9 @@ export const getObject: Operation = {
       );
       const { status, headers, start, end } = planFor(object.info);
       if (start === end) return { status, headers, body: { kind: 'empty' } };
-      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: object.read({ start, end }) } };
+      const body = object.read({ start, end });
+      if (Buffer.isBuffer(body)) return { status, headers, body: { kind: 'bytes', bytes: body } };
+      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: body } };
     });
   },
 };

@@ -62,7 +62,7 @@ export async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffe
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-export async function readAll(pieces: Pieces): Promise<Buffer> {
+export async function readAll(pieces: Buffer | Pieces): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(keptPieces(pieces)));
 }
 
