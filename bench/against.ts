@@ -1,6 +1,6 @@
 /**
- * Loads against a server that runs already: see bench/README.md.
- * `node bin/run.js bench/against.ts --url http://127.0.0.1:9000 --access-key KEY --secret-key SECRET [--only put-4KiB,get-4KiB]`
+ * Runs loads against a server that is already running: see bench/README.md. `node bin/run.js bench/against.ts --url http://127.0.0.1:9000
+ * --access-key KEY --secret-key SECRET [--only put-4KiB,get-4KiB]`
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// A process of `npm run bench:anonymous`, pinned to one core with the others. The first argument says what it sends; it prints one line
-// of JSON at the end.
+// A client process of `npm run bench:anonymous`. All clients are pinned to one core. The first argument holds the options; the process
+// prints one line of JSON at its end.
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,13 +11,13 @@ export interface ClientOptions {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Milliseconds from one request of a connection to its next, at least. */
+  /** The minimum interval of a connection's requests in milliseconds. */
   readonly paceMs: number;
 }
 
 export interface ClientResult {
   readonly requests: number;
-  /** By status; `reset` where the connection ended without one. */
+  /** Counts by status; `reset` for connections that ended without one. */
   readonly answers: Readonly<Record<string, number>>;
   /** Milliseconds, ascending. */
   readonly latencies: readonly number[];
@@ -29,7 +29,7 @@ const until = performance.now() + options.seconds * 1_000;
 const answers: Record<string, number> = {};
 const latencies: number[] = [];
 
-/** Bodies that once took seconds of a thread: each is sent as far as the server reads. */
+/** Bodies that once cost seconds of a thread. The client sends each as far as the server reads. */
 const hostileBytes = 8 * 1024 * 1024;
 const hostile: readonly { readonly head: string; readonly body: Buffer }[] = [
   ['POST /nowhere?delete', '', '<Delete>', '&#65;'],
@@ -47,7 +47,7 @@ const hostile: readonly { readonly head: string; readonly body: Buffer }[] = [
   return { head, body };
 });
 
-/** A connection of its own: the server closes it after the refusal. */
+/** The client opens a new connection, because the server closes it after the refusal. */
 function sendHostile(index: number): Promise<string> {
   const { head, body } = hostile[index % hostile.length] ?? { head: '', body: Buffer.alloc(0) };
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -95,7 +95,7 @@ function send(kind: ClientKind, index: number): Promise<string> {
 }
 
 async function connection(index: number): Promise<void> {
-  // Not all at once.
+  // The connections start at different times.
   await sleep((options.paceMs * index) / options.connections);
   for (let began = performance.now(); began < until; began = performance.now()) {
     const answer = await send(options.kind, index);

@@ -1,6 +1,7 @@
-// `npm run bench:anonymous [-- --seconds 60 --rounds 1]`: what strangers can do to others. 64 connections without credentials send hostile
-// bodies beside GETs and health probes; by turns 64 connections send as many small valid requests. All clients share one core. Fails when
-// the hostile ones make a GET more than twice as slow as the valid ones, a probe takes 100 ms, or memory does not come back.
+// `npm run bench:anonymous [-- --seconds 60 --rounds 1]` measures how much clients without credentials slow down others. 64 connections
+// without credentials send hostile bodies together with GETs and health probes; alternating with it, 64 connections send as many small
+// valid requests. All clients share one core. It fails when hostile requests make a GET more than twice as slow as valid ones, when a probe
+// takes 100 ms, or when memory is not released.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +25,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const client = fileURLToPath(new URL('anonymous-client.ts', import.meta.url));
 
-/** On the last core, with all other clients. */
+/** Runs a client on the last core. */
 async function run(options: ClientOptions): Promise<ClientResult> {
   const child = spawn('taskset', ['-c', '1', process.execPath, client, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -122,7 +123,7 @@ try {
   const after = await memory(server);
   const [ofMedian, ofP99] = [median(ratios.map((one) => one.median)), median(ratios.map((one) => one.p99))];
   process.stdout.write(
-    `\nGETs beside hostile requests: median ${ofMedian.toFixed(2)}, p99 ${ofP99.toFixed(2)} of those beside valid ones; ` +
+    `\nGETs with hostile requests: median ${ofMedian.toFixed(2)}, p99 ${ofP99.toFixed(2)} of those with valid ones; ` +
       `slowest probe ${slowestProbe.toFixed(0)} ms; memory ${Math.round(before / MiB)} MiB before, ${Math.round(after / MiB)} MiB after\n`,
   );
   const good =

@@ -10,14 +10,14 @@ import { number } from './statistics.ts';
 import type { RunningServer } from './servers/running-server.ts';
 import type { ServerName } from './servers/server-programs.ts';
 
-/** Objects that are written over: 400 MiB, as a busy bucket of small ones. */
+/** The number of objects that are overwritten: 400 MiB, as in a busy bucket of small objects. */
 const overwrittenObjects = 100_000;
 const overwrittenBytes = 4_096;
 const fillConnections = 64;
-/** Each load is driven so long before it is measured: a compiler at run time is done with a path after some 50,000 requests. */
+/** Seconds of each load before it is measured. V8 has optimized a path after some 50,000 requests. */
 const warmUp = { seconds: 4, quick: 1 } as const;
-/** A load that ends with what was prepared for it is begun again, at most so often in all. */
-const mostWarmUps = 3;
+/** A load that runs out of prepared requests is repeated, up to this number of runs. */
+const maxWarmUps = 3;
 
 export interface BenchmarkParts {
   readonly options: Options;
@@ -33,7 +33,7 @@ export interface Results {
   readonly recordsBytes: readonly (readonly [string, number])[];
 }
 
-/** All that one call of the benchmark measures, in its order. */
+/** Runs all measurements of one call of the benchmark. */
 export class Benchmark {
   readonly #parts: BenchmarkParts;
   readonly #servers: Map<ServerName, RunningServer>;
@@ -86,14 +86,14 @@ export class Benchmark {
     const { generator, options } = this.#parts;
     for (const server of this.#servers.values()) {
       let left = options.quick ? warmUp.quick : warmUp.seconds;
-      for (let round = 0; round < mostWarmUps && left > 0; round += 1) {
+      for (let round = 0; round < maxWarmUps && left > 0; round += 1) {
         const { milliseconds } = await measureRound(generator, server, step, { ...options, seconds: left });
         left -= milliseconds / 1000;
       }
     }
   }
 
-  /** All servers one after the other, each round beginning with another one. */
+  /** Measures all servers in turn. Each round begins with another server. */
   async #round(phase: string, step: Step, round: number): Promise<void> {
     const { generator, options, say } = this.#parts;
     const turn = [...this.#servers];
@@ -106,7 +106,7 @@ export class Benchmark {
     }
   }
 
-  /** A round more, whose figures are not kept: the profile makes it slower. */
+  /** The profile slows the server down, so it gets a round of its own, without figures. */
   async #profileRound(step: Step): Promise<void> {
     const { generator, options, profile } = this.#parts;
     if (profile === undefined) return;

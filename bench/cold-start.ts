@@ -7,7 +7,7 @@ import { Objects, bodiesOf } from './loads/objects.ts';
 import { RunningServer } from './servers/running-server.ts';
 import type { ServerName } from './servers/server-programs.ts';
 
-/** Small, so that many of them can be filled in: what counts is their number. */
+/** The objects are small so that many can be written. Only their number matters. */
 const objectBytes = 512;
 const fillConnections = 64;
 const rounds = 3;
@@ -15,15 +15,15 @@ const rounds = 3;
 export interface ColdStart {
   readonly server: ServerName;
   readonly objects: number;
-  /** Whether the page cache was emptied before, as it is after the machine's start. */
+  /** The page cache was emptied, as after a restart of the machine. */
   readonly cacheDropped: boolean;
-  /** Milliseconds from the start of the process to the first 200 of the health check, of each round. */
+  /** Milliseconds from the start of the process to the first 200 of the health check, for each round. */
   readonly ready: readonly number[];
-  /** And to the first object that was read. */
+  /** Milliseconds to the first object that was read. */
   readonly firstGet: readonly number[];
 }
 
-/** Fills the server with objects, then stops and starts it; the last start stays. */
+/** Fills the server with objects, then stops and starts it. It runs after the last round. */
 export async function coldStarts(
   generator: GeneratorProcess,
   server: RunningServer,
@@ -60,7 +60,11 @@ export async function coldStarts(
   return { starts, server: current };
 }
 
-/** False where this user may not. @see proc_sys_vm(5) */
+/**
+ * Empties the page cache. It returns false if the user may not do so.
+ *
+ * @see proc_sys_vm(5)
+ */
 function dropCache(): boolean {
   try {
     execFileSync('sync');

@@ -38,7 +38,7 @@ describe('figures', () => {
     expect(row?.servers.get('minio')?.cpuPer1000).toBe(0.5);
   });
 
-  it('compare the rounds that ran beside each other', () => {
+  it('compare the rounds that ran at the same time', () => {
     const [row] = summarize([
       sample('coffer', { operations: 6_000 }),
       sample('minio', { operations: 1_000 }),

@@ -8,17 +8,17 @@ export interface Sample extends Measured {
   readonly server: ServerName;
   readonly load: string;
   readonly connections: number;
-  /** Of the server, in the measured time. */
+  /** The processor time of the server in the measured time. */
   readonly cpuSeconds: number;
-  /** Highest resident memory of the server, with what it has mapped of files. */
+  /** The server's highest resident memory, with the pages of files. */
   readonly peakBytes: number;
-  /** Highest that was seen of its memory without files. */
+  /** The server's highest memory without the pages of files. */
   readonly anonymousBytes: number;
 }
 
 /** All rounds of one load on one server. */
 export interface Figures {
-  /** Operations per second of each round, in their order. */
+  /** Operations per second of each round, in order. */
   readonly rounds: readonly number[];
   readonly operationsPerSecond: Spread;
   readonly mibPerSecond: number;
@@ -27,11 +27,11 @@ export interface Figures {
   readonly cpuPer1000: number;
   readonly peakBytes: number;
   readonly anonymousBytes: number;
-  /** Share of a core that the generator took: near 1 it is the limit itself. */
+  /** The share of a core that the generator used. Near 1 the generator is the limit. */
   readonly generatorShare: number;
 }
 
-/** A load at a number of connections, with what each server did. */
+/** A load at a number of connections, with the figures of each server. */
 export interface Row {
   readonly phase: string;
   readonly load: string;
@@ -73,8 +73,8 @@ export interface Ratio {
 }
 
 /**
- * Coffer's figures as multiples of a peer's. Each round of Coffer's is compared with the peer's of the same round, which ran beside it:
- * what the machine did else meanwhile falls out.
+ * Coffer's figures divided by a peer's. Each round of Coffer is compared with the same round of the peer, so that other work on the machine
+ * cancels out.
  */
 export function ratio(coffer: Figures, peer: Figures): Ratio {
   return {

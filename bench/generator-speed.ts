@@ -1,6 +1,6 @@
 /**
- * What the generator costs itself: `node bin/run.js bench/generator-speed.ts`. It drives a server that does nothing but answer, in a
- * process of its own, and prints the processor time per request and how many requests that lets through on one core.
+ * Measures the generator: `node bin/run.js bench/generator-speed.ts`. It sends requests to a server in another process that only answers,
+ * and prints the processor time of a request and the number of requests that one core can send.
  */
 import { fork } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -16,7 +16,7 @@ const size = 4_096;
 if (process.argv[2] === inServer) answerAll();
 else await measure();
 
-/** Answers as soon as the last bytes of a request are there, which in this benchmark is one read. */
+/** Answers when the last bytes of a request arrive, which are one read in this benchmark. */
 function answerAll(): void {
   const body = Buffer.alloc(size, 'x');
   const got = Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`), body]);
@@ -52,7 +52,7 @@ async function measure(): Promise<void> {
       const each = cpuMicroseconds(before) / driven.operations;
       process.stdout.write(
         `${method} of 4 KiB at ${connections}: ${each.toFixed(1)} µs of processor time each, ${Math.round(1e6 / each)}/s on a core; ` +
-          `${Math.round((driven.operations / driven.milliseconds) * 1000)}/s reached beside the server; signing took ${signed.toFixed(1)} µs each\n`,
+          `${Math.round((driven.operations / driven.milliseconds) * 1000)}/s reached with the server; signing took ${signed.toFixed(1)} µs each\n`,
       );
     }
   }

@@ -4,7 +4,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 /** TMPFS_MAGIC and RAMFS_MAGIC. @see statfs(2) */
 const inMemory = new Set([0x01021994, 0x858458f6]);
 
-/** A file system in memory has no disk to flush to: figures from there would say nothing of durable writes. */
+/** Reports if a folder is in memory. Such a folder has no disk to flush to, so its figures would not be of durable writes. */
 export function isInMemory(folder: string): boolean {
   return inMemory.has(statfsSync(folder).type);
 }
@@ -28,7 +28,7 @@ export function describeMachine(folder: string): Machine {
   };
 }
 
-/** The type of the file system that is mounted nearest above the folder. */
+/** Returns the type of the file system that the folder is on. */
 export function fileSystemOf(folder: string, mounts: string): string {
   let [type, length] = ['unknown', -1];
   for (const line of mounts.split('\n')) {

@@ -1,4 +1,4 @@
-/** `npm run bench`: Coffer beside MinIO and versitygw. How it measures and what it means: docs/benchmarks.md. */
+/** `npm run bench` measures Coffer, MinIO and versitygw. docs/benchmarks.md explains its method and its figures. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Benchmark } from './benchmark.ts';

@@ -15,30 +15,30 @@ type RoundFigures = Measured & {
 
 const lookAtMemoryEveryMs = 100;
 
-/** What runs beside the measured part. */
-export interface Beside {
+/** Work that runs during the measured part. */
+export interface ConcurrentWork {
   begin(step: Step): Promise<void>;
   end(): Promise<void>;
 }
 
-const nothingBeside: Beside = { begin: () => Promise.resolve(), end: () => Promise.resolve() };
+const noConcurrentWork: ConcurrentWork = { begin: () => Promise.resolve(), end: () => Promise.resolve() };
 
-/** One round of one load on one server, which runs alone until it ends. */
+/** Measures one round of one load on one server. No other server runs meanwhile. */
 export async function measureRound(
   generator: GeneratorProcess,
   server: RunningServer,
   step: Step,
   options: Pick<Options, 'seconds' | 'quick' | 'signPayload'>,
-  beside: Beside = nothingBeside,
+  concurrent: ConcurrentWork = noConcurrentWork,
 ): Promise<RoundFigures> {
   const { endpoint, tree } = server;
   server.resume();
   try {
     const round = { ...options, endpoint, connections: step.connections, id: randomBytes(4).toString('hex') };
     await generator.do({ kind: 'prepare', load: step.load, round });
-    // What was written before does not have to be flushed in the measured time.
+    // Earlier writes are flushed now, not in the measured time.
     execFileSync('sync', ['-f', server.run.folder]);
-    await beside.begin(step);
+    await concurrent.begin(step);
     tree.resetPeak();
     const cpu = tree.cpuSeconds();
     let anonymousBytes = tree.anonymousBytes();
@@ -47,7 +47,7 @@ export async function measureRound(
     }, lookAtMemoryEveryMs);
     const measured = await generator.run().finally(() => clearInterval(timer));
     const figures = { ...measured, cpuSeconds: tree.cpuSeconds() - cpu, peakBytes: tree.peakBytes(), anonymousBytes };
-    await beside.end();
+    await concurrent.end();
     await generator.do({ kind: 'finish' });
     return figures;
   } catch (error) {
@@ -60,7 +60,7 @@ export async function measureRound(
   }
 }
 
-/** Bytes on disk of the files in a folder: a file may be longer than what it holds. */
+/** Returns the bytes on disk of the files in a folder. A sparse file takes less than its length. */
 export function bytesOnDisk(folder: string): number {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => statSync(join(folder, name)))

@@ -1,6 +1,6 @@
-// `npm run bench:memory [-- --size 5GiB]`: the peak of resident memory of server and client while one large object goes in and out of an
-// encrypted bucket, by a single PUT and by multipart. Fails when either reaches the limit, or when the object comes back changed.
-// With `--slow-clients 256`: the memory of a server while so many clients take an object slower than it could be read, plain and encrypted.
+// `npm run bench:memory [-- --size 5GiB]` measures the peak of resident memory of server and client while one large object is uploaded to
+// an encrypted bucket and downloaded, by a single PUT and by multipart. It fails when either exceeds the limit, or when the object has
+// changed. With `--slow-clients 256` it measures the memory of a server while this many clients read an object slowly, plain and encrypted.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -27,7 +27,11 @@ const { values } = parseArgs({
 const size = parseSize(values.size, false);
 const bytes = size.kind === 'bytes' ? size.bytes : 0;
 
-/** VmHWM of a process: its highest resident set so far, in bytes. 0 when it has ended. @see proc_pid_status(5) */
+/**
+ * Returns VmHWM of a process: its highest resident memory in bytes. 0 if it has ended.
+ *
+ * @see proc_pid_status(5)
+ */
 async function peak(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
@@ -44,7 +48,7 @@ async function serverPid(state: string): Promise<number> {
 
 async function writeRandomFile(path: string): Promise<void> {
   const file = await open(path, 'w');
-  // Random enough: every MiB differs, and none of it compresses or repeats.
+  // Each MiB differs, and does not compress.
   const block = Buffer.alloc(MiB);
   crypto.getRandomValues(block.subarray(0, 65_536));
   for (let at = 65_536; at < MiB; at += 65_536)
@@ -62,7 +66,7 @@ async function digest(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Runs `coffer` to its end; answers the peak of its resident memory. */
+/** Runs `coffer` to its end and returns the peak of its resident memory. */
 async function coffer(config: string, ...args: string[]): Promise<{ readonly peak: number; readonly seconds: number }> {
   const started = performance.now();
   const child = spawn(process.execPath, [client, '--config-dir', config, '--quiet', ...args], {
@@ -123,13 +127,13 @@ async function measure(tenant: RunningTenant, folder: string): Promise<boolean> 
   return good;
 }
 
-/** Resident memory without the pages of files, in bytes. */
+/** Returns the resident memory without the pages of files, in bytes. */
 async function anonymousMemory(server: RunningServer): Promise<number> {
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** The highest in so many seconds. */
+/** Returns the maximum over this many seconds. */
 async function highestMemory(server: RunningServer, seconds: number): Promise<number> {
   let highest = 0;
   for (const until = performance.now() + seconds * 1_000; performance.now() < until; await sleep(100)) {
@@ -138,7 +142,7 @@ async function highestMemory(server: RunningServer, seconds: number): Promise<nu
   return highest;
 }
 
-/** Connections that asked for something and take nothing of the answer until they are told to. */
+/** Connections that send a request and read nothing of the answer until they are resumed. */
 async function openConnections(server: RunningServer, count: number, path: string): Promise<Socket[]> {
   const { hostname, port } = new URL(server.s3);
   return Promise.all(
@@ -152,7 +156,7 @@ async function openConnections(server: RunningServer, count: number, path: strin
   );
 }
 
-/** One read of each in a second: 64 KiB at most. */
+/** Each connection reads once a second, at most 64 KiB. */
 async function takeSlowly(sockets: readonly Socket[], seconds: number): Promise<number> {
   let taken = 0;
   for (const socket of sockets) {
@@ -172,7 +176,7 @@ async function closed(sockets: readonly Socket[]): Promise<void> {
   await sleep(3_000);
 }
 
-/** Objects that everybody may read: no client has to sign. */
+/** The objects are public, so that clients need no signature. */
 async function prepareObjects(server: RunningServer): Promise<void> {
   await untilReady(server);
   const s3 = s3Client(server);
@@ -187,7 +191,7 @@ async function prepareObjects(server: RunningServer): Promise<void> {
   s3.destroy();
 }
 
-/** A server of its own: what a load leaves behind until a collection would hide what the next one takes. */
+/** Each load gets its own server: garbage of an earlier load would hide the memory of the next one. */
 async function measureSlowClients(server: RunningServer, count: number, name: string): Promise<void> {
   await prepareObjects(server);
   const path = `/public/${name}`;

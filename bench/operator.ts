@@ -1,5 +1,6 @@
-// `npm run bench:operator [-- --tenants 200]`: memory and CPU time of the operator, as a process of its own, with this many tenants of
-// one namespace on an API server of this process with simulated pods: while it makes them, at rest, and while one change rolls all.
+// `npm run bench:operator [-- --tenants 200]` measures memory and CPU time of an operator process with this many tenants in one namespace.
+// The API server is in this process and simulates pods. It measures the creation of all tenants, the idle state, and a change that restarts
+// all of them.
 import { parseArgs } from 'node:util';
 import { allCurrent, fleet, quiet, identityProvider } from '../test/support/operator/manifests.ts';
 import { OperatorChild, type Usage } from '../test/support/operator/operator-child.ts';
@@ -9,10 +10,10 @@ import { KubernetesDouble } from '../test/support/kubernetes/kubernetes-double.t
 
 const { values } = parseArgs({ options: { tenants: { type: 'string', default: '200' } } });
 const { manifests, resources } = fleet(Number(values.tenants));
-const patienceMs = 3_600_000;
+const timeoutMs = 3_600_000;
 const restMs = 30_000;
 
-// Bookmarks come each minute, as those of a real server.
+// Bookmarks come once a minute, as those of a real server.
 await using double = await KubernetesDouble.start({ providerCheck: goodProvider, bookmarkMs: 60_000 });
 for (const manifest of manifests) double.put(manifest);
 const operator = new OperatorChild(double);
@@ -39,7 +40,7 @@ function report(what: string, before: Usage, after: Usage, milliseconds: number)
 
 try {
   await measure(`make ${values.tenants} tenants`, () =>
-    double.until(() => allCurrent(double, resources), 'all tenants are current', patienceMs),
+    double.until(() => allCurrent(double, resources), 'all tenants are current', timeoutMs),
   );
   await quiet(double);
   await measure('at rest', () => new Promise((resolve) => setTimeout(resolve, restMs)));
@@ -47,7 +48,7 @@ try {
     const { deleted } = watchDisruptions(double);
     double.put(identityProvider('idp', { scopes: ['openid', 'profile'] }));
     const rolled = (): boolean => deleted.filter((name) => name.startsWith('tenant-')).length >= resources.length;
-    await double.until(() => rolled() && allCurrent(double, resources), 'all tenants have rolled', patienceMs);
+    await double.until(() => rolled() && allCurrent(double, resources), 'all tenants have rolled', timeoutMs);
   });
   await quiet(double);
   await measure('at rest again', () => new Promise((resolve) => setTimeout(resolve, restMs)));

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { loads, loadsNamed } from './loads/loads.ts';
 import { serverNames, type ServerName } from './servers/server-programs.ts';
 
-/** How many times MinIO's figure Coffer's is to be, in one run on two cores. */
+/** The required ratio of Coffer's figure to MinIO's, in one run on two cores. */
 interface Target {
   readonly load: string;
   readonly connections: number;
@@ -19,7 +19,7 @@ export const targets: readonly Target[] = [
   { load: 'get-8MiB', connections: 4, ratio: 1 },
 ];
 
-/** The least share of its own rate without encryption that Coffer is to have with SSE-KMS, at any number of connections. */
+/** The required share of Coffer's rate with SSE-KMS in its rate without encryption, for each number of connections. */
 export const encryptionTargets: ReadonlyMap<string, number> = new Map([
   ['put-4KiB', 0.8],
   ['get-4KiB', 0.8],
@@ -27,7 +27,7 @@ export const encryptionTargets: ReadonlyMap<string, number> = new Map([
   ['get-8MiB', 0.85],
 ]);
 
-/** The process is to be ready within this with 1,000,000 objects. */
+/** The process must be ready within this time with 1,000,000 objects. */
 export const readyWithinMs = 1_000;
 
 export function targetOf(load: string, connections: number): Target | undefined {
@@ -42,13 +42,13 @@ export interface Options {
   readonly quick: boolean;
   readonly signPayload: boolean;
   readonly folder: string | undefined;
-  /** The checkout that Coffer is started from. */
+  /** The checkout that Coffer is started from; by default this one. */
   readonly coffer: string | undefined;
   readonly out: string | undefined;
   readonly profile: boolean;
-  /** Writes over objects before the loads are run once more; 0 for no second run. */
+  /** The number of overwrites before the loads are repeated; 0 for no repetition. */
   readonly overwrites: number;
-  /** Objects of the cold start; 0 for none. */
+  /** The number of objects for the cold start; 0 for none. */
   readonly coldStart: number;
 }
 

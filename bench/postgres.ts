@@ -1,6 +1,6 @@
 /**
- * What the PostgreSQL engine does, against a server of its own: commits a second and processor time of each side, at several numbers
- * of callers; reads; scans. `node bin/run.js bench/postgres.ts [SECONDS]`. Both sides share the machine's processors.
+ * Measures the PostgreSQL engine with its own database server: commits per second and processor time of both sides, at several numbers of
+ * callers; reads; scans. `node bin/run.js bench/postgres.ts [SECONDS]`. Both sides share the machine's processors.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ async function commit(batch: Omit<Batch, 'id'>): Promise<void> {
   if (outcome.kind !== 'committed') throw new Error(outcome.kind);
 }
 
-/** In an order that is not that of the keys. */
+/** The names are not in the order of the keys. */
 function name(index: number): string {
   return (Math.imul(index, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
 }
@@ -135,7 +135,7 @@ async function scan(what: string, items: () => AsyncIterable<unknown>): Promise<
   console.log(`| ${what} | ${Math.round(count / elapsed)} | ${micros.join(' | ')} |`);
 }
 
-/** Microseconds of processor time of every process of the server's. */
+/** Returns the processor time of all processes of the database in microseconds. */
 function serverTime(): number {
   const first = childrenOf(process.pid).filter((pid) => commandOf(pid).includes('/postgres'));
   return [...first, ...first.flatMap(childrenOf)].reduce((sum, pid) => sum + timeOf(pid), 0);
@@ -147,7 +147,7 @@ function commandOf(pid: number): string {
 
 function timeOf(pid: number): number {
   try {
-    // Nanoseconds on a processor: `stat` counts in hundredths of a second.
+    // Nanoseconds on a processor. `stat` only counts hundredths of a second.
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000;
   } catch {
     return 0;

@@ -6,7 +6,7 @@ import type { ServerName } from './servers/server-programs.ts';
 import { spread, mib, number, withSpread } from './statistics.ts';
 import { encryptionTargets, readyWithinMs, targetOf } from './options.ts';
 
-/** A Markdown table whose columns line up in a terminal too. The first `left` columns are text, the rest numbers. */
+/** Formats a Markdown table whose columns also align in a terminal. The first `left` columns are text, the others numbers. */
 export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[], left: number): string {
   const widths = titles.map((title, at) => Math.max(3, title.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
@@ -26,11 +26,11 @@ export interface Report {
   readonly missing: readonly ServerName[];
   readonly rows: readonly Row[];
   readonly coldStarts: readonly ColdStart[];
-  /** What the records of Coffer took on disk, at named moments. */
+  /** The size on disk of Coffer's records, by the time of measurement. */
   readonly recordsBytes: readonly (readonly [when: string, bytes: number])[];
 }
 
-/** The whole report, in Markdown. */
+/** Renders the report as Markdown. */
 export function render(report: Report): string {
   const phases = [...new Set(report.rows.map((row) => row.phase))];
   const parts = [
@@ -72,7 +72,7 @@ function conditions({ date, machine, rounds, seconds, quick, installed, missing,
   return lines.join('\n');
 }
 
-/** Targets are ratios to MinIO. Undefined where none of the loads that have one was run on both. */
+/** Renders the targets, which are ratios to MinIO; undefined if no load with a target was run on both servers. */
 function targetTable(rows: readonly Row[]): string | undefined {
   const lines = rows.flatMap((row) => {
     const target = targetOf(row.load, row.connections);
@@ -98,7 +98,7 @@ function targetTable(rows: readonly Row[]): string | undefined {
   return markdownTable(titles, lines, 1);
 }
 
-/** Undefined where Coffer was not run both ways. */
+/** Undefined unless Coffer was run with and without encryption. */
 function encryptionTable(rows: readonly Row[]): string | undefined {
   const lines = rows.flatMap((row) => {
     const [encrypted, plain] = [row.servers.get('coffer-encrypted'), row.servers.get('coffer')];

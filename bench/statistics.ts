@@ -1,10 +1,10 @@
-/** The value below which this share of the sorted values lies: the nearest rank. NaN of none. */
+/** Returns the percentile of sorted values by the nearest rank; NaN for no values. */
 export function percentile(sorted: Uint32Array, share: number): number {
   if (sorted.length === 0) return Number.NaN;
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** NaN of none. */
+/** NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -23,7 +23,7 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Three significant digits, thousands apart: `18,300`, `42.1`, `0.553`. */
+/** Formats with three significant digits and separators: `18,300`, `42.1`, `0.553`. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return 'n/a';
   if (value === 0) return '0';
@@ -32,7 +32,7 @@ export function number(value: number): string {
   return rounded.toLocaleString('en-US', { minimumFractionDigits: Math.min(digits, 4), maximumFractionDigits: 4 });
 }
 
-/** `18,300 (17,900..18,600)`. */
+/** Formats a spread: `18,300 (17,900..18,600)`. */
 export function withSpread({ median, min, max }: Spread, unit = ''): string {
   return `${number(median)}${unit} (${number(min)}..${number(max)})`;
 }

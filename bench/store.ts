@@ -1,6 +1,6 @@
 /**
- * Durable commits a second of the LMDB record store: `node bin/run.js bench/store.ts [SECONDS]`.
- * Each thread keeps 64 commits of one 4 KiB record on their way, each expecting that the key is absent, as an upload does.
+ * Measures durable commits per second of the LMDB record store: `node bin/run.js bench/store.ts [SECONDS]`. Each thread has 64 pending
+ * commits of one 4 KiB record. Each commit expects that its key is absent, as an upload does.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ if (isMainThread) {
 }
 
 async function measure(threads: number, seconds: number): Promise<string> {
-  // Not below /tmp, which may be memory: the figure is of durable commits.
+  // The folder is not below /tmp, which may be in memory: the figure is of durable commits.
   const folder = mkdtempSync(join(process.cwd(), '.bench-store-'));
   try {
     const before = process.cpuUsage();
@@ -36,7 +36,7 @@ async function measure(threads: number, seconds: number): Promise<string> {
     );
     const { user, system } = process.cpuUsage(before);
     const made = counts.reduce((sum, count) => sum + count, 0);
-    // The processor's time tells, where other work shares the machine, what it could do alone.
+    // If other work shares the machine, processor time shows the possible rate.
     return `${threads} thread(s): ${Math.round(made / seconds)} commits/s, ${Math.round((user + system) / made)} µs of processor time each`;
   } finally {
     rmSync(folder, { recursive: true });

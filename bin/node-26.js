@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const wanted = 26;
 
-/** The exit code of a program that wants to be started again (server/process/administer.ts). */
+/** The exit code of a program that wants to be started again (server/process/service-actions.ts). */
 const startAgain = 75;
 
 /**

@@ -14,16 +14,16 @@ import { readTlsFiles, TlsFilesError } from '../platform/tls/tls-files.ts';
 import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
 import { bucketCounterMemory } from './observability/metrics/bucket-counters.ts';
 import { requestCounterMemory } from './observability/metrics/request-counters.ts';
-import { hashingPlaces, startWhenNeeded, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
+import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
 import { describeAddress, StoreAddressError, storePlaces, type StorePlaces } from './store/store-address.ts';
-import { administer } from './process/administer.ts';
+import { handleServiceActions } from './process/service-actions.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
 
-/** Milliseconds that audit entries get after them. */
+/** Milliseconds that audit entries get after the requests. */
 const auditMs = 5_000;
 
 async function main(): Promise<void> {
@@ -33,8 +33,8 @@ async function main(): Promise<void> {
   const path = args.folder ?? settings.dataFolder;
   const places = storePlaces(settings.stores, path);
   const live = liveMemory();
-  const kept = openLineRing(live.log);
-  const log = createLogger({ name: 'coffer-server', level: settings.logLevel, also: (line) => kept.append(line) });
+  const logRing = openLineRing(live.log);
+  const log = createLogger({ name: 'coffer-server', level: settings.logLevel, also: (line) => logRing.append(line) });
   for (const warning of settings.warnings) log.warn(warning);
   const tls = tlsFiles(args, settings);
   if (tls !== undefined) await readTlsFiles(tls);
@@ -73,7 +73,7 @@ async function run({
   const consoleAddress = parseAddress(settings.consoleAddress);
   await claimPort(address, '--address');
   let served = false;
-  const die = (message: string) => {
+  const fail = (message: string) => {
     log.fatal(`stopping at once: ${message}`);
     if (served) endAtOnce();
     process.exit(1);
@@ -82,7 +82,7 @@ async function run({
   const audit = await openAudit(settings, log);
   const options = {
     settings,
-    stores: storesOfThreads(places, folders, threads),
+    stores: storeOptions(places, folders, threads),
     replica: randomUUID(),
     ...(tls === undefined ? {} : { tls }),
     terminal: process.stdout.isTTY,
@@ -95,49 +95,49 @@ async function run({
   const memory = { memory: requestCounterMemory(threads), buckets: bucketCounterMemory(threads) };
   const background = new Thread(
     { ...options, role: 'background', first: false, counters: { ...memory, thread: 0 } },
-    die,
+    fail,
   );
   const hashing = hashingPlaces(threads);
   const http = hashing.map((place, thread) => {
     const counters = { ...memory, thread };
-    return new Thread({ ...options, role: 'http', first: thread === 0, counters, hashing: place }, die);
+    return new Thread({ ...options, role: 'http', first: thread === 0, counters, hashing: place }, fail);
   });
-  startWhenNeeded(http, hashing, (place) => {
+  startHashingThreads(http, hashing, (place) => {
     const counters = { ...memory, thread: 0 };
-    return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, die);
+    return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, fail);
   });
   const all = [background, ...http];
   for (const thread of all) thread.on('audit', ({ lines }) => audit?.take(lines));
-  const goodbyeMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
+  const shutdownMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
   const hangup = settings.audit.file === undefined ? {} : { onHangup: () => audit?.reopen() };
-  const ask = onShutdown({ log, timeoutMs: goodbyeMs + drainMs + auditMs + 10_000, ...hangup }, async () => {
-    for (const thread of all) thread.tell({ kind: 'leave' });
-    // Nobody was told yet that this server is there: nobody needs to hear that it goes.
+  const askForStop = onShutdown({ log, timeoutMs: shutdownMs + drainMs + auditMs + 10_000, ...hangup }, async () => {
+    for (const thread of all) thread.send({ kind: 'unready' });
+    // A server that was never ready has no clients that need the delay.
     if (served) await sleep(settings.shutdownDelayMs);
     if (served && settings.shutdownRefusalMs > 0) {
-      for (const thread of all) thread.tell({ kind: 'refuse' });
+      for (const thread of all) thread.send({ kind: 'refuse' });
       await sleep(settings.shutdownRefusalMs);
     }
-    await Promise.all(all.map((thread) => thread.ask({ kind: 'stop', drainMs }, 'stopped')));
+    await Promise.all(all.map((thread) => thread.request({ kind: 'stop', drainMs }, 'stopped')));
     await audit?.close(auditMs);
     await Promise.all(folders.map((folder) => folder.close()));
   });
-  const reached = background.next('reached');
+  const dependenciesReady = background.next('dependencies-ready');
   background.on('waiting', ({ waitsFor, reason }) => {
-    for (const thread of http) thread.tell({ kind: 'waiting', waitsFor, reason });
+    for (const thread of http) thread.send({ kind: 'waiting', waitsFor, reason });
   });
   background.on('replicas', ({ view }) => {
-    for (const thread of http) thread.tell({ kind: 'replicas', view });
+    for (const thread of http) thread.send({ kind: 'replicas', view });
   });
-  administer(http, { log, ask });
+  handleServiceActions(http, { log, askForStop });
   await Promise.all(all.map((thread) => thread.next('started')));
 
   const claimed = await claimPort(address, '--address');
   const listening = await Promise.all(
-    http.map((thread) => thread.ask({ kind: 'listen', address: claimed, shared: http.length > 1 }, 'listening')),
+    http.map((thread) => thread.request({ kind: 'listen', address: claimed, shared: http.length > 1 }, 'listening')),
   );
   const consoleListening = settings.browser.enabled
-    ? await background.ask({ kind: 'listen', address: consoleAddress, shared: false }, 'listening')
+    ? await background.request({ kind: 'listen', address: consoleAddress, shared: false }, 'listening')
     : undefined;
   const scheme = tls === undefined ? 'http' : 'https';
   const urlOf = (bound: { host: string; port: number } | undefined) =>
@@ -150,12 +150,12 @@ async function run({
   );
   log.info({ encryption: hasKeys(settings) }, encryptionSentence(settings));
 
-  background.tell({ kind: 'reach', endpoint: endpointOf(listening[0]) });
-  const { deploymentId } = await reached;
+  background.send({ kind: 'endpoint', endpoint: endpointOf(listening[0]) });
+  const { deploymentId } = await dependenciesReady;
   audit?.belongsTo(deploymentId);
-  await Promise.all(all.map((thread) => thread.ask({ kind: 'prepare', deploymentId }, 'prepared')));
-  await Promise.all(all.map((thread) => thread.ask({ kind: 'serve' }, 'serving')));
-  for (const thread of all) thread.tell({ kind: 'announce' });
+  await Promise.all(all.map((thread) => thread.request({ kind: 'prepare', deploymentId }, 'prepared')));
+  await Promise.all(all.map((thread) => thread.request({ kind: 'serve' }, 'serving')));
+  for (const thread of all) thread.send({ kind: 'announce' });
   served = true;
   log.info({ event: 'ready' }, 'ready');
 }
@@ -168,10 +168,10 @@ function encryptionSentence({ keyService, secretKey }: ServerSettings): string {
   return 'encryption is off: no key service is set (SVC_KMS_KEYSVC_ENDPOINT, or SVC_KMS_SECRET_KEY)';
 }
 
-/** Threads are many, and a database bears few connections. */
+/** The limit of one server's connections to a database, over all threads. */
 const connectionsOfServer = 32;
 
-function storesOfThreads(
+function storeOptions(
   { records, blobs }: StorePlaces,
   folders: readonly DataFolder[],
   threads: number,
@@ -187,13 +187,13 @@ function storesOfThreads(
   };
 }
 
-/** By which servers know each other: those that listen on every address, as pods do, are told apart by their names. */
+/** Returns the address by which other servers know this one. Servers that listen on every address, as pods do, use their host name. */
 function endpointOf(bound: { readonly host: string; readonly port: number } | undefined): string {
   if (bound === undefined) return '';
   return formatAddress(['0.0.0.0', '::'].includes(bound.host) ? { ...bound, host: hostname() } : bound);
 }
 
-/** Several listeners on one port need `reusePort`, which only Linux balances. */
+/** Several listeners on one port need `reusePort`, which balances only on Linux. */
 function httpThreads(settings: ServerSettings): number {
   return process.platform === 'linux' ? (settings.threads ?? availableParallelism()) : 1;
 }
@@ -211,7 +211,7 @@ function tlsFiles(args: ServerArguments, settings: ServerSettings): ThreadOption
   return { certFile: join(args.certsDir, 'public.crt'), keyFile: join(args.certsDir, 'private.key') };
 }
 
-/** Errors whose message is all a person needs. */
+/** Reports if the message of an error is enough for the operator, without a stack. */
 function isExpected(error: unknown): error is Error {
   return (
     error instanceof SettingsError ||

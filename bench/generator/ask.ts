@@ -9,7 +9,7 @@ interface Answer {
 
 const none = Buffer.alloc(0);
 
-/** One request outside the measured time, with its whole answer. The length is that of the body. */
+/** Sends one request outside the measured time and returns the whole answer. It sets the length of the body. */
 export async function ask(
   endpoint: Endpoint,
   request: Omit<PlainRequest, 'length'>,
@@ -19,11 +19,11 @@ export async function ask(
   const connection = await Connection.open(endpoint);
   try {
     return await new Promise<Answer>((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      connection.parser.onBody = (bytes) => pieces.push(Buffer.from(bytes));
+      const chunks: Buffer[] = [];
+      connection.parser.onBody = (bytes) => chunks.push(Buffer.from(bytes));
       connection.onFailure = reject;
       connection.onAnswer = () =>
-        resolve({ status: connection.parser.status, head: connection.parser.head, body: Buffer.concat(pieces) });
+        resolve({ status: connection.parser.status, head: connection.parser.head, body: Buffer.concat(chunks) });
       const lead = Buffer.from(head, 'latin1');
       connection.send(lead, 0, lead.length, body, request.method === 'HEAD', true);
     });
@@ -32,7 +32,7 @@ export async function ask(
   }
 }
 
-/** As `ask`, where anything but a status of 2xx ends the benchmark. */
+/** Sends a request as `ask` does. A status other than 2xx ends the benchmark. */
 export async function askWell(
   endpoint: Endpoint,
   request: Omit<PlainRequest, 'length'>,

@@ -6,22 +6,22 @@ export interface Address {
   readonly port: number;
 }
 
-/** Bodies up to this size are sent with their head in one write, from memory of the connection's own. */
+/** The largest body in bytes that is sent in one write with its head, from a buffer of the connection. */
 const oneWriteBytes = 131_072;
 const leadRoom = 4_096;
 
 /**
- * One read buffer for all connections: Node fills it and calls back before it reads from the next socket, and nobody keeps the bytes.
- * Large enough that a body of 8 MiB takes few reads.
+ * One read buffer for all connections. Node fills it and calls back before it reads from the next socket, and no caller keeps the bytes.
+ * Its size lets a body of 8 MiB take few reads.
  */
 const readBuffer = Buffer.allocUnsafeSlow(1_048_576);
 
-/** One keep-alive connection that has at most one request under way. */
+/** A keep-alive connection with at most one pending request. */
 export class Connection {
   readonly parser = new ResponseParser();
-  /** Called when an answer is complete. */
+  /** Gets a call when an answer is complete. */
   onAnswer: () => void = () => {};
-  /** Called once when the connection can do no more while an answer is awaited. */
+  /** Gets one call when the connection fails while an answer is pending. */
   onFailure: (error: Error) => void = () => {};
   readonly #socket: Socket;
   #awaiting = false;
@@ -66,7 +66,7 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** The tail stays where it is from request to request, and the lead is put in front of it. */
+  /** The tail keeps its place between requests, and the lead is copied in front of it. */
   #join(bytes: Buffer, start: number, end: number, tail: Buffer): Buffer {
     let room = this.#room;
     if (room === undefined || room.length < leadRoom + tail.length) {

@@ -37,12 +37,12 @@ describe('a drive', () => {
     const seen = new Set<string>();
     const driven = await against(
       (request, response) => {
-        const pieces: Buffer[] = [];
-        request.on('data', (piece: Buffer) => pieces.push(piece));
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
           const path = request.url ?? '';
           seen.add(path);
-          if (!bodies.matches(Number(path.slice(3)), Buffer.concat(pieces))) wrong.push(path);
+          if (!bodies.matches(Number(path.slice(3)), Buffer.concat(chunks))) wrong.push(path);
           response.end();
         });
       },

@@ -5,9 +5,9 @@ export interface Drive {
   readonly address: Address;
   readonly ring: RequestRing;
   readonly connections: number;
-  /** No request begins later than this; those under way are waited for. */
+  /** Milliseconds after which no request begins. Pending requests are awaited. */
   readonly milliseconds: number;
-  /** Whether the ring may be gone through again and again. Else the drive ends with it. */
+  /** The ring is repeated; otherwise the drive ends with it. */
   readonly repeat: boolean;
 }
 
@@ -15,15 +15,15 @@ export interface Driven {
   readonly operations: number;
   /** From the first request to the last answer. */
   readonly milliseconds: number;
-  /** Microseconds of each operation, in order of their ends. */
+  /** The latency of each operation in microseconds, in the order of completion. */
   readonly latencies: Uint32Array;
   readonly bytesSent: number;
   readonly bytesReceived: number;
-  /** What went wrong, and how often: any status but 2xx, a length that is wrong, a connection that broke. */
+  /** Counts of the failures by kind: a status other than 2xx, a wrong length, a broken connection. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
-/** Sends the ring's requests over keep-alive connections, each with one request under way. Connecting is not measured. */
+/** Sends the ring's requests over keep-alive connections, each with one pending request. The time of connecting is not measured. */
 export async function drive(options: Drive): Promise<Driven> {
   const opened = await Promise.all(
     Array.from({ length: Math.min(options.connections, options.repeat ? Infinity : options.ring.length) }, () =>
@@ -68,7 +68,7 @@ class Run {
     for (const connection of this.#open) connection.close();
   }
 
-  /** Gives the connection its first request, and the next with every answer. */
+  /** Sends the first request of a connection, and the next one after each answer. */
   #begin(connection: Connection): void {
     const { ring } = this.#options;
     let index = 0;
@@ -96,7 +96,7 @@ class Run {
     next(performance.now());
   }
 
-  /** The number of the next request; -1 when there is none. */
+  /** Returns the number of the next request; -1 if there is none. */
   #take(now: number): number {
     const { ring, repeat } = this.#options;
     if (now >= this.#deadline || (this.#next >= ring.length && !repeat)) return -1;
@@ -127,7 +127,7 @@ class Run {
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1);
   }
 
-  /** A server may close a connection after any answer: the next request goes over a new one. */
+  /** A server may close a connection after any answer. The next request opens a new one. */
   async #replace(connection: Connection): Promise<void> {
     this.#open.delete(connection);
     connection.close();

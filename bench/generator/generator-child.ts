@@ -1,4 +1,4 @@
-/** The generator as a process of its own: nothing else of the benchmark runs on its event loop. */
+/** The process of the generator, so that its event loop does nothing else. */
 import { loadsNamed } from '../loads/loads.ts';
 import { Objects, writeOver, bodiesOf } from '../loads/objects.ts';
 import type { GeneratorAnswer, GeneratorRequest } from './generator-process.ts';

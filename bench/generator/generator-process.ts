@@ -4,7 +4,7 @@ import type { Round } from '../loads/load.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What the benchmark asks of its generator's process: `prepare`, `run` and `finish` follow each other. */
+/** The requests to the generator's process. `prepare`, `run` and `finish` follow each other. */
 export type GeneratorRequest =
   | { readonly kind: 'make-bucket'; readonly endpoint: Endpoint }
   | { readonly kind: 'prepare'; readonly load: string; readonly round: Round }
@@ -12,13 +12,13 @@ export type GeneratorRequest =
   | { readonly kind: 'finish' }
   | Fill;
 
-/** Writes this many times, over `objects` objects in turn. */
+/** Writes this many times to `objects` objects in turn. */
 interface Fill {
   readonly kind: 'fill';
   readonly endpoint: Endpoint;
   readonly prefix: string;
   readonly objects: number;
-  /** Of each. */
+  /** The size of each object. */
   readonly bytes: number;
   readonly writes: number;
   readonly connections: number;
@@ -29,7 +29,7 @@ export type GeneratorAnswer =
   | { readonly kind: 'measured'; readonly measured: Measured }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** The generator's process. One request is under way at a time. */
+/** The generator's process. At most one request is pending. */
 export class GeneratorProcess {
   readonly #child: ChildProcess = fork(fileURLToPath(new URL('generator-child.ts', import.meta.url)));
 

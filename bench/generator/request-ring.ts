@@ -2,17 +2,17 @@ import type { PlainRequest, RequestSigner } from './request-signer.ts';
 
 const none = Buffer.alloc(0);
 
-/** A request to prepare. */
+/** A request that the ring prepares. */
 export interface RingRequest extends PlainRequest {
-  /** What the body begins with, sent with the head. */
+  /** The start of the body, which is sent with the head. */
   readonly stamp?: string;
-  /** The rest of the body; the same buffer for many requests. */
+  /** The rest of the body. Many requests share the buffer. */
   readonly tail?: Buffer;
-  /** Bytes of the answer's body; not looked at without it. */
+  /** The expected bytes of the answer's body; not checked if absent. */
   readonly answers?: number;
 }
 
-/** Requests in one block of memory, signed, ready to be sent one after the other. */
+/** Signed requests in one block of memory, ready to be sent in order. */
 export class RequestRing {
   readonly length: number;
   readonly bytes: Buffer;
@@ -62,7 +62,7 @@ export class RequestRing {
     return this.#bodiless[index] === 1;
   }
 
-  /** Bytes of the answer's body; -1 where any number is right. */
+  /** The expected bytes of the answer's body; -1 accepts any number. */
   answers(index: number): number {
     return this.#answers[index] ?? -1;
   }

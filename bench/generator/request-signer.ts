@@ -3,7 +3,7 @@ import { canonicalQuery } from '../../protocol/sigv4/uri.ts';
 import { deriveSigningKey, formatScope } from '../../protocol/sigv4/signing-key.ts';
 import { formatTimestamp } from '../../protocol/sigv4/timestamp.ts';
 
-/** A server under load, and who asks. */
+/** A server under load and the credentials for it. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -16,15 +16,15 @@ type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
 export interface PlainRequest {
   readonly method: Method;
-  /** Of characters that need no encoding. */
+  /** The path; its characters need no encoding. */
   readonly path: string;
-  /** Encoded; '' for none. */
+  /** The encoded query; '' for none. */
   readonly query: string;
-  /** Bytes of the body. */
+  /** The size of the body in bytes. */
   readonly length: number;
-  /** Hex SHA-256 of the body; without it the body is not signed. */
+  /** The hex SHA-256 of the body. Without it the body is not signed. */
   readonly payloadHash?: string;
-  /** Fields that need no signature, each line with its end. */
+  /** Header fields that are not signed, with line ends. */
   readonly fields?: string;
 }
 
@@ -32,8 +32,8 @@ const signedHeaders = ['host', 'x-amz-content-sha256', 'x-amz-date'];
 const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /**
- * Makes the heads of requests with signatures in their headers, all of one instant: servers take them for 15 minutes. One hash and one
- * HMAC each, since the key is derived once.
+ * Makes the heads of requests with signatures in their headers, all with the same time, which servers accept for 15 minutes. The signing
+ * key is derived once, so that each head costs one hash and one HMAC.
  */
 export class RequestSigner {
   readonly #host: string;
@@ -50,7 +50,7 @@ export class RequestSigner {
     this.#key = deriveSigningKey(endpoint.secretKey, this.#scope);
   }
 
-  /** Request line and header fields with the empty line. */
+  /** Returns the request line, the header fields and the empty line. */
   head(request: PlainRequest): string {
     const payloadHash = request.payloadHash ?? unsignedPayload;
     const headers = { host: this.#host, 'x-amz-content-sha256': payloadHash, 'x-amz-date': this.#timestamp };

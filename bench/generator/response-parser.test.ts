@@ -2,12 +2,12 @@ import { assert, constantFrom, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ResponseParser } from './response-parser.ts';
 
-/** Feeds the text in pieces of this size; true when the last piece completes the answer. */
-function feed(parser: ResponseParser, text: string, piece = text.length): boolean {
+/** Feeds the text in reads of this size; true when the last one completes the answer. */
+function feed(parser: ResponseParser, text: string, chunk = text.length): boolean {
   const bytes = Buffer.from(text, 'latin1');
   let complete = false;
-  for (let at = 0; at < bytes.length; at += piece) {
-    const part = bytes.subarray(at, at + piece);
+  for (let at = 0; at < bytes.length; at += chunk) {
+    const part = bytes.subarray(at, at + chunk);
     complete = parser.feed(part, part.length);
   }
   return complete;
@@ -40,13 +40,13 @@ describe('an answer of the benchmark', () => {
     expect(parser).toMatchObject({ status: 206, bodyBytes: 15 });
   });
 
-  it('reads the same in pieces of any size', () => {
+  it('reads the same in reads of any size', () => {
     assert(
-      property(constantFrom(counted, chunked), integer({ min: 1, max: 200 }), (text, piece) => {
+      property(constantFrom(counted, chunked), integer({ min: 1, max: 200 }), (text, chunk) => {
         const parser = expecting();
         let body = '';
         parser.onBody = (bytes) => (body += bytes.toString('latin1'));
-        expect(feed(parser, text, piece)).toBe(true);
+        expect(feed(parser, text, chunk)).toBe(true);
         expect(body).toBe(text === counted ? 'hello' : 'hello0123456789');
       }),
     );

@@ -4,26 +4,26 @@ const headLimit = 65_536;
 
 type State = 'head' | 'counted' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailer' | 'until-close' | 'complete';
 
-/** An answer that is no HTTP/1.1 answer, or more than one. */
+/** The server sent invalid HTTP/1.1, or more than one answer. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError';
 }
 
 /**
- * Reads one answer after the other from one connection that sends one request at a time. It looks at nothing but the status, the
- * length and whether the connection ends, and allocates nothing while the head comes in one piece.
+ * Parses the answers of one connection that has one pending request. It reads only the status, the length and whether the connection
+ * closes, and allocates nothing for a head that arrives in one read.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9112
  */
 export class ResponseParser {
   status = 0;
-  /** Bytes of the body so far, without the framing of chunks. */
+  /** The bytes of the body so far, without the chunked framing. */
   bodyBytes = 0;
-  /** What the head says of the length; -1 where it says nothing. Also of an answer to HEAD. */
+  /** The content length of the head, also of an answer to HEAD; -1 without one. */
   declaredLength = -1;
   /** The server closes the connection after this answer. */
   closes = false;
-  /** Given every piece of a body; the bytes are overwritten by the next read. */
+  /** Gets each chunk of a body. The next read overwrites the bytes. */
   onBody: ((bytes: Buffer) => void) | undefined;
   #state: State = 'complete';
   #bodiless = false;
@@ -37,7 +37,7 @@ export class ResponseParser {
   #head = '';
   #keepHead = false;
 
-  /** A request was sent. `bodiless`: it was a HEAD. */
+  /** Prepares for the answer to a request. `bodiless` is for HEAD. */
   expect(bodiless: boolean, keepHead = false): void {
     this.#state = 'head';
     this.#bodiless = bodiless;
@@ -50,12 +50,12 @@ export class ResponseParser {
     this.#partial = undefined;
   }
 
-  /** The head's text, where `expect` was asked to keep it. */
+  /** The text of the head, if `expect` was asked to keep it. */
   get head(): string {
     return this.#head;
   }
 
-  /** Takes the first `length` bytes; true when the answer is complete with them. */
+  /** Parses the first `length` bytes; true when they complete the answer. */
   feed(bytes: Buffer, length: number): boolean {
     let at = 0;
     if (this.#state === 'head') {
@@ -69,14 +69,14 @@ export class ResponseParser {
     return this.#state === 'complete';
   }
 
-  /** The connection ended: true where that completes the answer. */
+  /** Handles the end of the connection; true when it completes the answer. */
   end(): boolean {
     if (this.#state !== 'until-close') return false;
     this.#state = 'complete';
     return true;
   }
 
-  /** Where the body starts, or -1 while the head is incomplete. */
+  /** Returns the start of the body, or -1 while the head is incomplete. */
   #readHead(bytes: Buffer, length: number): number {
     const before = this.#partial?.length ?? 0;
     const fresh = bytes.subarray(0, length);
@@ -107,7 +107,7 @@ export class ResponseParser {
     this.#begin();
   }
 
-  /** The names that matter are told apart by first letter and length before anything is compared. */
+  /** First letter and length rule out most names before a comparison. */
   #parseField(all: Buffer, start: number, stop: number): void {
     const letter = (all[start] ?? 0) | 0x20;
     if (letter === 0x63 && all[start + 14] === 0x3a && isNamed(all, start, 'content-length')) {
@@ -134,7 +134,7 @@ export class ResponseParser {
 
   #begin(): void {
     if (this.status >= 100 && this.status < 200) {
-      // An interim answer: the real one follows.
+      // This is an interim answer. The final one follows.
       this.expect(this.#bodiless, this.#keepHead);
       return;
     }

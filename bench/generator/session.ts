@@ -6,19 +6,19 @@ import { drive } from './drive.ts';
 import { type Endpoint, RequestSigner } from './request-signer.ts';
 import { RequestRing } from './request-ring.ts';
 
-/** A round that ends by its requests alone; signatures live no longer. */
+/** Milliseconds that a round of a fixed number of requests may take. Signatures expire later. */
 const wholeMs = 840_000;
 
-/** What the generator saw of one round. */
+/** The figures of one round, as the generator measured them. */
 export interface Measured {
   readonly operations: number;
   readonly milliseconds: number;
-  /** Bytes of bodies, both ways. */
+  /** Bytes of bodies, sent and received. */
   readonly bytes: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Seconds of processor time that the generator itself took. */
+  /** Seconds of processor time of the generator. */
   readonly generatorCpu: number;
 }
 
@@ -44,7 +44,7 @@ export class RoundInProgress {
     return new RoundInProgress(round, await load.prepare(round));
   }
 
-  /** Throws when any answer was wrong. */
+  /** Runs the measured part. It throws when an answer is wrong. */
   async run(): Promise<Measured> {
     const { repeat, whole, operations } = this.#prepared;
     const { endpoint: address, connections, seconds } = this.#round;
@@ -67,7 +67,7 @@ export class RoundInProgress {
     };
   }
 
-  /** Verifies and clears, outside the measured time. */
+  /** Verifies and removes the objects, outside the measured time. */
   async finish(): Promise<void> {
     await this.#prepared.verify(this.#done);
     await this.#prepared.clear(this.#done);

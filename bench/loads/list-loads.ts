@@ -6,12 +6,12 @@ import { Objects, sendAll, bodiesOf } from './objects.ts';
 const inFolder = 1_000;
 const prefix = 'list';
 
-/** 100,000 objects in 100 folders: a folder is one whole page. */
+/** 100,000 objects in 100 folders. A folder is one full page. */
 function folders(round: Round): number {
   return round.quick ? 10 : 100;
 }
 
-/** All of one folder: a thousand keys. Encoded and sorted, as signatures want it. */
+/** The query for one folder of a thousand keys, encoded and sorted as signatures require. */
 function listFolder(folder: number): RingRequest {
   return list(`${prefix}/${String(folder).padStart(4, '0')}/`);
 }
@@ -35,7 +35,7 @@ async function fill(round: Round): Promise<void> {
   );
 }
 
-/** Throws where a listing has another number of entries. */
+/** Throws when a listing has another number of entries. */
 async function expectEntries(round: Round, request: RingRequest, element: string, expected: number): Promise<void> {
   const { body } = await askWell(round.endpoint, request);
   const entries = body.toString('latin1').split(`<${element}>`).length - 1;
@@ -46,7 +46,7 @@ async function expectEntries(round: Round, request: RingRequest, element: string
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** A page of 1,000 keys with delimiter, from a bucket of 100,000 and more. */
+/** Lists a page of 1,000 keys with a delimiter, in a bucket of at least 100,000 objects. */
 const listKeys: Load = {
   name: 'list',
   help: 'LIST with delimiter of one folder of 1,000 objects, of 100 folders in turn',
@@ -58,7 +58,7 @@ const listKeys: Load = {
   },
 };
 
-/** The 100 folders, each standing for a thousand objects that are not to be waded through. */
+/** Lists the 100 folders. The server should skip the thousand objects of each. */
 const listFolders: Load = {
   name: 'list-folders',
   help: 'LIST with delimiter above 100,000 objects: 100 common prefixes',

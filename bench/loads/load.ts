@@ -3,41 +3,43 @@ import type { RingRequest } from '../generator/request-ring.ts';
 
 export const bucket = 'bench';
 
-/** What one round of a load needs to know. */
+/** The parameters of one round of a load. */
 export interface Round {
   readonly endpoint: Endpoint;
   readonly connections: number;
-  /** Different in every round of every run: what is written under it is new. */
+  /** The prefix of new objects. It differs for each round of each run. */
   readonly id: string;
-  /** How long it lasts at most: so many objects are prepared. */
+  /** The maximum duration in seconds, which limits the number of prepared objects. */
   readonly seconds: number;
-  /** Fewer objects, for a quick look. */
+  /** Use fewer objects, for a quick test. */
   readonly quick: boolean;
-  /** Whether SHA-256 of bodies is signed too. */
+  /** Sign the SHA-256 of bodies too. */
   readonly signPayload: boolean;
 }
 
-/** A round with its data in place. */
+/** A round whose data is in place. */
 export interface PreparedRound {
   readonly requests: readonly RingRequest[];
-  /** Whether requests may be sent more than once. */
+  /** Requests may be sent repeatedly. */
   readonly repeat: boolean;
-  /** Whether the round lasts as long as its requests do, however long that is. */
+  /** The round ends when all requests are answered, regardless of time. */
   readonly whole?: boolean;
-  /** What ends the round within the measured time, after all requests were answered. */
+  /** Ends the round within the measured time, after the last answer. */
   conclude?(): Promise<void>;
-  /** How many operations the whole round is, where requests are only parts of one. */
+  /** The number of operations of the round, if requests are only parts of one. */
   readonly operations?: number;
-  /** Outside the measured time: throws where contents are not what they must be. `done`: how many requests were sent. */
+  /**
+   * Verifies the contents, outside the measured time. `done` is the number of requests that were sent. It throws when contents are wrong.
+   */
   verify(done: number): Promise<void>;
-  /** Removes what the round wrote. */
+  /** Removes the objects of the round. */
   clear(done: number): Promise<void>;
 }
 
 export interface Load {
   readonly name: string;
-  /** What one operation is, where it is not a request. */
+  /** The name of an operation that is not one request. */
   readonly help: string;
-  /** Puts what the load reads into place, where it is not there yet. Throws where it is there and wrong. */
+  /** Writes the objects that the load reads, unless they exist. It throws when they exist and are wrong. */
   prepare(round: Round): Promise<PreparedRound>;
 }

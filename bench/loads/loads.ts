@@ -71,22 +71,22 @@ const singleObjectLoads: readonly Load[] = sizes.flatMap((size) => [
 const size = 65_536;
 const perSecond = 15_000;
 const most = 60_000;
-/** Of 20 operations 9 are GET, 6 HEAD, 3 PUT and 2 DELETE, evenly strewn: the shares that other benchmarks of S3 use. */
+/** Of 20 operations 9 are GET, 6 HEAD, 3 PUT and 2 DELETE, evenly distributed: other S3 benchmarks use the same shares. */
 const pattern = 'ghgpghgdghgphgpghgdh';
-/** A DELETE comes so many PUTs after that of its object: more than can be under way at once. */
+/** The number of PUTs between the PUT and the DELETE of an object. It is larger than the number of pending requests. */
 const lag = 512;
 
-/** Which objects are read is stepped through by a number that shares no factor with their count. */
+/** The step between objects that are read. It has no common factor with their number. */
 const stride = 787;
 
 interface MixedRequests {
   readonly requests: readonly RingRequest[];
-  /** Written before and in the round; those from `deleted(done)` to `written(done)` are there after `done` requests. */
+  /** The objects that exist before the round and in it: after `done` requests those from `deleted(done)` to `written(done)` exist. */
   readonly written: (done: number) => number;
   readonly deleted: (done: number) => number;
 }
 
-/** Pure: the requests of one round. The first `lag` of `changing` must be there before. */
+/** Returns the requests of one round. It is pure. The first `lag` objects of `changing` must exist. */
 export function mixedRequests(count: number, reading: Objects, changing: Objects): MixedRequests {
   const requests: RingRequest[] = [];
   const written = new Uint32Array(count + 1);
@@ -132,7 +132,7 @@ const mixedLoad: Load = {
 const partBytes = 8_388_608;
 const bodies = () => bodiesOf(partBytes);
 
-/** Of each part, in their order: the contents are the same in every round. */
+/** The hashes of the parts, in order. The contents are equal in all rounds. */
 const etags: string[] = [];
 
 function etag(part: number): string {
@@ -150,7 +150,7 @@ async function initiate(endpoint: Endpoint, path: string): Promise<string> {
   return id;
 }
 
-/** Also throws on an error that came after the status of 200. */
+/** Completes the upload. It also throws on an error that follows the status 200. */
 async function complete(endpoint: Endpoint, path: string, upload: string, parts: number): Promise<void> {
   const listed = Array.from(
     { length: parts },
@@ -162,7 +162,7 @@ async function complete(endpoint: Endpoint, path: string, upload: string, parts:
   if (!body.includes('CompleteMultipartUploadResult')) throw new Error(`completing failed: ${body.toString()}`);
 }
 
-/** The length, and what some parts begin with. */
+/** Verifies the length and the start of some parts. */
 async function verify(endpoint: Endpoint, path: string, parts: number): Promise<void> {
   for (const part of [0, Math.floor(parts / 2), parts - 1]) {
     const from = part * partBytes;
@@ -175,7 +175,7 @@ async function verify(endpoint: Endpoint, path: string, parts: number): Promise<
   }
 }
 
-/** One operation is the whole upload, from its first part to the answer that it is complete; latencies are those of parts. */
+/** Measures whole uploads. One operation lasts from the first part to the answer of the completion. Latencies are those of parts. */
 const multipartLoad: Load = {
   name: 'multipart-1GiB',
   help: 'a multipart upload of 1 GiB in 128 parts of 8 MiB',
@@ -208,7 +208,7 @@ const multipartLoad: Load = {
 
 export const loads: readonly Load[] = [...singleObjectLoads, mixedLoad, ...listLoads, multipartLoad];
 
-/** The loads of these names; `put` means those of all sizes. */
+/** Returns the loads of these names. `put` means the loads of all sizes. */
 export function loadsNamed(names: readonly string[]): Load[] {
   const found = names.map((name) => {
     const exact = loads.filter((load) => load.name === name);

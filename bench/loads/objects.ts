@@ -5,16 +5,16 @@ import { type Endpoint, RequestSigner } from '../generator/request-signer.ts';
 import { RequestRing, type RingRequest } from '../generator/request-ring.ts';
 import { bucket, type Round } from './load.ts';
 
-/** Bytes at the front of every body that differ from object to object. */
+/** The bytes at the start of each body that differ between objects. */
 export const stampBytes = 16;
 
 const MiB = 2 ** 20;
-/** The same in every run, so that a later one can verify what an earlier one wrote. */
+/** Noise that is equal in all runs, so that a later run can verify the objects of an earlier one. */
 const noise = createHash('shake256', { outputLength: MiB }).update('coffer bench').digest();
 
 /**
- * The bodies of one size: a stamp of the object's number, then bytes that all of them share. So every object has contents of its own,
- * and nothing has to be kept of it.
+ * The bodies of one size: a stamp with the object's number, then bytes that all bodies share. So each object has its own contents without
+ * memory of its own.
  */
 export class Bodies {
   readonly size: number;
@@ -24,7 +24,7 @@ export class Bodies {
     if (size < stampBytes) throw new RangeError(`a body of ${size} bytes has no room for its stamp of ${stampBytes}`);
     this.size = size;
     this.tail = Buffer.alloc(size - stampBytes);
-    // No MiB like the one before: it is shifted by one byte.
+    // Each MiB is shifted by one byte, so that no two are equal.
     for (let at = 0, shift = 0; at < this.tail.length; at += MiB - shift, shift += 1) {
       noise.copy(this.tail, at, shift);
     }
@@ -47,17 +47,17 @@ export class Bodies {
   }
 }
 
-/** A size of objects, and how many of them a load handles. */
+/** A size of objects, with the number of objects that loads use. */
 export interface Size {
   readonly name: string;
   readonly bytes: number;
-  /** New objects that one second of PUT may take: more than any server here writes. */
+  /** The number of prepared objects for each second of PUT. No server here writes more. */
   readonly writtenPerSecond: number;
-  /** New objects of one round of PUT at most: it ends with them where it does not end by time. */
+  /** The maximum number of objects in one round of PUT. The round may end with them before its time. */
   readonly written: number;
-  /** Objects that GET and HEAD go through. */
+  /** The objects that GET and HEAD read. */
   readonly read: number;
-  /** Objects that one round of DELETE removes. */
+  /** The objects that one round of DELETE removes. */
   readonly deleted: number;
 }
 
@@ -67,7 +67,7 @@ export const sizes: readonly Size[] = [
   { name: '8MiB', bytes: 8_388_608, writtenPerSecond: 150, written: 512, read: 32, deleted: 128 },
 ];
 
-/** New objects for one round of PUT. */
+/** Returns the number of objects for one round of PUT. */
 export function writtenIn(size: Size, seconds: number): number {
   return Math.max(1, Math.min(size.written, Math.ceil(size.writtenPerSecond * seconds)));
 }
@@ -83,7 +83,7 @@ export function bodiesOf(bytes: number): Bodies {
 const inFolder = 1_000;
 const verified = 8;
 
-/** Objects of one size under one prefix, a thousand in each folder. */
+/** Objects of one size below one prefix, a thousand for each folder. */
 export class Objects {
   readonly prefix: string;
   readonly count: number;
@@ -127,7 +127,7 @@ export class Objects {
     return Array.from({ length: this.count }, (_, number) => make(number));
   }
 
-  /** Writes them all, unless the last one is there already. */
+  /** Writes all objects, unless the last one exists. */
   async fill(round: Round): Promise<void> {
     const last = await ask(round.endpoint, this.#plain('HEAD', this.count - 1));
     if (last.status === 200) return;
@@ -137,7 +137,7 @@ export class Objects {
     );
   }
 
-  /** Reads some of the first `count` and compares every byte. */
+  /** Reads some of the first `count` objects and compares all bytes. */
   async verify(endpoint: Endpoint, count: number): Promise<void> {
     const step = Math.max(1, Math.floor(count / verified));
     for (let number = 0; number < count; number += step) {
@@ -146,7 +146,7 @@ export class Objects {
     }
   }
 
-  /** Throws where one of the first `count` is still there; looks at some. */
+  /** Throws when one of the first `count` objects still exists. It checks a sample. */
   async verifyGone(endpoint: Endpoint, count: number): Promise<void> {
     const step = Math.max(1, Math.floor(count / verified));
     for (let number = 0; number < count; number += step) {
@@ -167,18 +167,18 @@ export class Objects {
   }
 }
 
-/** Signatures are valid for 15 minutes: a large number of requests is signed in pieces. */
+/** Signatures are valid for 15 minutes, so the requests are signed in batches. */
 const signedAtOnce = 50_000;
 const signaturesLiveMs = 840_000;
 
-/** Sends each request once; any failure ends the benchmark. */
+/** Sends each request once. A failure ends the benchmark. */
 export async function sendAll(endpoint: Endpoint, requests: readonly RingRequest[], connections = 32): Promise<void> {
   for (let at = 0; at < requests.length; at += signedAtOnce) {
     await sendPiece(endpoint, requests.slice(at, at + signedAtOnce), connections);
   }
 }
 
-/** Writes so many times, over the same objects again and again where there are more writes than objects. */
+/** Writes this many times. If there are more writes than objects, it overwrites them in turn. */
 export async function writeOver(
   endpoint: Endpoint,
   objects: Objects,

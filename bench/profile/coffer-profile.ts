@@ -2,11 +2,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Beside } from '../measure-round.ts';
+import type { ConcurrentWork } from '../measure-round.ts';
 import type { Step } from '../options.ts';
 import type { RunningServer } from '../servers/running-server.ts';
 
-/** What of a `.cpuprofile` is needed here. @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+/**
+ * The fields of a `.cpuprofile` that are used here.
+ *
+ * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile
+ */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -23,10 +27,10 @@ interface SelfTime {
 }
 
 const shownFunctions = 40;
-/** Beginning a profile takes the thread some time, which is none of the program's. */
+/** Starting a profile takes some time of the thread, which is not the program's. */
 const notBusy = /^\(idle\)$|^post node:inspector/;
 
-/** Time spent in each function itself, most first. Native code counts for the function that called it. */
+/** Returns the self time of each function, in descending order. Native code counts for its caller. */
 export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): SelfTime[] {
   const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
   const times = new Map<string, number>();
@@ -44,7 +48,7 @@ interface ThreadProfile {
   readonly profile: CpuProfile;
 }
 
-/** Shares are of the time in which the thread was busy. */
+/** Shares are of the thread's busy time. */
 export function renderProfile(title: string, threads: readonly ThreadProfile[]): string {
   const parts = threads.map(({ thread, profile }) => {
     const all = selfTimes(profile);
@@ -69,15 +73,17 @@ function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['
 }
 
 const inThread = fileURLToPath(new URL('in-thread.js', import.meta.url));
-/** For every thread to begin, and to write its file at the end. */
+/** Each thread needs time to start its profile, and to write its file. */
 const startMs = 200;
 const writeMs = 1_500;
 
-/** Profiles of every thread of Coffer while a load runs: `LOAD-at-CONNECTIONS.thread-N.cpuprofile`, and one `.txt` of each load,
- * with `-encrypted` in their names where Coffer encrypts. */
+/**
+ * Writes profiles of all threads of Coffer during a load: `LOAD-at-CONNECTIONS.thread-N.cpuprofile`, and one `.txt` for each load. With
+ * encryption the names contain `-encrypted`.
+ */
 export class CofferProfile {
   readonly folder: string;
-  /** For the server: loads what profiles into each of its threads. */
+  /** The environment of the server, which loads the profiler into each thread. */
   readonly environment: NodeJS.ProcessEnv;
 
   constructor(folder: string) {
@@ -87,27 +93,27 @@ export class CofferProfile {
     this.environment = { NODE_OPTIONS: `--import=${inThread}`, COFFER_BENCH_PROFILE: folder };
   }
 
-  /** What makes a profile of one round. */
-  of(server: RunningServer): Beside {
+  /** Returns the work that profiles one round. */
+  of(server: RunningServer): ConcurrentWork {
     let name = '';
     return {
       begin: async (step: Step) => {
         const encrypted = server.program.name === 'coffer-encrypted' ? '-encrypted' : '';
         name = `${step.load}-at-${step.connections}${encrypted}`;
-        this.#tell(server, name);
+        this.#control(server, name);
         await sleep(startMs);
       },
       end: async () => {
-        this.#tell(server, '');
+        this.#control(server, '');
         await sleep(writeMs);
         this.#summarize(name);
       },
     };
   }
 
-  #tell(server: RunningServer, name: string): void {
+  #control(server: RunningServer, name: string): void {
     writeFileSync(join(this.folder, 'control'), name);
-    // The launcher passes no such signal on.
+    // The launcher does not forward this signal.
     const program = server.tree.pids().at(-1);
     if (program !== undefined) process.kill(program, 'SIGUSR2');
   }

@@ -1,13 +1,13 @@
-// Loaded into every thread of a server that is profiled (--import in NODE_OPTIONS). SIGUSR2 tells the main thread to read the
-// control file: a name there begins a profile of every thread, an empty one ends it. Plain JavaScript: the launcher, which may run on
-// an older Node, loads it too.
+// Each thread of a profiled server loads this file (--import in NODE_OPTIONS). SIGUSR2 makes the main thread read the control file: a name
+// starts a profile of every thread, an empty file ends it. The file is plain JavaScript, because the launcher also loads it and may run on
+// an older Node.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { join } from 'node:path';
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
 
 const folder = process.env['COFFER_BENCH_PROFILE'];
-/** Microseconds. Short enough to see what takes a request a tenth of its time. */
+/** Microseconds. The interval shows functions that take a tenth of a request's time. */
 const interval = 200;
 
 if (folder !== undefined) {

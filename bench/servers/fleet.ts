@@ -28,7 +28,7 @@ export function findServers(names: readonly ServerName[], cofferCheckout: string
   };
 }
 
-/** The servers of one run, of which at most one runs at a time: the others are stopped by a signal. */
+/** The servers of one run. At most one runs at a time: the others are stopped by a signal. */
 export class Fleet {
   readonly servers: ReadonlyMap<ServerName, RunningServer>;
 
@@ -36,7 +36,7 @@ export class Fleet {
     this.servers = running;
   }
 
-  /** Each with a new folder below `folder`. `environment` is for Coffer alone. */
+  /** Starts each server with a new folder below `folder`. Coffer gets `environment`. */
   static async start(found: readonly Installed[], folder: string, environment: NodeJS.ProcessEnv): Promise<Fleet> {
     const running = new Map<ServerName, RunningServer>();
     const fleet = new Fleet(running);

@@ -6,7 +6,11 @@ import { ask } from '../generator/ask.ts';
 import type { Endpoint } from '../generator/request-signer.ts';
 import { readyPath, rootPassword, rootUser, type ServerProgram, type ServerRun } from './server-programs.ts';
 
-/** Linux counts the time of processes in hundredths of a second. @see proc_pid_stat(5) */
+/**
+ * Linux counts processor time in hundredths of a second.
+ *
+ * @see proc_pid_stat(5)
+ */
 const ticksPerSecond = 100;
 
 interface ProcessStat {
@@ -14,7 +18,7 @@ interface ProcessStat {
   readonly cpuSeconds: number;
 }
 
-/** Of the fields after the command's name, which may hold spaces and brackets. Undefined when it is no such line. */
+/** Parses the fields after the command's name, which may contain spaces and brackets. Undefined for an invalid line. */
 export function parseStat(text: string): ProcessStat | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
@@ -23,7 +27,7 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { parent, cpuSeconds: (user + system) / ticksPerSecond };
 }
 
-/** A process and all that descend from it: a server with its launcher. */
+/** A process with all its descendants: a server with its launcher. */
 export class ProcessTree {
   readonly #root: number;
 
@@ -47,17 +51,17 @@ export class ProcessTree {
     return this.pids().reduce((sum, pid) => sum + (stat(pid)?.cpuSeconds ?? 0), 0);
   }
 
-  /** The highest resident memory since `resetPeak`, in bytes: files that are mapped count with it. */
+  /** Returns the highest resident memory since `resetPeak` in bytes, with the pages of files. */
   peakBytes(): number {
     return this.#sum('VmHWM');
   }
 
-  /** Resident memory now that is no file: what the process asked for itself, in bytes. */
+  /** Returns the resident memory without the pages of files, in bytes. */
   anonymousBytes(): number {
     return this.#sum('RssAnon');
   }
 
-  /** False where the system does not allow it: the peak is then that of the process' life. */
+  /** Resets the peak. It returns false if the system does not allow it; the peak is then that of the process' lifetime. */
   resetPeak(): boolean {
     try {
       for (const pid of this.pids()) writeFileSync(`/proc/${pid}/clear_refs`, '5');
@@ -81,7 +85,7 @@ function statusBytes(pid: number, field: string): number {
   return Number(line?.[1] ?? 0) * 1024;
 }
 
-/** '' when the process has ended in the meantime. */
+/** Reads a file of the process; '' if the process has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -90,17 +94,17 @@ function read(path: string): string {
   }
 }
 
-/** A server may take minutes over a folder of many objects. */
+/** The limit is high, because a server may need minutes for a folder of many objects. */
 const startsWithinMs = 600_000;
 const stopsWithinMs = 60_000;
 
-/** A server as a process of its own, which can be made to stand still. */
+/** A server process, which can be suspended. */
 export class RunningServer {
   readonly program: ServerProgram;
   readonly run: ServerRun;
   readonly endpoint: Endpoint;
   readonly tree: ProcessTree;
-  /** From the start of the process to the first 200 of its health check. */
+  /** Milliseconds from the start of the process to the first 200 of its health check. */
   readonly readyMs: number;
   readonly #child: ChildProcess;
 
@@ -113,7 +117,7 @@ export class RunningServer {
     this.#child = child;
   }
 
-  /** Waits until it is ready. What it prints goes to a file beside its folder. */
+  /** Starts the server and waits until it is ready. Its output goes to a file next to its folder. */
   static async start(program: ServerProgram, run: ServerRun, more: NodeJS.ProcessEnv = {}): Promise<RunningServer> {
     const { args, env } = program.command(run);
     killedWithThisProcess();
@@ -134,13 +138,13 @@ export class RunningServer {
       child.once('exit', (code) => reject(new Error(`${program.name} exited with ${code}: see ${run.folder}.log`)));
     });
     await Promise.race([ready(endpointOf(run), ended.signal), failed]);
-    // From here on a death shows as a failed connection.
+    // A later end of the process shows as a failed connection.
     failed.catch(() => {});
     const readyMs = performance.now() - started;
     return new RunningServer(program, run, child, tree, readyMs);
   }
 
-  /** Stands still, so that it takes nothing from the server that is measured. */
+  /** Suspends the server, so that it takes nothing from the server that is measured. */
   pause(): void {
     this.#signal('SIGSTOP');
   }
@@ -169,7 +173,7 @@ export class RunningServer {
   }
 }
 
-/** What runs now: a benchmark that is ended early leaves no server behind, not even one that was stopped by a signal. */
+/** The running servers. A benchmark that ends early must kill them, also the suspended ones. */
 const alive = new Set<ProcessTree>();
 let watching = false;
 
@@ -191,10 +195,10 @@ async function ready(endpoint: Endpoint, ended: AbortSignal): Promise<void> {
   while (performance.now() < until && !ended.aborted) {
     try {
       const { status, head } = await ask(endpoint, { method: 'GET', path: readyPath, query: '' });
-      // MinIO answers 200 while it is still without its identities.
+      // MinIO answers 200 before its identities are loaded.
       if (status === 200 && !/^x-minio-server-status: offline/im.test(head)) return;
     } catch {
-      // Not listening yet.
+      // The server does not listen yet.
     }
     await sleep(5);
   }

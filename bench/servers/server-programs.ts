@@ -5,21 +5,21 @@ import { delimiter, join, dirname } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
-/** How a server is started, found and asked whether it is ready. What differs between servers is here and nowhere else. */
+/** A server program: how to find it, start it and test its readiness. All differences between the servers are here. */
 export interface ServerProgram {
   readonly name: ServerName;
-  /** Undefined where it is not installed. */
+  /** Returns the path of the program; undefined if it is not installed. */
   find(): string | undefined;
-  /** What the report calls this version. */
+  /** Returns the version for the report. */
   version(program: string): string;
   command(run: ServerRun): ServerCommand;
-  /** What the report says of its promise when it answers a write. */
+  /** The durability of an answered write, for the report. */
   readonly durability: string;
-  /** The files of its records below its folder, where it has such. */
+  /** The folder of its records below its data folder, if it has one. */
   readonly records?: string;
 }
 
-/** `coffer-encrypted` is Coffer again, beside itself without encryption. */
+/** The server's name. `coffer-encrypted` is Coffer with encryption. */
 export type ServerName = 'coffer' | 'coffer-encrypted' | 'minio' | 'versitygw';
 
 export const rootUser = 'bench-root';
@@ -30,7 +30,7 @@ export interface ServerRun {
   readonly program: string;
   readonly folder: string;
   readonly port: number;
-  /** A second free port, for servers with another listener. */
+  /** A second free port, for servers with two listeners. */
   readonly secondPort: number;
 }
 
@@ -39,7 +39,7 @@ interface ServerCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The path of an installed program: where `.ci/install` puts it, else on PATH. */
+/** Finds an installed program: in the folder of `.ci/install`, then on PATH. */
 function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const tools = env['COFFER_TOOLS'] ?? join(homedir(), '.cache/coffer-tools');
   return [join(tools, 'bin'), ...(env['PATH'] ?? '').split(delimiter)]
@@ -47,7 +47,7 @@ function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string
     .find((path) => isExecutable(path));
 }
 
-/** The version of the module that a Go program was built from: those built by `go install` know no other. */
+/** Returns the module version of a Go program. Programs of `go install` have no other version. */
 function goModuleVersion(program: string): string {
   try {
     const text = execFileSync('go', ['version', '-m', program], {
@@ -78,10 +78,10 @@ function git(checkout: string, ...args: string[]): string {
   }).trim();
 }
 
-/** The Node that runs this, first: as in the container's image, where no launcher of an older one waits beside the server. */
+/** This Node comes first on PATH, as in the container's image, so that no launcher of an older Node runs next to the server. */
 const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
 
-/** As a user starts it from a checkout (this one, or another to compare with), with two threads and without encryption. */
+/** Coffer as users start it from a checkout (this one, or another to compare), with two threads and without encryption. */
 const coffer = (checkout = thisCheckout): ServerProgram => ({
   name: 'coffer',
   find: () => join(checkout, 'bin/coffer-server.js'),
@@ -107,13 +107,13 @@ const coffer = (checkout = thisCheckout): ServerProgram => ({
   records: 'records',
 });
 
-/** A key of the environment: where data keys come from is no matter of speed, since one serves a thousand objects. */
+/** The key comes from the environment. The source of data keys does not affect the speed, since one key serves a thousand objects. */
 const encrypting = {
   SVC_KMS_SECRET_KEY: `bench:${randomBytes(32).toString('base64')}`,
   SVC_KMS_AUTO_ENCRYPTION: 'on',
 };
 
-/** The same, but every object is encrypted with SSE-KMS. */
+/** Coffer with SSE-KMS for each object. */
 function encryptedCoffer(checkout?: string): ServerProgram {
   const plain = coffer(checkout);
   return {
@@ -145,7 +145,7 @@ const minio: ServerProgram = {
   durability: 'its defaults: files are flushed, renames and folders are not (MINIO_FS_OSYNC is off)',
 };
 
-/** Without `--keep-alive` it closes the connection after every answer, and without `--quiet` it prints a line for each. */
+/** Without `--keep-alive` versitygw closes the connection after each answer. Without `--quiet` it prints a line for each request. */
 const versitygw: ServerProgram = {
   name: 'versitygw',
   find: () => findProgram('versitygw'),
@@ -157,10 +157,10 @@ const versitygw: ServerProgram = {
   durability: 'it flushes nothing: an answered write is in the page cache and may be lost with the power',
 };
 
-/** Those that `--servers` names. */
+/** The names that `--servers` accepts. */
 export const serverNames: readonly ServerName[] = ['coffer', 'minio', 'versitygw'];
 
-/** `checkout`: where Coffer is started from; this one without it. */
+/** Returns the program of a server. `checkout` is the folder that Coffer is started from; by default this one. */
 export function serverNamed(name: ServerName, checkout: string | undefined): ServerProgram {
   switch (name) {
     case 'coffer':

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, RequestHandler, IncomingRequest } from './contract/request.ts';
-import { Freezer, createDispatch, type Readiness, NotServing } from './dispatch.ts';
+import { Freezer, createDispatch, type Readiness, NotServingError } from './dispatch.ts';
 
 const answer: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
 const request = {} as Parameters<RequestHandler>[0];
@@ -21,13 +21,13 @@ describe('a frozen server', () => {
   });
 
   it('tells who has waited for long to come again', async () => {
-    const freezer = new Freezer({ patienceMs: 5 });
+    const freezer = new Freezer({ timeoutMs: 5 });
     freezer.set(true);
     await expect(freezer.guard(room)(request)).rejects.toMatchObject({ code: 'SlowDown' });
   });
 
   it('holds only so many', async () => {
-    const freezer = new Freezer({ most: 1 });
+    const freezer = new Freezer({ maxHeld: 1 });
     const handle = freezer.guard(room);
     freezer.set(true);
     const held = handle(request);
@@ -43,7 +43,7 @@ const done = () => Promise.resolve({ status: 200, headers: {}, body: { kind: 'em
 function answerTo(rawPath: string, readiness: Readiness, failing: readonly string[] = []) {
   const dispatch = createDispatch({
     readiness: () => readiness,
-    rooms: () => ({ s3: done, sts: done, admin: done }),
+    handlers: () => ({ s3: done, sts: done, admin: done }),
     metrics: done,
     failingTasks: () => failing,
   });
@@ -63,7 +63,7 @@ function statusOf(rawPath: string, readiness: Readiness): Promise<number | 'refu
   return answerTo(rawPath, readiness).then(
     ({ status }) => status,
     (error: unknown) => {
-      if (error instanceof NotServing) return 'refused';
+      if (error instanceof NotServingError) return 'refused';
       throw error;
     },
   );

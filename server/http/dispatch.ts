@@ -4,16 +4,20 @@ import type { Answer, RequestHandler, IncomingRequest } from './contract/request
 import { isMetricsPath } from '../observability/metrics/metrics-handler.ts';
 import { asS3Error, hostId } from '../s3/answers.ts';
 
-/** This server waits or goes: nothing failed. Its own log says once why; the requests that meet it say so only to who looks. */
-export class NotServing extends S3Error {
+/**
+ * The server is starting or stopping. This is no failure: its own log gives the reason once, and each refused request is logged only at the
+ * level debug.
+ */
+export class NotServingError extends S3Error {
   constructor() {
     super('ServiceUnavailable');
   }
 }
 
 /**
- * Whether this server can serve; `reason` says what it waits for. A thread that is `serving` serves while another may not yet: no
- * probe is told. One that stops serves on, and wants no new clients; in the end it finishes only what it has begun.
+ * The state of this server; `reason` explains what it waits for. A `serving` thread answers requests while another thread may not do so
+ * yet, so probes still fail. A `stopping` server answers requests and wants no new clients. A `refusing` server only finishes the requests
+ * that have begun.
  */
 export type Readiness =
   | { readonly kind: 'serving' }
@@ -30,11 +34,11 @@ const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
 };
 
 /**
- * Answers the probes; undefined for any other request. Signed requests below `/health/` are for a bucket of that name.
+ * Answers the probes; undefined for any other request. Signed requests below `/health/` address a bucket of that name.
  *
- * `live` is 200 as long as this process answers at all: a probe that fails restarts it, which never helps against a missing key
- * service. `ready` names the background tasks that fail, in a header: they hinder no request. While the server is not ready a header has
- * the word for what it waits for, and never the reason: that has addresses and names, and is for the log.
+ * `live` is 200 as long as this process answers: a failed probe restarts it, which never helps against a missing key service. `ready` lists
+ * the background tasks that fail in a header; they affect no request. While the server is not ready, a header names the dependency that it
+ * waits for. The reason contains addresses and names, so it is only in the log.
  */
 function answerHealth(
   request: IncomingRequest,
@@ -53,7 +57,7 @@ function answerHealth(
   return answer(503, { 'retry-after': '5', ...(waitsFor === undefined ? {} : { [waitsForHeader]: waitsFor }) });
 }
 
-/** Undefined of a server that waits for nothing: one that stops. */
+/** Returns the dependency that the server waits for; undefined if it stops. */
 function waitsForOf(readiness: Exclude<Readiness, { readonly kind: 'ready' }>): WaitsFor | undefined {
   switch (readiness.kind) {
     case 'waiting':
@@ -81,25 +85,25 @@ function answer(status: number, headers: Readonly<Record<string, string>> = {}):
 }
 
 interface FreezerLimits {
-  /** Milliseconds that a request is held. A connection that is silent for longer is cut, which a client cannot tell from a crash. */
-  readonly patienceMs?: number;
-  /** Requests that are held at a time. */
-  readonly most?: number;
+  /** Milliseconds that a request is held. A longer silence would cut the connection, which looks like a crash to a client. */
+  readonly timeoutMs?: number;
+  /** The maximum number of held requests. */
+  readonly maxHeld?: number;
 }
 
 /**
- * Holds requests while an administrator has frozen the server (`mc admin service freeze`): clients wait and notice nothing else. Who
- * waits for too long, or comes when many wait, is told to come again.
+ * Holds requests while an administrator has frozen the server (`mc admin service freeze`). Clients only see a slow answer. A request that
+ * waits for too long, or comes when too many wait, gets SlowDown.
  */
 export class Freezer {
-  readonly #patienceMs: number;
-  readonly #most: number;
+  readonly #timeoutMs: number;
+  readonly #maxHeld: number;
   #thaw: PromiseWithResolvers<void> | undefined;
   #held = 0;
 
-  constructor({ patienceMs = 60_000, most = 4_096 }: FreezerLimits = {}) {
-    this.#patienceMs = patienceMs;
-    this.#most = most;
+  constructor({ timeoutMs = 60_000, maxHeld = 4_096 }: FreezerLimits = {}) {
+    this.#timeoutMs = timeoutMs;
+    this.#maxHeld = maxHeld;
   }
 
   set(frozen: boolean): void {
@@ -110,18 +114,18 @@ export class Freezer {
     }
   }
 
-  /** The same room, behind it. */
+  /** Wraps a handler, so that it gets no requests while the server is frozen. */
   guard(handle: RequestHandler): RequestHandler {
     return (request) => (this.#thaw === undefined ? handle(request) : this.#wait().then(() => handle(request)));
   }
 
   async #wait(): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>();
-    if (this.#held >= this.#most) throw frozen();
+    if (this.#held >= this.#maxHeld) throw frozen();
     this.#held += 1;
-    const timer = setTimeout(() => reject(frozen()), this.#patienceMs);
+    const timer = setTimeout(() => reject(frozen()), this.#timeoutMs);
     try {
-      // It may have been frozen again meanwhile.
+      // An administrator may have frozen the server again.
       while (this.#thaw !== undefined) await Promise.race([this.#thaw.promise, late]);
     } finally {
       clearTimeout(timer);
@@ -134,8 +138,8 @@ function frozen(): S3Error {
   return new S3Error('SlowDown', 'An administrator has frozen this server; try again later.');
 }
 
-/** The rooms behind the S3 port. */
-export interface Rooms {
+/** The handlers behind the S3 port. */
+export interface Handlers {
   readonly s3: RequestHandler;
   readonly sts: RequestHandler;
   readonly admin: RequestHandler;
@@ -143,18 +147,18 @@ export interface Rooms {
 
 interface DispatchOptions {
   readonly readiness: () => Readiness;
-  /** Undefined as long as the server is not ready. */
-  readonly rooms: () => Rooms | undefined;
-  /** Answers before the server is ready, too. */
+  /** Undefined until the server is ready. */
+  readonly handlers: () => Handlers | undefined;
+  /** Answers also before the server is ready. */
   readonly metrics: RequestHandler;
-  /** The names of background tasks that fail, for probes. */
+  /** The names of the background tasks that fail, for probes. */
   readonly failingTasks?: () => readonly string[];
 }
 
-/** Which room a request is for. */
+/** Creates the handler that passes a request to the API that it is for. */
 export function createDispatch({
   readiness,
-  rooms,
+  handlers,
   metrics,
   failingTasks = () => [],
 }: DispatchOptions): RequestHandler {
@@ -163,15 +167,15 @@ export function createDispatch({
     const health = answerHealth(request, now, failingTasks);
     if (health !== undefined) return health;
     if (isMetricsPath(request.rawPath)) return metrics(request);
-    request.watch?.enters(roomOf(request));
-    const open = rooms();
-    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServing();
-    return open[roomOf(request)](request);
+    request.watch?.enters(apiOf(request));
+    const open = handlers();
+    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw new NotServingError();
+    return open[apiOf(request)](request);
   };
 }
 
-/** STS takes forms without a query, or its parameters in the query, on `POST /` alone. */
-function roomOf({ method, rawPath, rawQuery, headers }: IncomingRequest): keyof Rooms {
+/** Returns the API that a request is for. STS accepts forms without a query, or parameters in the query, only on `POST /`. */
+function apiOf({ method, rawPath, rawQuery, headers }: IncomingRequest): keyof Handlers {
   if (isAdminPath(rawPath)) return 'admin';
   if (method !== 'POST' || rawPath !== '/') return 's3';
   const isForm = /^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '');
@@ -182,7 +186,7 @@ export function isAdminPath(rawPath: string): boolean {
   return rawPath.startsWith('/minio/admin/') || rawPath.startsWith('/minio/kms/');
 }
 
-/** Below `/minio/admin/` and `/minio/kms/` refusals are JSON with the field names of the XML. */
+/** Below `/minio/admin/` and `/minio/kms/` an error is JSON with the field names of the XML document. */
 export function answerAdminError(error: unknown, request: IncomingRequest): Answer {
   const refusal = asS3Error(error);
   const document = {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   const dispatch = createDispatch({
     readiness: () => ({ kind: 'ready' }),
-    rooms: () => ({ s3, sts: createStsHandler({ actions: [], log }), admin: s3 }),
+    handlers: () => ({ s3, sts: createStsHandler({ actions: [], log }), admin: s3 }),
     metrics: s3,
   });
   server = createS3Server({

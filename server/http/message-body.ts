@@ -91,19 +91,19 @@ function connectionEnded(): Error {
   return new Error('the connection ended before the body');
 }
 
-/** How much of a refused body is taken off the line, and for how long, so that a client that only sends can see its answer. */
+/** The limits for reading the rest of a refused body. A client that only sends sees its answer when the server reads on. */
 const drainLimit = { bytes: 64 * 1024 * 1024, ms: 10_000 } as const;
 
 /**
- * Connections of a thread that are read on after a refusal. More are closed at once, and their clients may see a reset instead of the
- * answer: to read what many refused clients send would take the thread from those who are served.
+ * The maximum number of refused connections that a thread reads on. It closes further ones at once, and their clients may see a reset
+ * instead of the answer. Reading the bodies of many refused clients would take the thread from the other clients.
  */
 const maxDraining = 16;
 let draining = 0;
 
 /**
- * Bytes that a thread takes off the line of refused clients in one window, over all their connections. Clients on the same machine fill
- * it as fast as memory is copied: without a bound the thread does nothing else.
+ * The bytes that a thread reads from all refused clients in one window. Clients on the same machine send as fast as memory is copied:
+ * without a limit the thread would do nothing else.
  */
 const drainWindow = { bytes: 2 * 1024 * 1024, ms: 50 } as const;
 let drained = 0;
@@ -120,10 +120,10 @@ function pauseUntilNextWindow(message: IncomingMessage): void {
   }, drainWindow.ms);
 }
 
-/** Bytes of a body that `node:http` may take off the line after the answer, so that the connection can be used again. */
+/** The largest rest of a body that `node:http` reads after the answer, so that the connection can be reused, in bytes. */
 const smallBody = 256 * 1024;
 
-/** Whether more of the request's body may come than is worth waiting for, or the client still waits to be asked for it. */
+/** Reports if the rest of the request's body is too large to wait for, or the client waits for `100 Continue` before it sends. */
 export function hasUnreadBody(message: IncomingMessage): boolean {
   if (message.complete || message.readableEnded) return false;
   const { headers } = message;
@@ -133,8 +133,8 @@ export function hasUnreadBody(message: IncomingMessage): boolean {
 }
 
 /**
- * Sends the answer's bytes at once and ends the response only when the client has stopped sending: closing a connection on which
- * bytes still arrive resets it, and the client may then lose the answer. The head must announce `connection: close`.
+ * Sends the answer at once and ends the response when the client has stopped sending. Closing a connection on which bytes still arrive
+ * resets it, and the client may lose the answer. The head must contain `connection: close`.
  */
 export async function finishUnread(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
   if (bytes.length > 0) response.write(bytes);

@@ -19,7 +19,7 @@ async function serving(s3: RequestHandler, events: RequestEvents): Promise<numbe
   const log = createLogger({ name: 'test', level: 'silent', stream: new PassThrough() });
   const handle = createDispatch({
     readiness: () => ({ kind: 'ready' }),
-    rooms: () => ({ s3, sts: s3, admin: s3 }),
+    handlers: () => ({ s3, sts: s3, admin: s3 }),
     metrics: s3,
   });
   const made = createS3Server({
@@ -56,7 +56,7 @@ const reads: RequestHandler = async (request) => {
 };
 
 describe('events of requests', () => {
-  it('tell what the rooms found out, and how it ended', async () => {
+  it('report what the handlers found out, and how it ended', async () => {
     const events = new RequestEvents();
     const port = await serving(reads, events);
     const next = nextOf(events);
@@ -111,13 +111,13 @@ describe('events of requests', () => {
   it('name the room that answers, and none for probes', async () => {
     const events = new RequestEvents();
     const port = await serving(async () => text(200, ''), events);
-    const rooms: string[] = [];
+    const handlers: string[] = [];
     for (const path of ['/b', '/minio/admin/v3/info', '/minio/health/live', '/minio/v2/metrics/node']) {
       const next = nextOf(events);
       await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
-      rooms.push((await next).room);
+      handlers.push((await next).room);
     }
-    expect(rooms).toEqual(['s3', 'admin', 'other', 'other']);
+    expect(handlers).toEqual(['s3', 'admin', 'other', 'other']);
   });
 
   it('keep a hundred decisions of a request that needs more', async () => {
@@ -134,7 +134,7 @@ describe('events of requests', () => {
     expect([decisions.length, decisionsLeftOut]).toEqual([100, 30]);
   });
 
-  it('have the rooms told nothing where nobody listens', async () => {
+  it('are not watched when no observer listens', async () => {
     const events = new RequestEvents();
     let watched: unknown = 'not asked';
     const port = await serving(async (request) => {

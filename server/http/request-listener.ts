@@ -16,11 +16,11 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { RequestMeasure } from '../observability/metrics/bucket-counters.ts';
 import { asS3Error, answerError } from '../s3/answers.ts';
-import { answerAdminError, isAdminPath, NotServing } from './dispatch.ts';
+import { answerAdminError, isAdminPath, NotServingError } from './dispatch.ts';
 import { sendAnswer } from './send-answer.ts';
 import { WatchedRequest } from './contract/watched-request.ts';
 
-/** What the client of a connection presented, and whether it stands up to the authorities of the server. */
+/** Returns the certificate of the client, and the error of its verification. */
 function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
   if (!(socket instanceof TLSSocket)) return undefined;
   const certificate = socket.getPeerX509Certificate();
@@ -29,7 +29,7 @@ function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
   return { certificate, problem: String(socket.authorizationError ?? 'not verified') };
 }
 
-/** What the rooms see of a message. */
+/** Converts a message of `node:http` to the request that the handlers get. */
 function toIncomingRequest(
   message: IncomingMessage,
   options: {
@@ -61,7 +61,7 @@ function toIncomingRequest(
   };
 }
 
-/** `GET http://host/path` is as good as `GET /path` (RFC 9112, 3.2.2). */
+/** Converts `GET http://host/path` to `GET /path` (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
@@ -72,23 +72,25 @@ function originForm(target: string): string {
 interface RequestListenerOptions {
   readonly handle: RequestHandler;
   readonly secure: boolean;
-  /** Whether clients are asked for certificates. */
+  /** The server asks clients for certificates. */
   readonly clientCertificates?: boolean;
-  /** Where requests come from; the peer of the connection without it. */
+  /** Finds the address that a request comes from; by default the peer of the connection. */
   readonly findSource?: FindSource;
   readonly nextRequestId: () => string;
-  /** Where bodies that are held in memory are counted. */
+  /** The shared count of the bodies in memory. */
   readonly bodies?: BodyMemory;
   readonly log: Logger;
-  /** Makes what counts a request. */
+  /** Creates the metrics of a request. */
   readonly measure?: () => RequestMeasure;
-  /** Told of requests that are over. */
+  /** Gets each finished request. */
   readonly events?: RequestEvents;
 }
 
 export type HttpListener = (message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-/** From a message of `node:http` to the rooms and back. Whatever fails in between is answered, and logged if it is a defect. */
+/**
+ * Creates the listener that passes the messages of `node:http` to the handlers. It answers every failure, and logs those that are defects.
+ */
 export function createRequestListener(options: RequestListenerOptions): HttpListener {
   const { log, secure, clientCertificates = false, events, findSource = createSourceFinder() } = options;
   const debug = log.isLevelEnabled('debug');
@@ -123,24 +125,24 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
       if (watch !== undefined)
-        tell(request, response, { measure, watch }, response.writableEnded ? 'answered' : 'canceled');
+        publish(request, response, { measure, watch }, response.writableEnded ? 'answered' : 'canceled');
     } catch (error) {
       const refusal = asS3Error(error);
-      const canceled = wentAway(message);
+      const canceled = clientDisconnected(message);
       const broken = response.headersSent;
       measure?.refused(refusal.code);
       await sendFailure(message, response, request, error, measure);
-      // An answer that broke off has said 200 before.
+      // An answer that broke off has already sent the status 200.
       measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
       watch?.refused({ code: refusal.code, message: refusal.message });
       const outcome = canceled ? 'canceled' : broken ? 'broken' : 'answered';
-      if (watch !== undefined) tell(request, response, { measure, watch }, outcome);
+      if (watch !== undefined) publish(request, response, { measure, watch }, outcome);
     } finally {
       body.release();
     }
   }
 
-  function tell(
+  function publish(
     request: IncomingRequest,
     response: ServerResponse,
     { measure, watch }: Observers & { readonly watch: WatchedRequest },
@@ -151,7 +153,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   }
 
   function answerOf(message: IncomingMessage, request: IncomingRequest): Promise<Answer> {
-    // HTTP/1.1 asks for it, and signatures cover it.
+    // HTTP/1.1 requires the header, and signatures cover it.
     if (message.headers.host === undefined && message.httpVersionMinor > 0) {
       throw new S3Error('InvalidRequest', 'Missing required header for this request: Host');
     }
@@ -179,7 +181,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
   }
 
-  /** What a client did wrong is worth a line only when looking for it; what went wrong here always is. */
+  /** Logs a failure. Errors of the client are logged only at the level debug; errors of the server always. */
   function logFailure(request: IncomingRequest, message: IncomingMessage, error: unknown): void {
     const refusal = asS3Error(error);
     const fields = {
@@ -188,8 +190,8 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       path: request.rawPath,
       code: refusal.code,
     };
-    if (wentAway(message)) log.debug(fields, 'the client went away before its request was whole');
-    else if (error instanceof NotServing) log.debug(fields, 'refused: this server does not serve now');
+    if (clientDisconnected(message)) log.debug(fields, 'the client went away before its request was whole');
+    else if (error instanceof NotServingError) log.debug(fields, 'refused: this server does not serve now');
     else if (refusal.status >= 500 && refusal.code !== 'NotImplemented') {
       log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
     } else if (debug) {
@@ -216,31 +218,33 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   }
 }
 
-/** What looks at a request from beside it, where anything does. */
+/** The observers of a request. */
 interface Observers {
   readonly measure: RequestMeasure | undefined;
   readonly watch: WatchedRequest | undefined;
 }
 
-/** Bytes of the request's body; 0 where it says nothing of them. */
+/** Returns the declared size of the request's body in bytes; 0 without one. */
 function declaredSize({ headers }: IncomingMessage): number {
   const declared = headers['content-length'];
   return declared === undefined ? 0 : Number(declared) || 0;
 }
 
-/** Bytes of the answer's body, as far as they were known when it began. */
+/** Returns the size of the answer's body in bytes, as far as it was known at the start. */
 function sizeOf({ method }: IncomingMessage, { body }: Answer): number {
   if (method === 'HEAD') return 0;
   if (body.kind === 'bytes') return body.bytes.length;
   return body.kind === 'pieces' ? body.size : 0;
 }
 
-/** Whether the client did, before its request was whole. One without a body has ended, for Node, before it is complete. */
-function wentAway(message: IncomingMessage): boolean {
+/**
+ * Reports if the client closed the connection before its request was complete. Node ends a request without a body before it is complete.
+ */
+function clientDisconnected(message: IncomingMessage): boolean {
   return message.destroyed && !message.complete && !message.readableEnded;
 }
 
-/** Why a policy refused: for the log alone. */
+/** Returns the reason of a policy's refusal, which only the log gets. */
 function reasonOf(refusal: S3Error): string | undefined {
   if (typeof refusal.cause === 'string') return refusal.cause;
   return refusal.cause instanceof Error ? refusal.cause.message : undefined;

@@ -17,8 +17,8 @@ const nextRequestId = () => '0123456789ABCDEF';
 async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ status: number; levels: string[] }> {
   const stream = new PassThrough();
   const log = createLogger({ name: 'test', level: 'debug', stream });
-  const rooms = { s3, sts: s3, admin: s3 };
-  const handle = createDispatch({ readiness: () => readiness, rooms: () => rooms, metrics: s3 });
+  const handlers = { s3, sts: s3, admin: s3 };
+  const handle = createDispatch({ readiness: () => readiness, handlers: () => handlers, metrics: s3 });
   const made = createS3Server({
     listener: createRequestListener({ handle, secure: false, nextRequestId, log }),
     nextRequestId,

@@ -7,7 +7,7 @@ import { Connections } from '../../platform/connections.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { HttpListener } from './request-listener.ts';
 
-/** Request ids of one thread: 16 hexadecimal digits, the first half the thread's own random ones. */
+/** Returns the generator of a thread's request IDs: 16 hexadecimal digits, the first half random for the thread. */
 export function requestIds(random: (size: number) => Buffer): () => string {
   const prefix = random(4).toString('hex').toUpperCase();
   let count = random(4).readUInt32BE();
@@ -17,13 +17,13 @@ export function requestIds(random: (size: number) => Buffer): () => string {
   };
 }
 
-/** The code and message of what Node's parser refused, by the code of its error. */
+/** The S3 code and message for the errors of Node's parser, by their code. */
 const refusals: Readonly<Record<string, readonly [S3ErrorCode, string?]>> = {
   HPE_HEADER_OVERFLOW: ['RequestHeaderSectionTooLarge'],
   ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout'],
 };
 
-/** The bytes that answer a request which could not even be parsed. The connection is closed after them. */
+/** Returns the answer to a request that could not be parsed. The server closes the connection after it. */
 function malformedAnswer(errorCode: string | undefined, requestId: string): string {
   const [code, message] = refusals[errorCode ?? ''] ?? ['InvalidRequest', 'The request is not valid HTTP/1.1.'];
   const answer = answerError(new S3Error(code, message), { method: '', rawPath: '/', requestId });
@@ -40,17 +40,17 @@ function malformedAnswer(errorCode: string | undefined, requestId: string): stri
   ].join('\r\n');
 }
 
-/** Milliseconds. Uploads may take hours, so that only silence ends them; a head must come soon. */
+/** Milliseconds. Uploads may take hours, so only silence ends them. A head must arrive soon. */
 const limits = { headers: 60_000, silence: 120_000, keepAlive: 75_000 } as const;
 
-/** Bytes of a request's head: a presigned URL of the longest key with a session token, and 2 KiB of metadata, fit. */
+/** The largest head of a request in bytes. A presigned URL with the longest key and a session token fits, and so do 2 KiB of metadata. */
 const maxHeaderSize = 32 * 1024;
 
 const serverOptions: ServerOptions = {
   maxHeaderSize,
   joinDuplicateHeaders: true,
   requireHostHeader: false,
-  // A request without a body is no stream that has to be ended: an eighth of what Node does for a small GET.
+  // Node creates no stream for a request without a body. That saves an eighth of its work for a small GET.
   optimizeEmptyRequests: true,
   requestTimeout: 0,
   headersTimeout: limits.headers,
@@ -62,12 +62,12 @@ interface S3Server {
   readonly connections: Connections;
 }
 
-/** A server for the S3 port, not yet listening. */
+/** Creates a server for the S3 port. The caller makes it listen. */
 export function createS3Server(options: {
   readonly listener: HttpListener;
   readonly nextRequestId: () => string;
   readonly tls?: TlsMaterial;
-  /** Asks clients for a certificate; who has none or a bad one is served all the same, but for what needs it. */
+  /** Asks clients for a certificate. A client without a valid one can use all operations that need none. */
   readonly clientCertificates?: boolean;
 }): S3Server {
   const onRequest =
@@ -83,13 +83,13 @@ export function createS3Server(options: {
       : createHttpsServer({ ...serverOptions, ...options.tls, ...certificates }, onRequest(false));
   const connections = new Connections(server);
   server.on('checkContinue', onRequest(true));
-  // Any other expectation: the body is simply read.
+  // The server ignores any other expectation.
   server.on('checkExpectation', onRequest(false));
   server.setTimeout(limits.silence);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const busy = connections.lastResponse(socket as Socket);
     const answering = busy !== undefined && busy.headersSent && !busy.writableFinished;
-    // In the middle of an answer, bytes of another would be taken for its content.
+    // The client would take the bytes of a second answer for content of the first one.
     if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
     else socket.end(malformedAnswer(error.code, options.nextRequestId()), () => socket.destroy());
   });

@@ -6,35 +6,35 @@ import type { Pieces } from '../../platform/pieces.ts';
 import { once } from 'node:events';
 
 /** Milliseconds until a slow answer sends its status, and between the spaces that keep the connection alive. */
-const patience = 10_000;
+const slowAnswerIntervalMs = 10_000;
 
 /**
- * Bytes up to which a body joins its head in one string. Node writes a short string from the stack, where head and buffer are a list
- * of two: of 58 µs for an answer of 4 KiB, this saved 6.
+ * The largest body in bytes that is joined with its head in one string. Node writes a short string from the stack, and head and buffer as a
+ * list of two: this saved 6 µs of 58 µs for an answer of 4 KiB.
  */
-const joined = 12 * 1024;
+const maxJoinedBytes = 12 * 1024;
 
-/** Names and values by turns, as `writeHead` takes them without making an object of them. */
+/** Names and values alternate, as `writeHead` accepts them without creating an object. */
 type Headers = string[];
 const noBytes = Buffer.alloc(0);
 
-/** What every answer to a request carries. */
+/** The parts that every answer has. */
 interface Envelope {
   readonly requestId: string;
-  /** Absent where nothing is measured. */
+  /** Absent without metrics. */
   readonly measure?: FirstByteListener | undefined;
 }
 
-/** Told when an answer begins to go out. */
+/** Gets a call when an answer begins. */
 interface FirstByteListener {
   firstByte(): void;
 }
 
 /**
- * Writes an answer; resolves when it is handed to the connection or the connection is gone.
+ * Writes an answer. It resolves when the connection has taken the answer or is closed.
  *
- * Rejects where the body fails. The caller can still answer the failure where nothing was written (`response.headersSent`); a body that
- * failed later has cut the connection.
+ * It rejects when the body fails. The caller can still send an error if nothing was written (`response.headersSent`); a later failure has
+ * closed the connection.
  */
 export async function sendAnswer(
   message: IncomingMessage,
@@ -44,7 +44,7 @@ export async function sendAnswer(
 ): Promise<void> {
   const { status, body } = answer;
   const { measure } = envelope;
-  // What is there goes out in this turn.
+  // These bodies are complete and leave in this turn of the event loop.
   if (body.kind === 'empty' || body.kind === 'bytes' || message.method === 'HEAD') measure?.firstByte();
   if (message.method === 'HEAD' || status === 204 || status === 304) {
     if (body.kind === 'pieces') await body.pieces.close();
@@ -89,7 +89,7 @@ function headOf({ headers }: Answer, length: number | undefined, { requestId }: 
   return head;
 }
 
-/** The length that an answer without its body tells; undefined where it says so itself, or has none. */
+/** Returns the content length of an answer without its body; undefined if the headers have it, or there is none. */
 function lengthOfUnsent({ status, headers, body }: Answer): number | undefined {
   if (headers['content-length'] !== undefined) return undefined;
   if (body.kind === 'bytes') return body.bytes.length;
@@ -110,7 +110,7 @@ async function sendBytes(
   }
   response.writeHead(status, head);
   if (bytes.length === 0) response.end();
-  else if (bytes.length <= joined) response.end(bytes.toString('latin1'), 'latin1');
+  else if (bytes.length <= maxJoinedBytes) response.end(bytes.toString('latin1'), 'latin1');
   else response.end(bytes);
 }
 
@@ -131,7 +131,7 @@ async function sendSlowly(
     }
   };
   try {
-    timer = setInterval(tick, patience);
+    timer = setInterval(tick, slowAnswerIntervalMs);
     const answer = await result;
     clearInterval(timer);
     if (!response.headersSent) return await sendAnswer(message, response, answer, envelope);
@@ -205,17 +205,17 @@ class PieceWriter {
   }
 }
 
-/** Milliseconds between spaces while nothing comes: proxies cut connections that are silent for longer. */
-const beatMs = 5_000;
+/** Milliseconds between the spaces that are sent while there is no data. Proxies close connections that are silent for longer. */
+const keepAliveMs = 5_000;
 
 /**
- * Sends lines as they come, at the pace of the client, until it goes or there are no more. The next piece is asked for when the system
- * has taken the last: what waits in between is at most one piece. Rejects with what the pieces fail with, once the connection is cut.
+ * Sends lines as they come, at the pace of the client, until the client leaves or there are no more. It asks for the next chunk when the
+ * system has taken the last one, so at most one chunk waits. It rejects with the failure of the source, after it has closed the connection.
  */
 export async function sendEndless(
   response: ServerResponse,
   { pieces }: { readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> },
-  everyMs = beatMs,
+  everyMs = keepAliveMs,
 ): Promise<void> {
   const gone = new AbortController();
   const leave = () => gone.abort();

@@ -17,18 +17,18 @@ import { createSourceFinder } from '../http/contract/source-address.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
-import { keepChecking, keepTidy } from './periodic-tasks.ts';
-import { keepSealing, warnOfPolicies } from './startup-tasks.ts';
-import { reach, starting, type Waiting } from './wait-for-dependencies.ts';
+import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
+import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
+import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
 import { openServices, type Services } from './services.ts';
-import type { Role, Tell, ThreadOptions } from './threads.ts';
+import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
 
-/** A slow client may take this long for a request's head, milliseconds. */
+/** The time for the head of a request, in milliseconds. */
 const headersTimeout = 60_000;
 
-/** Whoever asks may be a stranger: the reason, which has addresses, is in the log. */
-const consoleWords: Readonly<Record<WaitsFor, string>> = {
+/** A client without credentials sees these words. The reason contains addresses, so it is only in the log. */
+const consoleReasons: Readonly<Record<WaitsFor, string>> = {
   start: 'it is starting',
   database: 'it waits for its database',
   bodies: 'it waits for the store of its bodies',
@@ -37,25 +37,25 @@ const consoleWords: Readonly<Record<WaitsFor, string>> = {
 };
 
 /**
- * The one thread beside the HTTP threads: it waits for the stores and the key service on behalf of all, keeps the stores tidy, and
- * serves the console, whose uploads then take no time from S3. With several servers it knows the others.
+ * Starts the background thread. It waits for the stores and the key service for all threads, runs the periodic tasks, and serves the
+ * console, so that uploads there take no time from S3. With several servers it tracks the others.
  */
-export async function startBackground(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
+export async function startBackground(options: ThreadOptions, log: Logger, send: SendMessage): Promise<Role> {
   const { settings } = options;
   const services = await openServices(options, { main: log, providers: log, people: log });
   const stopped = new AbortController();
   let console: Promise<RequestListener> | undefined;
-  let tidying: ReturnType<typeof keepTidy> | undefined;
-  let checking: ReturnType<typeof keepChecking> | undefined;
+  let periodicTasks: ReturnType<typeof runPeriodicTasks> | undefined;
+  let userChecks: ReturnType<typeof runUserChecks> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
   const events = new RequestEvents();
-  const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, tell, log });
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, send, log });
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
-    if (console !== undefined) return void hand(console, request, response, log);
+    if (console !== undefined) return void passToConsole(console, request, response, log);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
-    return response.end(`Coffer is not ready: ${consoleWords[waitsFor]}\n`);
+    return response.end(`Coffer is not ready: ${consoleReasons[waitsFor]}\n`);
   };
   const tls =
     options.tls === undefined
@@ -72,14 +72,14 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
 
   const endpoint = Promise.withResolvers<string>();
   const replicas = joinReplicas(options, services, log, (view) => {
-    tell({ kind: 'replicas', view });
-    sealing.look(view);
+    send({ kind: 'replicas', view });
+    sealing.onReplicasChange(view);
   });
   const tasks = new TaskReport({ records: services.stores.records, random: randomBytes });
-  const sealing = keepSealing(services, log, tasks);
+  const sealing = createSealingLoop(services, log, tasks);
 
   const attempt = async () => {
-    await services.stores.reach();
+    await services.stores.openRemote();
     const deploymentId = await deploymentOf(options, services);
     if (hasKeys(settings)) await services.keys.check();
     await replicas.join({
@@ -94,14 +94,14 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   };
   const onWaiting = (waiting: Waiting) => {
     waitsFor = waiting.waitsFor;
-    tell({ kind: 'waiting', ...waiting });
+    send({ kind: 'waiting', ...waiting });
   };
-  void reach(attempt, { log, signal: stopped.signal, onWaiting }).then(
-    (deploymentId) => tell({ kind: 'reached', deploymentId }),
+  void waitForDependencies(attempt, { log, signal: stopped.signal, onWaiting }).then(
+    (deploymentId) => send({ kind: 'dependencies-ready', deploymentId }),
     (error: unknown) => {
       if (stopped.signal.aborted) return;
       log.error({ err: error }, 'the stores cannot be used');
-      tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+      send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
     },
   );
 
@@ -110,18 +110,18 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
       switch (message.kind) {
         case 'listen': {
           const bound = await listen(server, message.address, { setting: '--console-address' });
-          return tell({ kind: 'listening', host: bound.address, port: bound.port });
+          return send({ kind: 'listening', host: bound.address, port: bound.port });
         }
-        case 'reach':
+        case 'endpoint':
           endpoint.resolve(message.endpoint);
           return undefined;
         case 'prepare':
           deployment = message.deploymentId;
           void services.providers.start();
-          return tell({ kind: 'prepared' });
+          return send({ kind: 'prepared' });
         case 'serve':
-          tidying = keepTidy(services, replicas.lease, log, settings, tasks);
-          checking = keepChecking(
+          periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks);
+          userChecks = runUserChecks(
             services.people.personCheck,
             replicas.lease,
             log,
@@ -131,39 +131,39 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
           void replicas.work();
           void tasks
             .run('policies', 0, () =>
-              warnOfPolicies({ identities: services.access.identities, objects: services.objects }, log),
+              warnAboutPolicies({ identities: services.access.identities, objects: services.objects }, log),
             )
             .catch((error: unknown) => log.error({ err: error }, 'the stored policies could not be looked through'));
           if (settings.browser.enabled) {
             const known = {
               endpoint: await endpoint.promise,
               deploymentId: deployment,
-              others: () => others(replicas.view(), options),
+              others: () => otherServers(replicas.view(), options),
               tasks,
             };
             console = openConsole(options, services, server, { ...known, events }, log);
           }
-          return tell({ kind: 'serving' });
+          return send({ kind: 'serving' });
         case 'waiting':
         case 'replicas':
         case 'announce':
         case 'trace':
         case 'freeze':
-        case 'acted':
+        case 'acknowledged':
         case 'refuse':
           return undefined;
-        case 'leave':
+        case 'unready':
           connections.startClosing();
           return undefined;
         case 'stop':
           stopped.abort();
           await connections.drain(message.drainMs);
           audit?.flush();
-          await Promise.all([tidying?.stop(), checking?.stop()]);
+          await Promise.all([periodicTasks?.stop(), userChecks?.stop()]);
           await replicas.close();
           tls?.close();
           await services.close();
-          return tell({ kind: 'stopped' });
+          return send({ kind: 'stopped' });
         default:
           return message satisfies never;
       }
@@ -171,7 +171,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, tell:
   };
 }
 
-async function hand(
+async function passToConsole(
   console: Promise<RequestListener>,
   request: IncomingMessage,
   response: ServerResponse,
@@ -185,8 +185,8 @@ async function hand(
   }
 }
 
-interface KnownSinceStart {
-  /** Where S3 listens. */
+interface StartState {
+  /** The S3 address. */
   readonly endpoint: string;
   readonly deploymentId: string;
   readonly events: RequestEvents;
@@ -194,16 +194,18 @@ interface KnownSinceStart {
   readonly tasks: TaskReport;
 }
 
-function others({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
+function otherServers({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
   return live.filter(({ id }) => id !== replica);
 }
 
-/** The console's modules are a third of what a start loads. S3 does not wait for them: whoever asks for the console does. */
+/**
+ * Loads the console. Its modules are a third of the modules that a start loads, so S3 does not wait for them. Requests to the console do.
+ */
 async function openConsole(
   options: ThreadOptions,
   services: Services,
   server: Server,
-  known: KnownSinceStart,
+  known: StartState,
   log: Logger,
 ): Promise<RequestListener> {
   const { createConsole } = await import('../console/create-console.ts');

@@ -3,7 +3,7 @@ import { settings } from '../../protocol/settings/table.ts';
 import { Command } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** Every setting with its default and meaning, for `--help`. */
+/** Lists all settings with their default and meaning, for `--help`. */
 function settingsHelp(): string {
   const lines = settings.flatMap((row) => {
     const more = [
@@ -26,7 +26,7 @@ export interface ServerArguments {
   readonly certsDir?: string;
 }
 
-/** Reads the arguments after the program's name. `--help`, `--version` and mistakes end the process. */
+/** Parses the arguments after the program's name. `--help`, `--version` and invalid arguments end the process. */
 export function parseArguments(args: readonly string[]): ServerArguments {
   const command = new Command('coffer-server')
     .description('An S3-compatible object store.')

@@ -13,7 +13,7 @@ import { openAuditFeed, openRequestTracing, RequestTraces } from './request-obse
 import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { readTally } from '../federation/user-status-records.ts';
-import { Freezer, createDispatch, type Rooms, type Readiness } from '../http/dispatch.ts';
+import { Freezer, createDispatch, type Handlers, type Readiness } from '../http/dispatch.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
 import { createRequestListener } from '../http/request-listener.ts';
 import { requestIds, createS3Server } from '../http/s3-server.ts';
@@ -29,29 +29,29 @@ import { BucketCounters, RequestMeasure } from '../observability/metrics/bucket-
 import { RequestCounters, TrafficMeter } from '../observability/metrics/request-counters.ts';
 import { routes } from '../s3/routes.ts';
 import { createS3Api } from '../s3/s3-api.ts';
-import { reach, starting, type ReachOptions, type Waiting } from './wait-for-dependencies.ts';
+import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import { openServices, type Services, stsActions } from './services.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
 import { createSignInTrial } from '../sts/try-sign-in.ts';
-import type { Role, Tell, ThreadOptions } from './threads.ts';
+import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
 
-/** A thread that serves S3, STS and the admin API on a listener of its own. */
-export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell): Promise<Role> {
+/** Starts a thread that serves S3, STS and the admin API on its own listener. */
+export async function startHttp(options: ThreadOptions, log: Logger, send: SendMessage): Promise<Role> {
   const { first } = options;
-  // What every thread would say alike is said by the first, or by the background thread.
+  // The first thread, or the background thread, logs the messages that all threads would log.
   const quiet = log.child({}, { level: 'error' });
-  // What providers have to say, errors too, the background thread says.
+  // The background thread logs the messages and errors of providers.
   const silent = log.child({}, { level: 'silent' });
-  const bufferSlots = options.hashing && bufferSlotsAt(options.hashing, () => tell({ kind: 'hashing-needed' }));
+  const bufferSlots = options.hashing && bufferSlotsAt(options.hashing, () => send({ kind: 'hashing-needed' }));
   const tracing = await openRequestTracing(process.env, first ? log : quiet);
   const logs = { main: first ? log : quiet, providers: silent, people: log };
   const services = await openServices(options, logs, { bufferSlots, tracing });
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', ...starting };
   let replicas: ReplicasView = { leads: false, live: [] };
-  let rooms: Rooms | undefined;
+  let handlers: Handlers | undefined;
   let endpoint = '';
   let deploymentId = '';
 
@@ -59,7 +59,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const counters = new RequestCounters(memory, thread, operationNames);
   const bucketCounters = new BucketCounters(buckets, thread, operationNames);
   const events = new RequestEvents();
-  const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, tell, log });
+  const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, send, log });
   const metrics = createMetricsHandler({
     authorization: options.settings.metricsAuthorization,
     access: services.access,
@@ -77,14 +77,14 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
     clock: () => new Date(),
   });
 
-  /** A ready server is not ready while its records are away for longer than a restart of theirs takes. */
+  /** A ready server becomes unready when its record store is away for longer than a restart of the store takes. */
   const readinessNow = (): Readiness => {
     const outage = readiness.kind === 'ready' ? services.stores.outage() : undefined;
-    return outage === undefined || outage.forMs < outageBorneMs
+    return outage === undefined || outage.forMs < maxOutageMs
       ? readiness
       : { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
   };
-  const waitOn = ({ waitsFor, reason }: Waiting) => {
+  const setWaiting = ({ waitsFor, reason }: Waiting) => {
     if (readiness.kind === 'waiting') readiness = { kind: 'waiting', waitsFor, reason };
   };
   const { clientCertificates: certificates } = options.settings;
@@ -94,7 +94,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   const freezer = new Freezer();
   const dispatch = createDispatch({
     readiness: readinessNow,
-    rooms: () => rooms,
+    handlers: () => handlers,
     metrics,
     failingTasks: failingTasks(() => readBackgroundTasks(services.stores.records)),
   });
@@ -123,14 +123,14 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   });
   const traffic = new TrafficMeter(server, counters);
   let acted = Promise.withResolvers<void>();
-  const own: Pick<KnownSinceStart, 'process' | 'stopping'> = {
+  const own: Pick<StartState, 'process' | 'stopping'> = {
     process: {
       act(action) {
-        tell({ kind: 'service', action });
+        send({ kind: 'service', action });
         return acted.promise;
       },
       log: openLineRing(options.live.log),
-      trace: (signal) => traces.follow(signal, (watchers) => tell({ kind: 'tracing', watchers })),
+      trace: (signal) => traces.follow(signal, (watchers) => send({ kind: 'tracing', watchers })),
     },
     stopping: stopped.signal,
   };
@@ -141,28 +141,35 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
         case 'listen': {
           const bound = await listen(server, message.address, { setting: '--address', reusePort: message.shared });
           endpoint = formatAddress(bound);
-          return tell({ kind: 'listening', host: bound.address, port: bound.port });
+          return send({ kind: 'listening', host: bound.address, port: bound.port });
         }
         case 'waiting':
-          waitOn(message);
+          setWaiting(message);
           return undefined;
-        case 'reach':
+        case 'endpoint':
           return undefined;
         case 'replicas':
           replicas = message.view;
           return undefined;
         case 'prepare':
           deploymentId = message.deploymentId;
-          waitOn(starting);
-          if (!(await openSealed(services, { log: first ? log : quiet, signal: stopped.signal, onWaiting: waitOn })))
+          setWaiting(starting);
+          if (
+            !(await openStores(services, { log: first ? log : quiet, signal: stopped.signal, onWaiting: setWaiting }))
+          )
             return undefined;
           void services.providers.start();
-          return tell({ kind: 'prepared' });
+          return send({ kind: 'prepared' });
         case 'serve':
-          rooms = openRooms(options, services, { endpoint, deploymentId, replicas: () => replicas, ...own }, log);
-          rooms = { ...rooms, s3: freezer.guard(rooms.s3) };
+          handlers = createHandlers(
+            options,
+            services,
+            { endpoint, deploymentId, replicas: () => replicas, ...own },
+            log,
+          );
+          handlers = { ...handlers, s3: freezer.guard(handlers.s3) };
           if (readiness.kind === 'waiting') readiness = { kind: 'serving' };
-          return tell({ kind: 'serving' });
+          return send({ kind: 'serving' });
         case 'announce':
           if (readiness.kind === 'serving') readiness = { kind: 'ready' };
           return undefined;
@@ -171,15 +178,15 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           return undefined;
         case 'freeze':
           freezer.set(message.on);
-          return tell({ kind: 'changed' });
-        case 'acted':
+          return send({ kind: 'done' });
+        case 'acknowledged':
           acted.resolve();
           acted = Promise.withResolvers();
           return undefined;
-        case 'leave':
+        case 'unready':
           if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
           connections.startClosing();
-          return tell({ kind: 'changed' });
+          return send({ kind: 'done' });
         case 'refuse':
           readiness = { kind: 'refusing' };
           return undefined;
@@ -192,7 +199,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
           traffic.close();
           await tracing?.close();
           await services.close();
-          return tell({ kind: 'stopped' });
+          return send({ kind: 'stopped' });
         default:
           return message satisfies never;
       }
@@ -200,25 +207,25 @@ export async function startHttp(options: ThreadOptions, log: Logger, tell: Tell)
   };
 }
 
-/** What the background thread has reached may be gone again. False where the server stops instead. */
-async function openSealed({ stores, sealed }: Services, options: ReachOptions): Promise<boolean> {
+/** Waits for the stores again, which may be away since the background thread reached them. It returns false if the server stops first. */
+async function openStores({ stores, sealed }: Services, options: WaitOptions): Promise<boolean> {
   const attempt = async () => {
-    await stores.reach();
-    // The background thread decides about sealing.
+    await stores.openRemote();
+    // The background thread turns sealing on.
     await sealed.start({ turnOn: false });
   };
   try {
-    await reach(attempt, options);
+    await waitForDependencies(attempt, options);
   } catch (error) {
     if (!options.signal.aborted) throw error;
   }
   return !options.signal.aborted;
 }
 
-/** Milliseconds that the records may be away before this server is not ready any more. */
-const outageBorneMs = 5_000;
+/** Milliseconds that the record store may be away while the server stays ready. */
+const maxOutageMs = 5_000;
 
-/** In the same order in every thread. */
+/** All threads use the same order. */
 const operationNames = [...new Set(routes.map(([, , , { name }]) => name))];
 
 function metricSources(
@@ -229,7 +236,7 @@ function metricSources(
   return {
     ...own,
     recordsReachable: () => stores.outage() === undefined,
-    // Pods listen on every address: their names tell them apart.
+    // Pods listen on every address, so their host names identify them.
     server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
     space: () => blobs.space(),
     buckets: async () => (await objects.listBuckets()).length,
@@ -244,17 +251,17 @@ function metricSources(
   };
 }
 
-/** Damaged objects are counted up to here. */
-const mostCounted = 10_000;
+/** The maximum count of damaged objects. */
+const maxCountedDamaged = 10_000;
 
 async function integrityOf(records: Services['records']): Promise<Integrity> {
   let count = 0;
-  for await (const _object of quarantined(records, undefined, mostCounted)) count += 1;
+  for await (const _object of quarantined(records, undefined, maxCountedDamaged)) count += 1;
   const scrub = await readScrubState(records);
   return { quarantined: count, ...(scrub && { scrub }) };
 }
 
-interface KnownSinceStart {
+interface StartState {
   readonly endpoint: string;
   readonly deploymentId: string;
   readonly replicas: () => ReplicasView;
@@ -262,7 +269,7 @@ interface KnownSinceStart {
   readonly stopping: AbortSignal;
 }
 
-function openRooms(options: ThreadOptions, services: Services, known: KnownSinceStart, log: Logger): Rooms {
+function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
   const { settings, stores } = options;
   return {
     s3: createS3Api({
@@ -310,7 +317,7 @@ function openRooms(options: ThreadOptions, services: Services, known: KnownSince
   };
 }
 
-/** Under which clients reach S3: what the settings say, since a server behind an ingress cannot know. */
+/** Returns the host names by which clients reach S3. They come from the settings, since a server behind an ingress cannot detect them. */
 function servedNames({ domains, serverUrl }: ThreadOptions['settings']): readonly string[] {
   return serverUrl === undefined ? domains : [...domains, new URL(serverUrl).host];
 }

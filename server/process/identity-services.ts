@@ -13,12 +13,12 @@ import { openIdConfigurations, storedProviders } from '../federation/configurati
 import { ldapConfigurations, storedDirectory } from '../federation/configurations/ldap-configurations.ts';
 import { storedConfigurations, type StoredConfigurations } from '../federation/configurations/stored-configurations.ts';
 
-/** Identity providers, what administrators store about them, and the access of people whom they still know. */
+/** The identity providers, their stored configurations, and the access of the users whom the providers still know. */
 export interface IdentityServices {
   readonly providers: OpenIdProviders;
-  /** As the one that was given, but it makes credentials only for people who still exist. */
+  /** The given access. It creates credentials only for users who still exist at their provider. */
   readonly access: AccessRoom;
-  /** Whichever is configured at each question. */
+  /** The directory of the current configuration. */
   readonly directory: ConfiguredDirectory;
   readonly personCheck: PersonCheck;
   readonly identityProviders: readonly IdentityProviderConfigurations[];
@@ -29,7 +29,7 @@ interface IdentityServicesOptions {
   readonly settings: ServerSettings;
   readonly sealed: SealedRecordStore;
   readonly access: AccessRoom;
-  /** 0 where nobody else changes these records. Milliseconds. */
+  /** Milliseconds that records may be cached; 0 if no other server changes them. */
   readonly staleMs: number;
   readonly logs: { readonly providers: Logger; readonly people: Logger };
   readonly clock: () => Date;

@@ -19,11 +19,10 @@ import { usageRounds } from '../observability/usage/count-usage.ts';
 import type { PersonCheck } from '../federation/user-status-check.ts';
 
 /**
- * Milliseconds between rounds. Blobs that were replaced wait a minute anyway; orphans a day. Rounds for removals come twice in that
- * minute: what one round puts aside, as the parts of an aborted upload, is due before another round or right after it, by a
- * millisecond more or less.
+ * Milliseconds between rounds. Replaced blobs wait a minute, and orphans a day. Removal rounds run twice a minute: the blobs of one round,
+ * such as the parts of an aborted upload, are due shortly before or after the next round.
  */
-const every = {
+const intervalsMs = {
   removals: 30_000,
   orphans: 3_600_000,
   credentials: 600_000,
@@ -33,20 +32,17 @@ const every = {
   usage: 2_000,
 } as const;
 
-/** Milliseconds. A round that is cut off is repeated after the next start, so that a stop need not wait for a long one. */
+/** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
 const patience = 1_000;
 
 /**
- * Milliseconds by which the clocks of servers, and of a shared file system, may differ: what one wrote down another sweeps so much
- * later. Clients whose clocks differ by more are refused, too.
+ * The maximum difference in milliseconds between the clocks of the servers and of a shared file system. Garbage collection waits for this
+ * time too. The server refuses clients whose clocks differ by more.
  */
-const clockSkew = 15 * 60_000;
+const maxClockSkewMs = 15 * 60_000;
 
-/**
- * Removes what nothing refers to any more and looks through what is there, round after round, while this server holds the lease, until it
- * is stopped.
- */
-export function keepTidy(
+/** Runs garbage collection, scrubbing and the other periodic tasks while this server holds the lease, until it is stopped. */
+export function runPeriodicTasks(
   services: Pick<Services, 'stores' | 'blobs' | 'access' | 'keys' | 'digests' | 'objects'>,
   lease: Lease,
   log: Logger,
@@ -55,10 +51,10 @@ export function keepTidy(
 ): { stop(): Promise<void> } {
   const { stores, blobs, access, keys, digests, objects } = services;
   const stopping = new AbortController();
-  const skew = stores.shared ? clockSkew : 0;
+  const skew = stores.shared ? maxClockSkewMs : 0;
   const common = { lease, log, tasks, signal: stopping.signal };
-  const repeat = (task: keyof typeof every, what: string, work: Work) =>
-    repeatWork({ ...common, task, intervalMs: every[task], what, work });
+  const repeat = (task: keyof typeof intervalsMs, what: string, work: Work) =>
+    repeatTask({ ...common, task, intervalMs: intervalsMs[task], what, work });
   const sweeping = (hold: Hold) => ({ records: fencedRecords(stores.records, hold), blobs, now: Date.now() });
   const countUsage = usageRounds({ ...scanner, log });
   const rounds = [
@@ -68,15 +64,15 @@ export function keepTidy(
     repeat('orphans', 'blobs that never had an owner', (hold) =>
       removeOrphanBlobs({ ...sweeping(hold), grace: ORPHAN_GRACE_PERIOD + skew }),
     ),
-    // Not fenced: what has expired may be removed twice.
+    // This task needs no fence: removing expired credentials twice does no harm.
     repeat('credentials', 'temporary credentials that expired', async () => ({
       removed: await access.temporary.sweep(),
     })),
-    // One round is all that an administrator asked for.
-    repeatWork({
+    // One round does all that an administrator asked for.
+    repeatTask({
       ...common,
       task: 'keys',
-      intervalMs: every.keys,
+      intervalMs: intervalsMs.keys,
       what: 'keys',
       failed: 'could not change the keys of objects; the next round goes on',
       async work(hold) {
@@ -86,11 +82,11 @@ export function keepTidy(
         return { removed: 0 };
       },
     }),
-    // One pass over all objects that older servers wrote, and another that finds nothing.
-    repeatWork({
+    // One round covers all objects of older servers. The next one finds none.
+    repeatTask({
       ...common,
       task: 'digests',
-      intervalMs: every.digests,
+      intervalMs: intervalsMs.digests,
       what: 'digests',
       failed: 'could not seal the digests that older servers left readable; the next round goes on',
       async work(hold) {
@@ -100,11 +96,11 @@ export function keepTidy(
         return { removed: 0 };
       },
     }),
-    // A caller that asks for a count waits for the next round. One that failed may have read everything: it is not repeated at once.
-    repeatWork({
+    // A request for a count waits for the next round. A failed round may have read everything, so its retry waits.
+    repeatTask({
       ...common,
       task: 'usage',
-      intervalMs: every.usage,
+      intervalMs: intervalsMs.usage,
       retryMs: 60_000,
       what: 'usage',
       failed: 'could not count objects and bytes',
@@ -114,14 +110,14 @@ export function keepTidy(
         return { removed: 0 };
       },
     }),
-    // One round is a whole pass over all objects; the next is due a day after it began.
+    // One round covers all objects. The next one is due a day after its start.
     ...(scrubBytesPerSecond === 0
       ? []
       : [
-          repeatWork({
+          repeatTask({
             ...common,
             task: 'scrub',
-            intervalMs: every.scrub,
+            intervalMs: intervalsMs.scrub,
             what: 'damage',
             failed: 'could not look for damaged objects',
             async work(hold) {
@@ -146,14 +142,14 @@ export function keepTidy(
   };
 }
 
-/** The holder that took over does it all; and what is put aside is left as it is. */
+/** A lost lease is expected, since the new holder does all tasks. So are read-only stores. */
 function isExpected(error: unknown): boolean {
   return error instanceof LeaseLost || (error instanceof StoreUnavailable && error.reason === 'read-only');
 }
 
 type Work = (hold: Hold) => Promise<{ readonly removed: number }>;
 
-function repeatWork(options: {
+function repeatTask(options: {
   readonly lease: Lease;
   readonly log: Logger;
   readonly tasks: Pick<TaskReport, 'run'>;
@@ -187,19 +183,19 @@ function repeatWork(options: {
   return { stop: () => rounds.stop(patience) };
 }
 
-/** The part of the logger that is used here. */
-interface CheckingLog {
+/** The methods of the logger that this task uses. */
+interface UserCheckLog {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Milliseconds. A round that is cut off is repeated after the next start. */
+/** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
 
-/** Asks about everyone who has credentials, round after round, while this server holds the lease, until it is stopped. */
-export function keepChecking(
+/** Runs the user status check periodically while this server holds the lease, until it is stopped. */
+export function runUserChecks(
   check: Pick<PersonCheck, 'run'>,
   lease: Pick<Lease, 'hold'>,
-  log: CheckingLog,
+  log: UserCheckLog,
   intervalMs: number,
   tasks: Pick<TaskReport, 'run'>,
 ): { stop(): Promise<void> } {

@@ -7,25 +7,25 @@ import type { ServerSettings } from '../../platform/settings/server-settings.ts'
 import packageJson from '../../package.json' with { type: 'json' };
 import type { AuditLog } from '../observability/audit/audit-log.ts';
 
-/** Node's own number: for files, names and whatever else is asked of the system. */
+/** Node's default: for files, host names and other calls of the system. */
 const FOR_FILES = 4;
-/** A store's handle may have one writer that holds LMDB's lock while it waits for its thread, and one that waits for the lock. */
+/** Each store handle has at most one writer that holds LMDB's lock while it waits for its thread, and one that waits for the lock. */
 const FOR_WRITERS = 2;
 
 /**
- * Says how many threads wait on the disk for this process. LMDB's writers hold theirs while they wait for each other, and with Node's
- * four all reads of files would stand behind them. To be called before anything is asked of the file system; who set a number keeps it.
+ * Sets the size of libuv's thread pool, unless the environment does. LMDB's writers block pool threads while they wait for each other: with
+ * Node's four, all file reads would wait for them. The process must call it before its first access to the file system.
  *
  * @see https://docs.libuv.org/en/v1.x/threadpool.html
  */
 export function sizeThreadPool(env: NodeJS.ProcessEnv, cores: number): void {
-  // As many threads serve HTTP as there are cores, and one works in the background.
+  // One thread for each core serves HTTP, and one runs in the background.
   env['UV_THREADPOOL_SIZE'] ??= String(FOR_FILES + FOR_WRITERS * (cores + 1));
 }
 
 /**
- * Binds the port alone for a moment, which fails while any other program listens on it: threads that share it by `reusePort` would
- * silently share it with another server's threads too. Port 0 becomes the port that was free.
+ * Binds the port for a moment, without `reusePort`. This fails if another program listens on it: the HTTP threads would otherwise silently
+ * share the port with the threads of another server. Port 0 becomes the free port.
  */
 export async function claimPort(address: ListenAddress, setting: string): Promise<ListenAddress> {
   const probe = createServer();
@@ -36,7 +36,7 @@ export async function claimPort(address: ListenAddress, setting: string): Promis
   return { ...address, port };
 }
 
-/** Bytes: some thousand lines of the log, and as many requests with their headers. The system gives memory only where it is written. */
+/** Sizes in bytes: some thousand log lines, and as many requests with their headers. The system allocates memory when it is written. */
 const sizes = { log: 512 * 1024, requests: 2 * 1024 * 1024 } as const;
 
 export function liveMemory(): LiveMemory {
@@ -45,14 +45,16 @@ export function liveMemory(): LiveMemory {
 
 /** The audit log of the process. */
 interface ProcessAudit extends AuditLog {
-  /** Where threads count. */
+  /** The shared counters of the threads. */
   readonly memory: SharedArrayBuffer;
   belongsTo(deploymentId: string): void;
 }
 
 /**
- * Opens what audit entries go to; undefined, and nothing loaded, where they go nowhere. The main thread writes them: it has nothing else
- * to do, hears the signals, and is the last to end. Rejects with `AuditError`.
+ * Opens the targets of the audit log; without any it loads nothing and returns undefined. The main thread writes the entries: it is idle,
+ * gets the signals, and ends last.
+ *
+ * @throws AuditError
  */
 export async function openAudit({ audit: settings }: ServerSettings, log: Logger): Promise<ProcessAudit | undefined> {
   if (settings.file === undefined && settings.webhooks.length === 0) return undefined;

@@ -5,11 +5,11 @@ import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-iden
 import { traceSettings } from '../observability/tracing/trace-settings.ts';
 import type { Stores } from '../observability/tracing/traced-stores.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
-import type { Tell, ThreadOptions } from './threads.ts';
+import type { SendMessage, ThreadOptions } from './threads.ts';
 import { followLines, type FollowedLines, type LineRing } from '../../platform/line-ring.ts';
 import { traceLine } from '../admin/trace-line.ts';
 
-/** What of a thread is traced. */
+/** The tracing of a thread. */
 export interface RequestTracing {
   stores(stores: Stores): Stores;
   handler(inner: RequestHandler, events: RequestEvents): RequestHandler;
@@ -20,7 +20,7 @@ export interface RequestTracing {
 /** Milliseconds that the last spans get. */
 const lastMs = 5_000;
 
-/** By the standard variables of OpenTelemetry; undefined, and none of its packages loaded, where they ask for nothing. */
+/** Opens tracing by the standard variables of OpenTelemetry. Without them it loads none of the packages and returns undefined. */
 export async function openRequestTracing(
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
@@ -43,17 +43,21 @@ export async function openRequestTracing(
 }
 
 interface OpenAuditFeed {
-  /** Hands on what is there, now. */
+  /** Sends the pending entries at once. */
   flush(): void;
-  /** Of all threads. */
+  /** Returns the sums of all threads. */
   sums(): readonly AuditTargetSums[];
 }
 
-/** Has what happens in this thread written to the audit log; undefined, and nothing loaded, where there is none. */
+/** Sends the requests of this thread to the audit log; without one it loads nothing and returns undefined. */
 export async function openAuditFeed(
   { audit, settings }: ThreadOptions,
   events: RequestEvents,
-  { deploymentId, tell, log }: { readonly deploymentId: () => string; readonly tell: Tell; readonly log: Logger },
+  {
+    deploymentId,
+    send,
+    log,
+  }: { readonly deploymentId: () => string; readonly send: SendMessage; readonly log: Logger },
 ): Promise<OpenAuditFeed | undefined> {
   if (audit === undefined) return undefined;
   const [{ AuditFeed }, { AuditTally }, { auditTargets }] = await Promise.all([
@@ -65,7 +69,7 @@ export async function openAuditFeed(
   const feed = new AuditFeed({
     origin: () => ({ deploymentId: deploymentId(), rootUser: settings.root.user }),
     tally,
-    send: (lines) => tell({ kind: 'audit', lines }),
+    send: (lines) => send({ kind: 'audit', lines }),
     log,
   });
   events.subscribe((finished) => feed.take(finished));
@@ -73,8 +77,8 @@ export async function openAuditFeed(
 }
 
 /**
- * The requests of all threads, for who wants to see them. A thread writes down its own only while somebody looks on, whichever thread
- * they ask: the main thread counts them (`tracing`) and tells all (`trace`).
+ * The live trace of requests for `mc admin trace`, over all threads. A thread records its requests only while a client follows the trace.
+ * The client is connected to one thread: the main thread counts the clients (`tracing`) and notifies all threads (`trace`).
  */
 export class RequestTraces {
   readonly #events: RequestEvents;
@@ -88,7 +92,7 @@ export class RequestTraces {
     this.#node = node;
   }
 
-  /** Whether this thread writes down its requests. */
+  /** Starts or stops recording the requests of this thread. */
   set(on: boolean): void {
     if (on) {
       const write = (line: object) => this.#ring.append(JSON.stringify(line));

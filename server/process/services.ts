@@ -39,14 +39,14 @@ import { assumeRoleWithCertificate } from '../sts/assume-role-with-certificate.t
 import { assumeRoleWithCustomToken, askPlugin } from '../sts/assume-role-with-custom-token.ts';
 import type { StsAction } from '../sts/sts-request.ts';
 
-/** What a thread works with: its own handles on the stores and the key service, and the rooms over them. */
+/** The services of a thread: its own handles on the stores and the key service, and the layers above them. */
 export interface Services {
   readonly stores: ThreadStores;
   readonly records: RecordStore;
   readonly blobs: BlobStore;
   readonly keys: KeySource;
   readonly digests: DigestKeys;
-  /** Absent where no key service is configured. */
+  /** Absent without a key service. */
   readonly keyAdministration?: KeyAdministration;
   readonly sealed: SealedRecordStore;
   readonly objects: ObjectLayer;
@@ -54,7 +54,7 @@ export interface Services {
   readonly access: AccessRoom;
   readonly authenticate: Authenticate;
   readonly providers: OpenIdProviders;
-  /** Whichever is configured at each question. */
+  /** The directory of the current configuration. */
   readonly directory: ConfiguredDirectory;
   readonly people: Pick<IdentityServices, 'personCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
@@ -80,7 +80,7 @@ export async function openServices(
   const { records, blobs, keys } = more.tracing?.stores(plain) ?? plain;
   const sealed = sealedRecords({ records, keys });
   const digests = digestKeys(() => sealed.backendKey());
-  // Of records in a folder, no other server changes any.
+  // No other server changes records in a folder.
   const staleMs = options.stores.folder === undefined ? 1_000 : 0;
   const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
   const policies = policiesOf(identities);
@@ -127,7 +127,7 @@ export async function openServices(
     providers,
     people,
     directory,
-    assumeRoleWithWebIdentity: tracedOrNot(
+    assumeRoleWithWebIdentity: traced(
       more.tracing,
       createAssumeRoleWithWebIdentity({
         providers,
@@ -145,10 +145,7 @@ export async function openServices(
   };
 }
 
-function tracedOrNot(
-  tracing: RequestTracing | undefined,
-  assume: AssumeRoleWithWebIdentity,
-): AssumeRoleWithWebIdentity {
+function traced(tracing: RequestTracing | undefined, assume: AssumeRoleWithWebIdentity): AssumeRoleWithWebIdentity {
   return tracing?.assumeRole(assume) ?? assume;
 }
 
@@ -158,7 +155,7 @@ interface Keys {
   close(): void;
 }
 
-/** Undefined where no keys are configured. */
+/** Returns undefined if no keys are configured. */
 async function openKeys(settings: ServerSettings, log: Logger): Promise<Keys | undefined> {
   if (settings.keyService !== undefined) return openKeyService(settings.keyService, log);
   return settings.secretKey && openSecretKey(settings.secretKey);
@@ -169,7 +166,7 @@ function openSecretKey({ name, secretKey }: SecretKeySettings): Keys {
   return { keys, administration: oneKey(keys), close: () => undefined };
 }
 
-/** A request that needs a key waits at most so long for a key service that hangs, and is answered 503 within 5 s. */
+/** Milliseconds that a request waits for the key service. A request that needs a key gets its 503 within 5 s. */
 const keyServiceTimeoutMs = 4500;
 
 async function openKeyService(settings: KeyServiceSettings, log: Logger): Promise<Keys> {
@@ -204,7 +201,7 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
   return { keys, administration, close: () => client.close() };
 }
 
-/** What the STS API offers. */
+/** Returns the actions of the STS API. */
 export function stsActions(services: Services, settings: ServerSettings): readonly StsAction[] {
   const { access, assumeRoleWithWebIdentity, assumeRoleWithLdapIdentity } = services;
   const { clientCertificates: certificates } = settings;

@@ -5,7 +5,7 @@ import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { type KeySource, noKeySource } from '../encryption/key-source.ts';
 import { sealedKey, sealedRecords } from '../encryption/sealed-records.ts';
 import { FakeKeyService } from '../encryption/testing.ts';
-import { keepSealing, warnOfPolicies } from './startup-tasks.ts';
+import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { readBackgroundTasks, TaskReport } from '../maintenance/background-tasks.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { testIdentities } from '../../test/support/auth/identities.ts';
@@ -25,7 +25,7 @@ const view = (leads: boolean, ...withKeys: readonly boolean[]) => ({
 function server(records: MemoryRecordStore, keys: KeySource) {
   const sealed = sealedRecords({ records, keys });
   const tasks = new TaskReport({ records, random: randomBytes });
-  return { sealed, sealing: keepSealing({ keys, sealed }, log, tasks) };
+  return { sealed, sealing: createSealingLoop({ keys, sealed }, log, tasks) };
 }
 const taskOf = async (records: MemoryRecordStore) =>
   (await readBackgroundTasks(records)).find(({ task }) => task === 'sealing');
@@ -48,8 +48,8 @@ describe('sealing', () => {
     for (const { sealing } of [one, other]) await sealing.start(view(false, true, true, false));
     expect(one.sealed.sealing).toBe(false);
 
-    other.sealing.look(view(false, true, true, true));
-    one.sealing.look(view(true, true, true, true));
+    other.sealing.onReplicasChange(view(false, true, true, true));
+    one.sealing.onReplicasChange(view(true, true, true, true));
     await expect.poll(() => one.sealed.sealing).toBe(true);
     expect((await records.get(identity))?.value.includes('secret')).toBe(false);
     expect((await other.sealed.get(identity))?.value).toEqual(secret);
@@ -66,7 +66,7 @@ describe('sealing', () => {
     await one.sealing.start(view(true, true, false));
     expect(await taskOf(records)).toBeUndefined();
     service.refusing = 'generate';
-    one.sealing.look(view(true, true, true));
+    one.sealing.onReplicasChange(view(true, true, true));
     await expect.poll(() => taskOf(records)).toMatchObject({ failure: { attempts: 1 } });
     await later.sealing.start(view(true, true, true));
     expect(await taskOf(records)).toMatchObject({ lastSuccess: expect.any(Number) as number });
@@ -76,7 +76,7 @@ describe('sealing', () => {
   it('does not begin while a server is there without it', async () => {
     const { sealed, sealing } = server(new MemoryRecordStore(), keys);
     await sealing.start(view(true, true, false));
-    sealing.look(view(true, true, false));
+    sealing.onReplicasChange(view(true, true, false));
     await new Promise((resolve) => setImmediate(resolve));
     expect(sealed.sealing).toBe(false);
   });
@@ -110,7 +110,7 @@ describe('policies that are stored already', () => {
       put: [{ key: identityKeys.policy('old'), value: Buffer.from(JSON.stringify(policy)) }],
     });
     const lines: string[] = [];
-    await warnOfPolicies({ identities, objects }, { warn: (_, message) => void lines.push(message) });
+    await warnAboutPolicies({ identities, objects }, { warn: (_, message) => void lines.push(message) });
     expect(lines).toEqual([
       expect.stringMatching(/^policy "old": statement #1 denies whatever.*s3:ExistingObjectTag\/class/),
       expect.stringMatching(/^policy of the bucket photos: statement Tags denies/),

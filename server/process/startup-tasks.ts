@@ -12,22 +12,22 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 /** Milliseconds after a failure. */
 const retryMs = 5_000;
 
-interface Sealing {
-  /** Opens the sealed records, and turns sealing on where every server has the key service. */
+interface SealingLoop {
+  /** Opens the sealed records, and turns sealing on if every server has the key service. */
   start(view: ReplicasView): Promise<void>;
-  /** Turns it on once that is so. */
-  look(view: ReplicasView): void;
+  /** Turns sealing on as soon as every server has the key service. */
+  onReplicasChange(view: ReplicasView): void;
 }
 
 /**
- * Sealing begins when every server that is there has the key service: one without could not read what the others seal, and while
- * servers are replaced one by one some have it before others. What one turns on, the others notice by themselves.
+ * Turns sealing on when every live server has the key service: a server without it could not read sealed records, and during a rolling
+ * update some servers have it before others. The other servers detect sealed records by themselves.
  */
-export function keepSealing(
+export function createSealingLoop(
   { keys, sealed }: Pick<Services, 'keys' | 'sealed'>,
   log: Logger,
   tasks: Pick<TaskReport, 'run'>,
-): Sealing {
+): SealingLoop {
   let turning = false;
   let waits = false;
 
@@ -35,7 +35,7 @@ export function keepSealing(
     turning = true;
     try {
       await tasks.run('sealing', retryMs, () => sealed.start({ turnOn: true }));
-      // Too soon after a failure, nothing is tried.
+      // The task does not run shortly after a failure.
       if (!sealed.sealing) return;
       log.info({ event: 'sealing' }, 'identities and settings are sealed: every server has the key service');
     } catch (error) {
@@ -50,7 +50,7 @@ export function keepSealing(
       const everyone = view.live.every(({ keyService }) => keyService);
       await sealed.start({ turnOn: everyone });
       waits = keys !== noKeySource && !sealed.sealing;
-      // It ends a failure that was told of before.
+      // This clears an earlier failure from the report.
       if (sealed.sealing) await tasks.run('sealing', retryMs, () => Promise.resolve());
       if (!waits) return;
       const without = view.live.filter(({ keyService }) => !keyService).map(({ endpoint }) => endpoint);
@@ -59,13 +59,13 @@ export function keepSealing(
         `identities and settings stay plain until these servers have the key service: ${without.join(', ')}`,
       );
     },
-    look({ leads, live }) {
+    onReplicasChange({ leads, live }) {
       if (waits && !turning && !sealed.sealing && leads && live.every(({ keyService }) => keyService)) void turnOn();
     },
   };
 }
 
-interface PolicyPlaces {
+interface PolicySources {
   readonly identities: Pick<IdentityReader, 'policies' | 'serviceAccounts'>;
   readonly objects: Pick<ObjectLayer, 'listBuckets' | 'getBucketPolicy'>;
 }
@@ -75,10 +75,10 @@ interface WarningLog {
 }
 
 /**
- * Names in the log the stored statements that deny whatever their condition says. New policies with such a statement are refused; those
- * of earlier releases are kept, and deny more than their authors meant.
+ * Logs the stored policy statements that deny every request, because no request has the key of their condition. The server refuses new
+ * policies with such a statement. It keeps those of earlier releases, which deny more than their authors intended.
  */
-export async function warnOfPolicies({ identities, objects }: PolicyPlaces, log: WarningLog): Promise<void> {
+export async function warnAboutPolicies({ identities, objects }: PolicySources, log: WarningLog): Promise<void> {
   const warn = (policy: string, read: () => PolicyDocument) => {
     let document: PolicyDocument;
     try {

@@ -14,15 +14,19 @@ import type { ThreadOptions } from './threads.ts';
 import { randomBytes } from 'node:crypto';
 import { onlyReplica, sharedReplicas, type Replicas, type ReplicasView } from '../replicas/replicas.ts';
 
-/** A thread's own handles on the stores. Those on this machine are open at once; those elsewhere when `reach` has resolved. */
+/** A thread's own handles on the stores. Local stores are open at once; remote ones when `openRemote` has resolved. */
 export interface ThreadStores {
   readonly records: RecordStore;
   readonly blobs: BlobStore;
-  /** Whether other servers may share the records. */
+  /** Other servers may share the records. */
   readonly shared: boolean;
-  /** May be repeated. Throws `StoreUnavailable`. */
-  reach(): Promise<void>;
-  /** Why the records cannot be used now, and since when, in milliseconds. */
+  /**
+   * Opens the remote stores. The caller may repeat it.
+   *
+   * @throws StoreUnavailable
+   */
+  openRemote(): Promise<void>;
+  /** Returns why the records are unavailable, and for how many milliseconds; undefined if they are available. */
   outage(): { readonly reason: string; readonly forMs: number } | undefined;
   close(): Promise<void>;
 }
@@ -30,9 +34,9 @@ export interface ThreadStores {
 interface ThreadStoresOptions {
   readonly records: RecordsAddress;
   readonly blobs: BlobsAddress;
-  /** Whether the blobs are in a folder that this server has to itself, and has made. */
+  /** The blobs are in a data folder, which no other server uses. */
   readonly ownBlobs: boolean;
-  /** To a database. */
+  /** The number of connections to a database. */
   readonly connections: number;
   readonly log: Logger;
 }
@@ -49,27 +53,27 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
             else log.warn({ event: 'records-away' }, `the record store is away: ${outage}; requests answer 503`);
           },
         });
-  const elsewhere = ownBlobs ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
+  const remoteBlobs = ownBlobs ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
   const onFailed = (error: Error) => {
     log.fatal({ err: error }, `stopping at once: ${error.message}`);
-    // Before anybody is answered, by any thread.
+    // The process ends before any thread answers another request.
     endAtOnce();
   };
   const records = heedReadOnly(shared ?? (await openRecordStore(recordsAddress, { log, onFailed })));
   return {
     records,
-    blobs: elsewhere ?? (await openBlobStore(blobsAddress, { log })),
+    blobs: remoteBlobs ?? (await openBlobStore(blobsAddress, { log })),
     shared: shared !== undefined,
-    async reach() {
+    async openRemote() {
       await shared?.open();
-      await elsewhere?.open();
+      await remoteBlobs?.open();
     },
     outage: () => shared?.outage(),
     close: () => records.close(),
   };
 }
 
-/** The ID of the deployment that this server's stores belong to. Throws what `joinDeployment` throws. */
+/** Returns the ID of the deployment that the stores belong to. It throws the errors of `joinDeployment`. */
 export async function deploymentOf({ stores }: ThreadOptions, { records }: Pick<Services, 'records'>): Promise<string> {
   const { folder } = stores;
   return joinDeployment({
@@ -83,7 +87,7 @@ export async function deploymentOf({ stores }: ThreadOptions, { records }: Pick<
 
 const clock = () => performance.now();
 
-/** This server among those that share its records, if they can be shared. */
+/** Registers this server among the servers that share its records, if the store can be shared. */
 export function joinReplicas(
   { replica }: ThreadOptions,
   { stores }: Pick<Services, 'stores'>,

@@ -8,117 +8,115 @@ import type { ReplicasView } from '../replicas/replicas.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
 import { Worker } from 'node:worker_threads';
 
-/** What a thread is started with. */
+/** The options of a thread. */
 export interface ThreadOptions {
   readonly role: 'http' | 'background' | 'hashing';
-  /** The first HTTP thread says what all of them would say. */
+  /** The first HTTP thread logs the messages that all threads would log. */
   readonly first: boolean;
   readonly settings: ServerSettings;
-  readonly stores: StoresOfThreads;
-  /** Of this process, and no other ever. */
+  readonly stores: StoreOptions;
+  /** A unique ID of this process. */
   readonly replica: string;
   readonly tls?: Pick<TlsFiles, 'certFile' | 'keyFile'>;
-  /** Whether log lines go to a terminal, which a thread cannot see. */
+  /** The log goes to a terminal, which a thread cannot detect. */
   readonly terminal: boolean;
   readonly startedAt: number;
-  /** Where the HTTP threads count requests, and the part of this one. */
+  /** The shared memory of the request metrics, and the index of this thread. */
   readonly counters: {
     readonly memory: SharedArrayBuffer;
     readonly buckets: SharedArrayBuffer;
     readonly thread: number;
   };
-  /** Where all threads count the request bodies that they hold in memory. */
+  /** The shared count of the request bodies in memory. */
   readonly bodies: SharedArrayBuffer;
-  /** By which they compute block sums one after the other. */
+  /** The shared mutex of the block sums. */
   readonly blockSums: SharedArrayBuffer;
-  /** What was written last, for who looks on. */
+  /** The last log lines and requests, for administrators who follow them. */
   readonly live: LiveMemory;
-  /** Where it is counted what becomes of audit entries; absent where they go nowhere. */
+  /** The shared counters of audit entries; absent without an audit log. */
   readonly audit?: { readonly memory: SharedArrayBuffer };
-  /** Where large bodies are hashed. */
+  /** The shared memory of a hashing thread. */
   readonly hashing?: HashingPlace;
 }
 
-/** Rings of lines (`platform/line-ring.ts`): of the log, and of requests that are over while somebody wants to see them. */
+/** Rings of lines (`platform/line-ring.ts`): of the log, and of finished requests while a client follows the trace. */
 export interface LiveMemory {
   readonly log: SharedArrayBuffer;
   readonly requests: SharedArrayBuffer;
 }
 
-interface StoresOfThreads {
+interface StoreOptions {
   readonly records: RecordsAddress;
   readonly blobs: BlobsAddress;
-  /** The folder that holds records and blobs, where one does, and the ID that it has had since it was made. */
+  /** The data folder of records and blobs, if there is one, and its deployment ID. */
   readonly folder?: { readonly deploymentId: string; readonly holdsBlobs: boolean };
-  /** Where the bodies are, as metrics and administrators name it. */
+  /** The address of the blobs, as metrics and administrators see it. */
   readonly place: string;
-  /** Of each thread, to a database. */
+  /** The number of connections of each thread to a database. */
   readonly connections: number;
 }
 
 /**
- * From the main thread. The order of a start: every thread opens its listener (`listen`); once one thread has reached the stores
- * and the key service all do (`prepare`); once all can serve they do (`serve`); once all serve, the readiness probe says so (`announce`).
- * So no probe promises what another thread, which may get the next connection, would still refuse. And of a stop: no thread is
- * ready any more (`leave`), though all serve on until the last one's clients have heard of it (`refuse`, `stop`).
+ * The messages of the main thread. At the start each thread opens its listener (`listen`). When the background thread has reached the
+ * stores and the key service, all threads open them (`prepare`). When all can answer requests, they do (`serve`). When all do, the
+ * readiness probe succeeds (`announce`): a client of a ready server may reach any of the threads. At a stop all threads become unready
+ * (`unready`) and answer requests until the clients had time to notice (`refuse`, `stop`).
  */
 export type ToThread =
   | { readonly kind: 'listen'; readonly address: ListenAddress; readonly shared: boolean }
-  /** Where S3 listens, before the stores are reached: what this server tells others of itself. */
-  | { readonly kind: 'reach'; readonly endpoint: string }
+  /** The S3 address of this server, which the other servers see. */
+  | { readonly kind: 'endpoint'; readonly endpoint: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | ({ readonly kind: 'waiting' } & Waiting)
   | { readonly kind: 'prepare'; readonly deploymentId: string }
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
-  /** Whether somebody wants to see requests. */
+  /** Turns the recording of requests on or off. */
   | { readonly kind: 'trace'; readonly on: boolean }
   | { readonly kind: 'freeze'; readonly on: boolean }
-  /** What an administrator asked for by this thread has begun on all. */
-  | { readonly kind: 'acted' }
-  | { readonly kind: 'leave' }
+  /** All threads have acknowledged the action of this thread's administrator. */
+  | { readonly kind: 'acknowledged' }
+  | { readonly kind: 'unready' }
   | { readonly kind: 'refuse' }
   | { readonly kind: 'stop'; readonly drainMs: number };
 
-/** To the main thread: `prepared` answers `prepare`, and so on. */
+/** The messages to the main thread. `prepared` answers `prepare`, and so on. */
 type FromThread =
   | { readonly kind: 'started' }
   | { readonly kind: 'listening'; readonly host: string; readonly port: number }
   | ({ readonly kind: 'waiting' } & Waiting)
-  | { readonly kind: 'reached'; readonly deploymentId: string }
+  | { readonly kind: 'dependencies-ready'; readonly deploymentId: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | { readonly kind: 'prepared' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'stopped' }
-  /** Answers `leave` and `freeze` of an HTTP thread. */
-  | { readonly kind: 'changed' }
-  /** An administrator asks for it. */
+  /** Answers `unready` and `freeze` of an HTTP thread. */
+  | { readonly kind: 'done' }
+  /** An administrator requests the action. */
   | { readonly kind: 'service'; readonly action: ServiceAction }
-  /** One more who wants to see requests, or one less. */
+  /** One more or one less client that follows the trace. */
   | { readonly kind: 'tracing'; readonly watchers: 1 | -1 }
   /** Entries of the audit log, each a JSON document. */
   | { readonly kind: 'audit'; readonly lines: readonly string[] }
-  /** The first large body came. */
+  /** The first large body has arrived. */
   | { readonly kind: 'hashing-needed' }
-  /** The process cannot go on; the message is for the person who runs it. */
+  /** The process cannot continue. The message is for its operator. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What a thread does with the messages. */
+/** The handler of a thread's messages. */
 export interface Role {
-  /** Errors end the process with their message. */
+  /** A rejection ends the process with its message. */
   handle(message: ToThread): Promise<void>;
 }
 
-export type Tell = (message: FromThread) => void;
+export type SendMessage = (message: FromThread) => void;
 
-/**
- * A small young generation is collected often, and the buffers of bodies that passed through go with it: docs/decisions/0004.
- */
+/** V8 collects a small young generation often, together with the buffers of finished bodies: docs/decisions/0004. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 
 type ThreadFailure = (message: string) => void;
 
-/** One worker and the answers it owes. Its death, unless it was asked to stop, is a failure of the process. */
+/** A worker with its messages. Its end is a failure of the process unless it was asked to stop. */
 export class Thread {
   readonly #worker: Worker;
   readonly #name: string;
@@ -143,7 +141,7 @@ export class Thread {
     });
   }
 
-  /** Calls back for every message of the kind. */
+  /** Calls back for each message of the kind. */
   on<K extends FromThread['kind']>(kind: K, listener: (message: Extract<FromThread, { kind: K }>) => void): void {
     this.#listeners.add((message) => {
       if (isKind(message, kind)) listener(message);
@@ -162,16 +160,16 @@ export class Thread {
     });
   }
 
-  tell(message: ToThread): void {
+  send(message: ToThread): void {
     if (message.kind === 'stop') this.#stopping = true;
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker, not a window
     this.#worker.postMessage(message);
   }
 
-  /** Tells, and resolves with the answer of that kind. */
-  ask<K extends FromThread['kind']>(message: ToThread, answer: K): Promise<Extract<FromThread, { kind: K }>> {
+  /** Sends a message and resolves with its answer. */
+  request<K extends FromThread['kind']>(message: ToThread, answer: K): Promise<Extract<FromThread, { kind: K }>> {
     const next = this.next(answer);
-    this.tell(message);
+    this.send(message);
     return next;
   }
 }
@@ -185,8 +183,8 @@ function isKind<K extends FromThread['kind']>(
 
 export { hashingPlaces } from '../objects/hashing/hashing.ts';
 
-/** Starts the hashing thread of each place when the first HTTP thread there has a large body: a server of small objects has none. */
-export function startWhenNeeded(
+/** Starts the hashing thread of a place when an HTTP thread there gets its first large body. A server of small objects has none. */
+export function startHashingThreads(
   http: readonly Thread[],
   places: readonly HashingPlace[],
   start: (place: HashingPlace) => Thread,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KeySourceError } from '../encryption/key-source.ts';
-import { reach, type Waiting } from './wait-for-dependencies.ts';
+import { waitForDependencies, type Waiting } from './wait-for-dependencies.ts';
 import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
 import { joinDeployment } from '../store/deployment.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
@@ -18,7 +18,7 @@ async function waiting(attempt: () => Promise<unknown>): Promise<Waiting | undef
     told = heard;
     stopped.abort();
   };
-  await expect(reach(attempt, { log, signal: stopped.signal, onWaiting })).rejects.toThrow(/abort/);
+  await expect(waitForDependencies(attempt, { log, signal: stopped.signal, onWaiting })).rejects.toThrow(/abort/);
   return told;
 }
 

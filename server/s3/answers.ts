@@ -21,42 +21,45 @@ export function quoted(etag: string): string {
   return `"${etag}"`;
 }
 
-/** What a client is told of any failure. A defect is an InternalError without its message: the cause stays with it for the log. */
+/**
+ * Returns the S3 error that the client gets for any failure. A defect becomes an InternalError without its message; the cause stays
+ * attached for the log.
+ */
 export function asS3Error(error: unknown): S3Error {
   const known = translateFailure(error);
   return known instanceof S3Error ? known : new S3Error('InternalError', undefined, { cause: error });
 }
 
-/** Stands for the host that answered; every replica says the same. */
+/** The value of `x-amz-id-2`. All servers send the same one. */
 export const hostId = 'coffer';
 
 /**
- * When a client may come again: in seconds for everyone, and in milliseconds for the clients of AWS, which wait so long (five seconds at
- * most) before their next attempt. A lone server that restarts is back by then.
+ * The time after which a client may retry: in seconds for every client, and in milliseconds for the AWS SDKs, which wait for five seconds
+ * at most. A single server that restarts is back by then.
  */
-const comeAgain = { 'retry-after': '5', 'x-amz-retry-after': '5000' };
+const retryHeaders = { 'retry-after': '5', 'x-amz-retry-after': '5000' };
 
-/** What a request is answered that failed, whatever the failure was. */
+/** Returns the answer to a request that failed. */
 export function answerError(
   error: unknown,
   request: Pick<IncomingRequest, 'method' | 'rawPath' | 'requestId'>,
 ): Answer {
   const refusal = asS3Error(error);
   const headers: Record<string, string> = {};
-  if (refusal.status === 503) Object.assign(headers, comeAgain);
+  if (refusal.status === 503) Object.assign(headers, retryHeaders);
   const objectSize = refusal.code === 'InvalidRange' ? refusal.details['ActualObjectSize'] : undefined;
   if (objectSize !== undefined) headers['content-range'] = `bytes */${objectSize}`;
   if (refusal.status === 304) return { status: 304, headers, body: { kind: 'empty' } };
   if (request.method === 'HEAD') {
-    Object.assign(headers, described(refusal));
+    Object.assign(headers, errorHeaders(refusal));
     return { status: refusal.status, headers, body: { kind: 'empty' } };
   }
   headers['content-type'] = 'application/xml';
   return { status: refusal.status, headers, body: { kind: 'bytes', bytes: Buffer.from(document(refusal, request)) } };
 }
 
-/** An answer to HEAD has no body: MinIO says there what went wrong, and its clients read it. */
-function described({ wireCode, message }: S3Error): Record<string, string> {
+/** An answer to HEAD has no body. MinIO describes the error in these headers, and its clients read them. */
+function errorHeaders({ wireCode, message }: S3Error): Record<string, string> {
   return { 'x-minio-error-code': wireCode, 'x-minio-error-desc': `"${message.replace(/[^ !#-~]/g, '?')}"` };
 }
 
@@ -64,11 +67,11 @@ function document(error: S3Error, request: Pick<IncomingRequest, 'rawPath' | 're
   return writeErrorDocument(error, { resource: request.rawPath, requestId: request.requestId, hostId });
 }
 
-/** What every document of ours begins with; XML allows spaces only after it. */
-const early = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
+/** Each XML document of this server begins with these bytes. XML allows whitespace only after them. */
+const xmlDeclaration = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');
 
 /**
- * An answer that may take minutes, for operations whose clients know that an error may come under the status 200.
+ * Returns an answer that may take minutes, for operations whose clients expect that an error may follow the status 200.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  */
@@ -76,6 +79,6 @@ export function slowAnswer(work: Promise<Answer>, onError: (error: unknown) => A
   return {
     status: 200,
     headers: { 'content-type': 'application/xml' },
-    body: { kind: 'slow', early, result: work.catch(onError) },
+    body: { kind: 'slow', early: xmlDeclaration, result: work.catch(onError) },
   };
 }

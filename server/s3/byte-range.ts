@@ -2,8 +2,8 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ByteRange } from '../objects/object-layer.ts';
 
 /**
- * `Range: bytes=…` with one range. Anything else (several ranges, another unit, an end before the start) counts as absent, as
- * RFC 9110 wants it.
+ * Parses a `Range` header with one range. It ignores any other header (several ranges, another unit, an end before the start), as RFC 9110
+ * requires.
  */
 export function parseRange(text: string | undefined): ByteRange | undefined {
   const match = text === undefined ? null : /^bytes=\s*([0-9]{0,16})-([0-9]{0,16})\s*$/.exec(text);
@@ -15,7 +15,7 @@ export function parseRange(text: string | undefined): ByteRange | undefined {
   return endInclusive < start ? undefined : { kind: 'from', start, endInclusive };
 }
 
-/** `x-amz-copy-source-range`, which must name both ends. */
+/** Parses `x-amz-copy-source-range`, which must have both ends. */
 export function parseCopyRange(text: string | undefined): (ByteRange & { readonly kind: 'from' }) | undefined {
   if (text === undefined) return undefined;
   const range = parseRange(text);

@@ -4,23 +4,23 @@ import { header } from './request.ts';
 import type { S3Call } from './operation.ts';
 import { guardFamilies, guardsElsewhere, guardsOfWrites, requestTable, type Treatment } from './request-table.ts';
 
-/** What is left to do for a name when a request comes; `undefined` for what the operation sees to itself. */
+/** The check of a header or parameter; `undefined` when the operation itself reads it. */
 type Rule = Exclude<Treatment, { readonly kind: 'harmless' }> | undefined;
 
 /**
- * Refuses what a request says and its operation does not honour, and checks what is checked alike for all operations. It looks up each
- * header once, in a table that is made at start.
+ * Refuses each header and parameter that the operation does not honour, and runs the checks that all operations share. It looks up each
+ * header once, in a table that is made on the first request.
  *
- * @throws S3Error by the table
+ * @throws S3Error with the code of the table
  */
 export function checkRequest(operation: string, call: S3Call): void {
   const rules = rulesOf(operation);
   const { headers } = call.request;
   for (const name of Object.keys(headers)) {
-    // All others describe the message, or are read by the operation.
+    // All other headers describe the message, or the operation reads them.
     if (!name.startsWith('x-') && !name.startsWith('if-')) continue;
     if (rules.has(name)) apply(rules.get(name), name, headers, call);
-    else if (guardFamilies.test(name)) throw notKnown(name);
+    else if (guardFamilies.test(name)) throw unknownHeader(name);
   }
   for (const [name, value] of call.query) {
     const row = `?${name}`;
@@ -29,17 +29,17 @@ export function checkRequest(operation: string, call: S3Call): void {
   }
 }
 
-const made = new Map<string, ReadonlyMap<string, Rule>>();
+const ruleCache = new Map<string, ReadonlyMap<string, Rule>>();
 
 function rulesOf(operation: string): ReadonlyMap<string, Rule> {
-  const known = made.get(operation);
+  const known = ruleCache.get(operation);
   if (known !== undefined) return known;
   const rules = new Map<string, Rule>();
   const isRead = /^(?:Get|Head|List)/.test(operation);
   for (const rows of [guardsElsewhere, isRead ? {} : guardsOfWrites, requestTable[operation] ?? {}]) {
     for (const [name, treatment] of Object.entries(rows)) rules.set(name, ruleOf(treatment));
   }
-  made.set(operation, rules);
+  ruleCache.set(operation, rules);
   return rules;
 }
 
@@ -62,7 +62,7 @@ function applyTo(rule: NonNullable<Rule>, name: string, value: string, call: S3C
   throw new S3Error(rule.code, messageOf(name, argument, rule), { details: { ArgumentName: argument } });
 }
 
-/** In the words of AWS where there are any. The value is not repeated: it may be a key. */
+/** Uses the text of AWS if there is one. It does not repeat the value, which may be a key. */
 function messageOf(name: string, argument: string, { code, why }: Extract<Rule, { readonly kind: 'refused' }>): string {
   if (name === '?versionId') return `This operation does not accept a version-id: ${why}.`;
   const what = name.startsWith('?') ? 'parameter' : 'header';
@@ -71,7 +71,7 @@ function messageOf(name: string, argument: string, { code, why }: Extract<Rule, 
     : `The ${what} ${argument} is not implemented: ${why}.`;
 }
 
-function notKnown(name: string): S3Error {
+function unknownHeader(name: string): S3Error {
   return new S3Error('NotImplemented', `The header ${name.slice(0, 100)} is not implemented.`, {
     details: { ArgumentName: name.slice(0, 100) },
   });

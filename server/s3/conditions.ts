@@ -3,7 +3,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { DeleteConditions, ObjectInfo, ReadConditions, WriteConditions } from '../objects/object-layer.ts';
 import { header } from './request.ts';
 
-/** `If-Match` and its kin; `prefix` is `x-amz-copy-source-` for the source of a copy. */
+/** Reads `If-Match` and the other conditions of a read. `prefix` is `x-amz-copy-source-` for the source of a copy. */
 export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadConditions {
   if (prefix === '' && !hasReadConditions(headers)) return none;
   const ifModifiedSince = httpDate(header(headers, `${prefix}if-modified-since`));
@@ -15,7 +15,7 @@ export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadC
   };
 }
 
-/** Most reads have none. */
+/** Most reads have no conditions. */
 const none: ReadConditions = {};
 
 function hasReadConditions(headers: IncomingHttpHeaders): boolean {
@@ -27,7 +27,7 @@ function hasReadConditions(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** The conditions of a write. S3 knows `*` alone for If-None-Match. */
+/** Reads the conditions of a write. S3 accepts only `*` for If-None-Match. */
 export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
   const conditions = etagConditions(headers, '');
   if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
@@ -36,7 +36,7 @@ export function writeConditions(headers: IncomingHttpHeaders): WriteConditions {
   return conditions;
 }
 
-/** The conditions of a delete; undefined where it has none, as most. */
+/** Reads the conditions of a delete; undefined if it has none. */
 export function deleteConditions(headers: IncomingHttpHeaders): DeleteConditions | undefined {
   const ifMatch = etags(header(headers, 'if-match'));
   const size = header(headers, 'x-amz-if-match-size');
@@ -65,7 +65,7 @@ function etagConditions(headers: IncomingHttpHeaders, prefix: string): WriteCond
   };
 }
 
-/** ETags of a list, with or without quotes and `W/`. */
+/** Splits a list of ETags, with or without quotes and `W/`. */
 function etags(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   return text
@@ -79,7 +79,7 @@ function etags(text: string | undefined): readonly string[] | undefined {
     .filter((etag) => etag !== '');
 }
 
-/** A date of HTTP; one that cannot be read is as good as absent (RFC 9110, 13.1.3). */
+/** Parses an HTTP date. It ignores an invalid one (RFC 9110, 13.1.3). */
 function httpDate(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
@@ -87,7 +87,7 @@ function httpDate(text: string | undefined): Date | undefined {
 }
 
 /**
- * Whether `If-Range` (an ETag or a date) still holds; without it, ranges always do.
+ * Reports if `If-Range` (an ETag or a date) still matches. A request without it always matches.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5
  */

@@ -9,11 +9,12 @@ import type { S3Call } from './operation.ts';
 const name = 'x-amz-copy-source';
 
 /**
- * `x-amz-copy-source: [/]bucket/key[?versionId=null]`, percent-encoded with its conditions and the client's key, where it was put with one.
+ * Parses `x-amz-copy-source: [/]bucket/key[?versionId=null]`, which is percent-encoded, and reads the conditions and the customer key of
+ * the source.
  *
- * @throws S3Error InvalidArgument where it is no such thing
+ * @throws S3Error InvalidArgument when the header has another form
  */
-export function copySource(call: Pick<S3Call, 'request' | 'mayCarryKeys'>): CopySource {
+export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>): CopySource {
   const { headers } = call.request;
   const text = header(headers, name) ?? '';
   const versionAt = text.indexOf('?versionId=');

@@ -3,7 +3,7 @@ import type { IncomingRequest } from '../http/contract/request.ts';
 import { encryptionHeaders, requestedEncryption as requestedOf } from './encryption-headers.ts';
 
 function requestedEncryption(headers: Record<string, string>) {
-  return requestedOf({ request: { headers } as unknown as IncomingRequest, mayCarryKeys: true });
+  return requestedOf({ request: { headers } as unknown as IncomingRequest, allowsCustomerKeys: true });
 }
 
 const scheme = 'x-amz-server-side-encryption';

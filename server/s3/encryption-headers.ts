@@ -11,24 +11,27 @@ const source = 'x-amz-copy-source-server-side-encryption-customer-';
 
 const customerAlgorithmHeader = `${target}algorithm`;
 
-/** Headers that hold a key: they go into no log, no audit entry and no condition of a policy. */
+/** These headers hold a key. No log, audit entry or condition of a policy gets them. */
 export const customerKeyHeaders: ReadonlySet<string> = new Set([`${target}key`, `${source}key`]);
 
 /**
- * The key that the client gives for the object (SSE-C), or with `source` for the source of a copy; undefined where it gives none.
- * What is missing or wrong is refused in the words of AWS, which clients show.
+ * Returns the customer key of the object (SSE-C), or with `source` of the source of a copy; undefined if the request has none. Errors have
+ * the text of AWS, which clients show.
  *
- * @throws S3Error `InvalidArgument`, and `InvalidRequest` where the key came over plain HTTP
+ * @throws S3Error `InvalidArgument`, and `InvalidRequest` when the key came over plain HTTP
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/specifying-s3-c-encryption.html
  */
-export function customerKeyOf(call: Pick<S3Call, 'request' | 'mayCarryKeys'>, of?: 'source'): CustomerKey | undefined {
+export function customerKeyOf(
+  call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>,
+  of?: 'source',
+): CustomerKey | undefined {
   const { headers } = call.request;
   const prefix = of === 'source' ? source : target;
   const algorithm = header(headers, `${prefix}algorithm`);
   const key = header(headers, `${prefix}key`);
   const md5 = header(headers, `${prefix}key-md5`);
   if (algorithm === undefined && key === undefined && md5 === undefined) return undefined;
-  if (!call.mayCarryKeys) {
+  if (!call.allowsCustomerKeys) {
     throw new S3Error(
       'InvalidRequest',
       'Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.',
@@ -41,7 +44,7 @@ export function customerKeyOf(call: Pick<S3Call, 'request' | 'mayCarryKeys'>, of
     throw refused(`${provide} the client calculated MD5 of the secret key.`, `${prefix}key-MD5`);
   }
   const bytes = Buffer.from(key, 'base64');
-  // Before the length, as AWS: what was changed on its way is told as that.
+  // AWS checks the digest before the length, so that a key that changed in transit gets this error.
   if (!isMd5Of(md5, bytes)) {
     throw refused('The calculated MD5 hash of the key did not match the hash that was provided.', `${prefix}key-MD5`);
   }
@@ -51,7 +54,7 @@ export function customerKeyOf(call: Pick<S3Call, 'request' | 'mayCarryKeys'>, of
   return new CustomerKey(bytes);
 }
 
-/** How answers tell of a client's key: by its MD5, which the client knows. */
+/** Returns the headers by which an answer identifies a customer key: its MD5. */
 function customerKeyAnswer(key: CustomerKey | undefined): Record<string, string> {
   return key === undefined ? {} : { [`${target}algorithm`]: 'AES256', [`${target}key-md5`]: key.md5 };
 }
@@ -62,7 +65,7 @@ function isMd5Of(given: string, bytes: Buffer): boolean {
   return read.length === expected.length && timingSafeEqual(read, expected);
 }
 
-/** The value is not repeated: it may be the key. */
+/** The message does not repeat the value, which may be the key. */
 function refused(message: string, name: string): S3Error {
   return new S3Error('InvalidArgument', message, { details: { ArgumentName: name } });
 }
@@ -74,23 +77,25 @@ const contextHeader = `${scheme}-context`;
 const bucketKeyHeader = `${scheme}-bucket-key-enabled`;
 const arnPrefix = 'arn:aws:kms:';
 
-/** What the headers of a write ask for; undefined leaves it to the bucket. */
-export function requestedEncryption(call: Pick<S3Call, 'request' | 'mayCarryKeys'>): RequestedEncryption | undefined {
+/** Reads the encryption that the headers of a write request; undefined leaves the choice to the bucket. */
+export function requestedEncryption(
+  call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>,
+): RequestedEncryption | undefined {
   const { headers } = call.request;
   const customerKey = customerKeyOf(call);
-  const asked = header(headers, scheme);
+  const requested = header(headers, scheme);
   const key = header(headers, keyId);
   const context = header(headers, contextHeader);
   const bucketKey = bucketKeyEnabled(header(headers, bucketKeyHeader));
   if (customerKey !== undefined) {
-    if (asked === undefined && key === undefined && context === undefined) return { scheme: 'SSE-C', customerKey };
+    if (requested === undefined && key === undefined && context === undefined) return { scheme: 'SSE-C', customerKey };
     throw new S3Error(
       'InvalidArgument',
       'Server Side Encryption with Customer provided key is incompatible with the encryption method specified.',
       { details: { ArgumentName: scheme } },
     );
   }
-  if (asked === 'aws:kms') {
+  if (requested === 'aws:kms') {
     const keyName = key === undefined ? undefined : kmsKeyName(key);
     return {
       scheme: 'SSE-KMS',
@@ -103,42 +108,42 @@ export function requestedEncryption(call: Pick<S3Call, 'request' | 'mayCarryKeys
     throw new S3Error('InvalidArgument', `${keyId} and ${contextHeader} need ${scheme}: aws:kms.`);
   }
   if (bucketKey === true) throw new S3Error('InvalidArgument', `${bucketKeyHeader} needs ${scheme}: aws:kms.`);
-  if (asked === undefined) return undefined;
-  if (asked === 'AES256') return { scheme: 'SSE-S3' };
+  if (requested === undefined) return undefined;
+  if (requested === 'AES256') return { scheme: 'SSE-S3' };
   throw new S3Error(
     'InvalidEncryptionAlgorithmError',
-    `The encryption "${asked.slice(0, 40)}" is not supported; use AES256 or aws:kms.`,
+    `The encryption "${requested.slice(0, 40)}" is not supported; use AES256 or aws:kms.`,
   );
 }
 
-/** The key that came with a request for SSE-C, to be told again. */
+/** Returns the customer key of an SSE-C request, for the headers of the answer. */
 export function givenKey(encryption: RequestedEncryption | undefined): CustomerKey | undefined {
   return encryption?.scheme === 'SSE-C' ? encryption.customerKey : undefined;
 }
 
-/** The name of a key, with or without the prefix of an ARN; '' is the default key. */
+/** Returns the name of a key, without the prefix of an ARN. The empty name is the default key. */
 function kmsKeyName(text: string): string | undefined {
   const name = text.startsWith(arnPrefix) ? text.slice(arnPrefix.length) : text;
   return name === '' ? undefined : name;
 }
 
 /**
- * What conditions of policies compare of a key's name: both of its forms, whichever the request has. A policy that forbids a key is
- * not got around by the other form of its name, and one that demands a key is content with either.
+ * Returns both forms of a key's name, which conditions of policies compare. So a policy that denies a key also denies the other form of its
+ * name, and a policy that requires a key accepts either form.
  */
 export function keyIdValues(text: string): readonly string[] {
   const name = kmsKeyName(text);
   return name === undefined ? [text] : [name, arnPrefix + name];
 }
 
-/** What conditions of policies test of how an object is encrypted. */
+/** Returns the condition keys for the encryption of an object. */
 export function encryptionContext(encryption: ObjectEncryption): PolicyContext {
   if (encryption.scheme === 'SSE-C') return { [`s3:${customerAlgorithmHeader}`]: ['AES256'] };
   if (encryption.scheme === 'SSE-S3') return { [`s3:${scheme}`]: ['AES256'] };
   return { [`s3:${scheme}`]: ['aws:kms'], [`s3:${keyId}`]: keyIdValues(encryption.keyName) };
 }
 
-/** The headers that tell how an object is encrypted; none where it is not. `customerKey` is the one that the request gave. */
+/** Returns the headers that describe the encryption of an object; none if it is not encrypted. `customerKey` is the key of the request. */
 export function encryptionHeaders(
   encryption: ObjectEncryption | undefined,
   customerKey?: CustomerKey,
@@ -151,7 +156,7 @@ export function encryptionHeaders(
     [scheme]: 'aws:kms',
     [keyId]: arnPrefix + encryption.keyName,
     ...(context === undefined ? {} : { [contextHeader]: Buffer.from(JSON.stringify(context)).toString('base64') }),
-    // As AWS, which tells it only where it is on.
+    // AWS sends the header only if the bucket key is on.
     ...(bucketKey === true ? { [bucketKeyHeader]: 'true' } : {}),
   };
 }

@@ -5,38 +5,38 @@ import type { S3Call } from './operation.ts';
 import { owner } from './owner.ts';
 import { integerParameter } from './request.ts';
 
-/** Entries of one page, which a client may lower. */
+/** The maximum number of entries of a page. A client may ask for fewer. */
 const maxPage = 1_000;
 const maxInteger = 2_147_483_647;
 
 const standard = element('StorageClass', 'STANDARD');
 const none = xmlText('');
-/** Buckets are not versioned: an object is its only version. */
+/** Buckets are not versioned. Each object is its only version. */
 const theVersion = markup`<VersionId>null</VersionId><IsLatest>true</IsLatest>`;
 const theOwner = owner('Owner');
 
-/** Keys of answers as the client wants them: plain, or percent-encoded with `encoding-type=url`. */
+/** The form of the keys in an answer: plain, or percent-encoded with `encoding-type=url`. */
 export interface KeyEncoding {
-  /** The element that tells the encoding; undefined for plain. */
-  readonly told: Xml | undefined;
+  /** The element that names the encoding; undefined for plain keys. */
+  readonly element: Xml | undefined;
   encode(key: string): string;
 }
 
 export function keyEncoding(call: S3Call): KeyEncoding {
-  const asked = call.query.get('encoding-type');
-  if (asked === undefined || asked === '') return { told: undefined, encode: (key) => key };
-  if (asked.toLowerCase() === 'url') return { told: element('EncodingType', 'url'), encode: urlEncodeKey };
+  const encoding = call.query.get('encoding-type');
+  if (encoding === undefined || encoding === '') return { element: undefined, encode: (key) => key };
+  if (encoding.toLowerCase() === 'url') return { element: element('EncodingType', 'url'), encode: urlEncodeKey };
   throw new S3Error('InvalidArgument', 'Invalid Encoding Method specified in Request.', {
-    details: { ArgumentName: 'encoding-type', ArgumentValue: asked.slice(0, 100) },
+    details: { ArgumentName: 'encoding-type', ArgumentValue: encoding.slice(0, 100) },
   });
 }
 
-/** `max-keys`, `max-uploads` or `max-parts`: more than 1,000 counts as 1,000. */
+/** Reads `max-keys`, `max-uploads` or `max-parts`. A value above 1,000 counts as 1,000. */
 export function pageSize(call: S3Call, parameter: string): number {
   return Math.min(maxPage, integerParameter(call.query, parameter, { min: 0, max: maxInteger, absent: maxPage }));
 }
 
-/** Writes entries of a listing of objects or, with `version`, of versions; what is alike in all of them is made once. */
+/** Writes the entries of a listing of objects or, with `version`, of versions. The parts that are equal in all entries are made once. */
 export function objectElements(
   objects: readonly ListedObject[],
   options: {
@@ -67,7 +67,7 @@ export function commonPrefixes(prefixes: readonly string[], encoding: KeyEncodin
   return prefixes.map((prefix) => element('CommonPrefixes', [element('Prefix', encoding.encode(prefix))]));
 }
 
-/** The element, with an encoded key; undefined where the key is empty. */
+/** Writes an element with an encoded key; undefined if the key is empty. */
 export function keyElement(name: string, key: string | undefined, encoding: KeyEncoding): Xml | undefined {
   return key === undefined || key === '' ? undefined : element(name, encoding.encode(key));
 }

@@ -8,10 +8,10 @@ import { header } from './request.ts';
 
 const dayMs = 86_400_000;
 
-/** The day that was written last, and how it reads: most objects are of few days, and writing one anew costs five times as much. */
+/** The last day that was formatted. Most objects are of a few days, and formatting a whole date costs five times as much. */
 let last = { day: Number.NaN, text: '' };
 
-/** As `toUTCString`: `Fri, 24 May 2013 00:00:00 GMT`. */
+/** Formats a date as `toUTCString` does: `Fri, 24 May 2013 00:00:00 GMT`. */
 export function httpDate(date: Date): string {
   const time = date.getTime();
   const day = Math.floor(time / dayMs);
@@ -26,12 +26,16 @@ function twoDigits(value: number): string {
 }
 
 const metadataPrefix = 'x-amz-meta-';
-/** Names and values together, as AWS counts. @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html */
+/**
+ * The limit for names and values together, as in AWS.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
+ */
 const maxMetadataBytes = 2_048;
 const defaultContentType = 'binary/octet-stream';
 
-/** Each field of `ObjectHeaders` that is one header, with the header's name. */
-const plain = [
+/** The fields of `ObjectHeaders` that are one header each, with the name of the header. */
+const headerFields = [
   ['contentType', 'content-type'],
   ['contentDisposition', 'content-disposition'],
   ['contentLanguage', 'content-language'],
@@ -39,10 +43,10 @@ const plain = [
   ['expires', 'expires'],
 ] as const;
 
-/** What an upload's headers say to store with the object. */
+/** Reads the headers of an upload that are stored with the object. */
 export function storedHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
   const stored: Record<string, string> = {};
-  for (const [field, name] of plain) {
+  for (const [field, name] of headerFields) {
     const value = header(headers, name);
     if (value !== undefined && value !== '') stored[field] = value;
   }
@@ -53,7 +57,10 @@ export function storedHeaders(headers: IncomingHttpHeaders): ObjectHeaders {
   return { ...stored, metadata: userMetadata(headers) };
 }
 
-/** `aws-chunked` is the framing of the request, not a property of the object. All else is kept as it came, blanks too. */
+/**
+ * Removes `aws-chunked`, which is the framing of the request and not a property of the object. All other text stays as it came, with its
+ * spaces.
+ */
 function withoutChunking(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   const codings = text.split(',');
@@ -79,7 +86,7 @@ function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
     if (!name.startsWith(metadataPrefix)) continue;
     const value = header(headers, name) ?? '';
     bytes += name.length - metadataPrefix.length + value.length;
-    // Own property even for a name like __proto__.
+    // Defines an own property also for a name like __proto__.
     Object.defineProperty(metadata, name.slice(metadataPrefix.length), { value, enumerable: true, configurable: true });
   }
   if (bytes > maxMetadataBytes) {
@@ -90,7 +97,7 @@ function userMetadata(headers: IncomingHttpHeaders): Record<string, string> {
   return metadata;
 }
 
-/** The headers that describe an object in answers to GET and HEAD. */
+/** Returns the headers that describe an object in answers to GET and HEAD. */
 export function describingHeaders(
   info: ObjectInfo,
   options: { readonly checksum: boolean; readonly customerKey?: CustomerKey | undefined },

@@ -2,14 +2,14 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { accountId } from '../auth/principal.ts';
 import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 
-/** Everything belongs to the one account of this store; the ID is 64 hexadecimal digits, as clients expect. */
+/** The owner of all buckets and objects. The ID has 64 hexadecimal digits, as clients expect. */
 export const ownerId = 'c0ffe2'.padEnd(64, '0');
 export const ownerName = 'coffer';
 
 /**
- * Of a request that names the owner whom it expects: the ID that listings show, or the account that GetCallerIdentity shows.
+ * Checks the owner that a request expects: the ID in listings, or the account of GetCallerIdentity.
  *
- * @throws S3Error AccessDenied for any other
+ * @throws S3Error AccessDenied for any other owner
  */
 export function checkOwner(expected: string): void {
   if (expected !== ownerId && expected !== accountId) {

@@ -8,9 +8,9 @@ import { readWholeBody } from '../http/contract/request.ts';
 import { digestWhole } from '../objects/checksums/body-digests.ts';
 
 /**
- * Bytes of an upload's body.
+ * Returns the size of an upload's body in bytes.
  *
- * @throws S3Error MissingContentLength where the request does not declare them, EntityTooLarge above `max`
+ * @throws S3Error MissingContentLength when the request does not declare it, EntityTooLarge above `max`
  */
 export function uploadSize(call: S3Call, max: number): number {
   const { size } = call.auth;
@@ -23,12 +23,12 @@ export function uploadSize(call: S3Call, max: number): number {
 
 type Algorithm = Checksum['algorithm'];
 
-/** Bytes of each checksum. */
+/** The size of each checksum in bytes. */
 const lengths: Readonly<Record<Algorithm, number>> = { CRC32: 4, CRC32C: 4, CRC64NVME: 8, SHA1: 20, SHA256: 32 };
 const algorithms = Object.keys(lengths) as readonly Algorithm[];
 
 /**
- * What the headers of an upload say its body must be.
+ * Reads the digests that the headers of an upload declare for its body.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
  */
@@ -47,13 +47,17 @@ export function expectedDigests(
   };
 }
 
-/** What the headers of a request say of its document, where the checksums are those of an object. */
+/** Reads the digest of a request's document, for requests whose checksum headers are those of an object. */
 export function documentMd5(headers: IncomingHttpHeaders): ExpectedDigests {
   const md5 = contentMd5(headers);
   return md5 === undefined ? {} : { md5 };
 }
 
-/** Content-MD5 as sent. @throws S3Error InvalidDigest where it is not base64 of 16 bytes */
+/**
+ * Reads Content-MD5.
+ *
+ * @throws S3Error InvalidDigest unless it is base64 of 16 bytes
+ */
 function contentMd5(headers: IncomingHttpHeaders): string | undefined {
   const md5 = header(headers, 'content-md5');
   if (md5 === undefined || isBase64(md5, 16)) return md5;
@@ -61,9 +65,9 @@ function contentMd5(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * The checksum that a header gives. `ofUpload`: of an object of several parts, whose checksum of checksums may name how many they are.
+ * Reads the checksum header. With `ofUpload` the object has several parts, and a composite checksum may end with their number.
  *
- * @throws S3Error InvalidRequest where it is none, or where there are several
+ * @throws S3Error InvalidRequest when it is invalid or there are several
  */
 export function givenChecksum(headers: IncomingHttpHeaders, ofUpload = false): GivenChecksum | undefined {
   let found: GivenChecksum | undefined;
@@ -84,12 +88,12 @@ export function givenChecksum(headers: IncomingHttpHeaders, ofUpload = false): G
   return found;
 }
 
-/** `x-amz-checksum-algorithm` (CreateMultipartUpload, CopyObject) or the SDKs' `x-amz-sdk-checksum-algorithm`. */
+/** Reads `x-amz-checksum-algorithm` (CreateMultipartUpload, CopyObject) or the SDKs' `x-amz-sdk-checksum-algorithm`. */
 export function announcedAlgorithm(headers: IncomingHttpHeaders): Algorithm | undefined {
   return checksumAlgorithmOf(headers) ?? algorithmNamed(header(headers, 'x-amz-sdk-checksum-algorithm'));
 }
 
-/** `x-amz-checksum-algorithm`: what the server is to compute. */
+/** Reads `x-amz-checksum-algorithm`: the checksum that the server computes. */
 export function checksumAlgorithmOf(headers: IncomingHttpHeaders): Algorithm | undefined {
   return algorithmNamed(header(headers, 'x-amz-checksum-algorithm'));
 }
@@ -105,9 +109,9 @@ function algorithmNamed(name: string | undefined): Algorithm | undefined {
 }
 
 /**
- * Of `x-amz-sdk-checksum-algorithm`: the checksum that it announces must have come, or be announced as a trailer.
+ * Checks that the checksum which `x-amz-sdk-checksum-algorithm` announces came as a header, or is announced as a trailer.
  *
- * @throws S3Error InvalidRequest in the words of AWS
+ * @throws S3Error InvalidRequest with the text of AWS
  */
 export function checkChecksumAlgorithm(value: string, { request, auth }: Pick<S3Call, 'request' | 'auth'>): void {
   const algorithm = announcedAlgorithm({ 'x-amz-sdk-checksum-algorithm': value });
@@ -123,17 +127,17 @@ export function checkChecksumAlgorithm(value: string, { request, auth }: Pick<S3
   );
 }
 
-/** The header and answer name of a checksum, e.g. `x-amz-checksum-crc32`. */
+/** The name of the header of a checksum, e.g. `x-amz-checksum-crc32`. */
 export function checksumHeader(algorithm: Algorithm): string {
   return `x-amz-checksum-${algorithm.toLowerCase()}`;
 }
 
-/** The element of a checksum in XML answers, e.g. `ChecksumCRC32`. */
+/** The name of the element of a checksum in XML answers, e.g. `ChecksumCRC32`. */
 export function checksumElement(algorithm: Algorithm): string {
   return `Checksum${algorithm}`;
 }
 
-/** The headers that tell a checksum; none where there is none. */
+/** Returns the headers for a checksum; none without one. */
 export function checksumHeaders(checksum: Checksum | undefined): Record<string, string> {
   if (checksum === undefined) return {};
   return { [checksumHeader(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };
@@ -146,9 +150,9 @@ function isBase64(text: string, bytes: number): boolean {
 }
 
 /**
- * The whole body of a request that carries a document.
+ * Reads the whole body of a request that carries a document.
  *
- * @throws S3Error MalformedXML, or what `code` says, above `maxBytes`, BadDigest where Content-MD5 or a checksum differs
+ * @throws S3Error MalformedXML, or `code`, above `maxBytes`, BadDigest when Content-MD5 or a checksum differs
  */
 export async function readDocument(
   call: S3Call,

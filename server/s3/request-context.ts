@@ -3,7 +3,7 @@ import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
 import { header, type Query } from './request.ts';
 
-/** Query parameters that policies may test, with their condition keys. */
+/** The query parameters that are condition keys. */
 const fromQuery = [
   ['prefix', 's3:prefix'],
   ['delimiter', 's3:delimiter'],
@@ -12,7 +12,7 @@ const fromQuery = [
 ] as const;
 
 /**
- * The condition keys of a request that policies may test.
+ * Returns the condition keys of a request.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html
  */
@@ -25,9 +25,9 @@ export function requestContext(
   const signed = signedBy(request, query);
   if (signed !== undefined) {
     context['s3:authType'] = [signed];
-    // The only one that is taken.
+    // The server accepts no other version.
     context['s3:signatureversion'] = ['AWS4-HMAC-SHA256'];
-    // A signature in an address covers no body, unless the address says so, or a header below does.
+    // A signature in the query does not cover the body, unless the query or a header below has its hash.
     if (signed === inAddress) context['s3:x-amz-content-sha256'] = [payloadHashOf(query) ?? 'UNSIGNED-PAYLOAD'];
   }
   const userAgent = header(request.headers, 'user-agent');
@@ -48,12 +48,12 @@ export function requestContext(
 
 const inAddress = 'REST-QUERY-STRING';
 
-/** SDKs write the name as the header has it, or as the other parameters. */
+/** SDKs write the name in either form. */
 function payloadHashOf(query: Query): string | undefined {
   return query.get('X-Amz-Content-Sha256') ?? query.get('x-amz-content-sha256');
 }
 
-/** Where the signature is; strangers have none. */
+/** Returns the place of the signature; undefined for an anonymous request. */
 function signedBy({ headers }: IncomingRequest, query: Query): string | undefined {
   if (headers.authorization !== undefined) return 'REST-HEADER';
   return query.get('X-Amz-Signature') === undefined ? undefined : inAddress;

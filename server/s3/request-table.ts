@@ -5,17 +5,17 @@ import { checkOwner } from './owner.ts';
 import { checkVersion } from './request.ts';
 
 /**
- * How an operation treats a header or query parameter. Nothing that S3 defines is dropped unseen: it is honoured, refused by its name,
- * or harmless for the reason that is given.
+ * How an operation handles a header or query parameter. No name that S3 defines is ignored silently: the operation honours it, refuses it
+ * by its name, or it is harmless for the given reason.
  */
 export type Treatment =
-  /** The operation reads it. `check` runs before the operation does. */
+  /** The operation reads it. `check` runs before the operation. */
   | { readonly kind: 'honoured'; readonly check?: (value: string, call: S3Call) => void }
-  /** Values of `except`, in lower case, ask for nothing that is not so anyway. */
+  /** The values of `except`, in lower case, are accepted, because they ask for the default. */
   | { readonly kind: 'refused'; readonly code: S3ErrorCode; readonly why: string; readonly except: readonly string[] }
   | { readonly kind: 'harmless'; readonly why: string };
 
-/** By name: headers in lower case, query parameters with a question mark before their name. */
+/** Rows by name: headers in lower case, query parameters with a question mark before their name. */
 export type Rows = Readonly<Record<string, Treatment>>;
 
 const honoured: Treatment = { kind: 'honoured' };
@@ -32,7 +32,7 @@ function each(names: string, treatment: Treatment): Rows {
   return Object.fromEntries(names.split(' ').map((name) => [name, treatment]));
 }
 
-/** For every operation. */
+/** The rows of all operations. */
 const common: Rows = {
   'x-amz-expected-bucket-owner': { kind: 'honoured', check: checkOwner },
   'x-amz-request-payer': harmless('requests cost nothing here, whoever pays'),
@@ -67,7 +67,7 @@ const unlocking: Rows = {
   'x-amz-mfa': refused('a second factor is not checked'),
 };
 
-/** What is kept of an object apart from its description. */
+/** Settings of an object that its headers do not describe. */
 const keptWithObjects: Rows = {
   'x-amz-tagging': refused('objects have no tags', { except: [''] }),
   'x-amz-website-redirect-location': refused('buckets are no websites'),
@@ -87,7 +87,7 @@ const newerChecksums: Rows = each(
   'x-amz-checksum-sha512 x-amz-checksum-md5 x-amz-checksum-xxhash64 x-amz-checksum-xxhash3 x-amz-checksum-xxhash128',
   refused('this checksum is not computed here; use CRC32, CRC32C, CRC64NVME, SHA1 or SHA256'),
 );
-/** Digests of the body of a request, whatever the body is. */
+/** Digests of the body of any request. */
 const bodyDigests: Rows = {
   'content-md5': honoured,
   'x-amz-sdk-checksum-algorithm': { kind: 'honoured', check: checkChecksumAlgorithm },
@@ -126,12 +126,12 @@ const archived: Rows = {
 };
 const listing: Rows = each('?delimiter ?encoding-type ?prefix', honoured);
 
-/** For each operation that is served, the headers and parameters that S3 defines for it. */
+/** The headers and parameters that S3 defines for each operation that this server supports. */
 export const requestTable: Readonly<Record<string, Rows>> = {
   ListBuckets: {
     ...common,
     ...each('?max-buckets ?continuation-token ?prefix ?bucket-region', honoured),
-    // ListDirectoryBuckets differs in this parameter alone.
+    // ListDirectoryBuckets differs only in this parameter.
     '?x-id': refused('directory buckets are not implemented', { except: ['listbuckets', ''] }),
   },
 
@@ -268,7 +268,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...encryption,
     ...customerKey,
     ...each('x-amz-checksum-algorithm x-amz-checksum-type', honoured),
-    // S3 defines them for the completion; some clients send them with both, and expect the first refusal to count.
+    // S3 defines them for the completion. Some clients send them with both requests, and expect the first to be refused.
     ...writeConditions,
   },
   UploadPart: {
@@ -286,7 +286,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   CompleteMultipartUpload: {
     ...common,
     ...customerKey,
-    // Some clients repeat here what they said when the upload began: it must be the same.
+    // Some clients repeat the encryption of the upload. It must be the same.
     ...encryption,
     ...checksums,
     ...newerChecksums,
@@ -305,7 +305,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
 };
 
-/** Operations of S3 that are not served: the request is refused as a whole, with all its headers. */
+/** Operations that this server does not support. It refuses the whole request. */
 export const notServed: readonly string[] = (
   'CreateBucketMetadataConfiguration CreateBucketMetadataTableConfiguration CreateSession DeleteBucketAnalyticsConfiguration ' +
   'DeleteBucketCors DeleteBucketIntelligentTieringConfiguration DeleteBucketInventoryConfiguration DeleteBucketLifecycle ' +
@@ -328,8 +328,8 @@ export const notServed: readonly string[] = (
 const noGuard = refused('this operation does not test it');
 
 /**
- * Guards of other operations, where an operation has no row of its own for them. S3 ignores most of them there; whoever sends one relies on
- * it, so that it is refused here.
+ * Conditions and other guards of the client, for operations without a row of their own for them. S3 ignores most of them there. A client
+ * that sends one relies on it, so this server refuses it.
  */
 export const guardsElsewhere: Rows = {
   ...keptWithObjects,
@@ -353,10 +353,10 @@ export const guardsElsewhere: Rows = {
   '?partNumber': refused('it needs an uploadId, and belongs to a part', { code: 'InvalidArgument' }),
 };
 
-/** In an answer to a read a cache's condition may be passed over, and the whole is sent; a write that passes it over is a lost guard. */
+/** A read may ignore a condition of a cache and send the whole object. A write that ignores one loses a guard. */
 export const guardsOfWrites: Rows = each('if-none-match if-modified-since', noGuard);
 
-/** Names of guards that are not known here, of which S3 adds some each year. */
+/** Names of guards that this server does not know. S3 adds some each year. */
 export const guardFamilies =
   /^x-(?:amz-(?:checksum-(?!mode$|type$|algorithm$)|object-lock-|grant-|if-|server-side-encryption|copy-source-if-|rename-source|expected-|source-expected-)|minio-(?:source|replication)-)/;
 

@@ -2,18 +2,22 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { isIP } from 'node:net';
 
-/** A header's value, joined where it repeats; undefined when absent. */
+/** Returns a header's value, joined if it repeats; undefined if absent. */
 export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** Decoded query parameters. Where a name repeats the first counts, as in S3. */
+/** The decoded query parameters. The first value of a repeated name counts, as in S3. */
 export type Query = ReadonlyMap<string, string>;
 
 const none: Query = new Map();
 
-/** Splits and decodes a query string without its `?`. Throws InvalidURI for bad percent-encoding. */
+/**
+ * Splits and decodes a query string without its `?`.
+ *
+ * @throws S3Error InvalidURI for invalid percent-encoding
+ */
 export function parseQuery(rawQuery: string): Query {
   if (rawQuery === '') return none;
   const query = new Map<string, string>();
@@ -36,9 +40,9 @@ function decode(text: string): string {
 }
 
 /**
- * A whole number in a parameter; `absent` where there is none.
+ * Reads an integer parameter. It returns `absent` if there is none.
  *
- * @throws S3Error InvalidArgument naming the parameter and its value
+ * @throws S3Error InvalidArgument with the name and the value
  */
 export function integerParameter(
   query: Query,
@@ -54,25 +58,29 @@ export function integerParameter(
   });
 }
 
-/** Buckets are not versioned: each object is its own version `null`. @throws S3Error NoSuchVersion for any other */
+/**
+ * Checks a version ID. Buckets are not versioned: each object is its own version `null`.
+ *
+ * @throws S3Error NoSuchVersion for any other version
+ */
 export function checkVersion(versionId: string | undefined): void {
   if (versionId === undefined || versionId === 'null') return;
   if (versionId === '') throw new S3Error('InvalidArgument', 'Version id cannot be the empty string.');
   throw new S3Error('NoSuchVersion', undefined, { details: { VersionId: versionId.slice(0, 100) } });
 }
 
-/** What a presigned URL says of its signature, in lower case. */
-const ofSignature: ReadonlySet<string> = new Set(
+/** The parameters of the signature of a presigned URL, in lower case. */
+const signatureParameters: ReadonlySet<string> = new Set(
   'algorithm credential date expires signedheaders signature security-token content-sha256'
     .split(' ')
     .map((name) => `x-amz-${name}`),
 );
 
-/** A key in a URL ends in the logs of every proxy. */
-const keyOfCustomer = /-server-side-encryption-customer-/;
+/** The logs of each proxy would keep a key in a URL. */
+const customerKeyParameter = /-server-side-encryption-customer-/;
 
-/** Checksums of an empty body. */
-const ofNothing: ReadonlySet<string> = new Set([
+/** The checksums of an empty body. */
+const emptyBodyChecksums: ReadonlySet<string> = new Set([
   'AAAAAA==',
   'AAAAAAAAAAA=',
   '2jmj7l5rSw0yVb/vlWAYkK/YBwk=',
@@ -80,19 +88,19 @@ const ofNothing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an SDK adds when it presigns an upload whose body it does not have: the checksum of nothing, and the algorithm. AWS takes what is
- * uploaded with such a URL, and its SDKs make no others.
+ * Reports if an SDK added the parameter when it presigned an upload without its body: the checksum of an empty body, and the algorithm. AWS
+ * accepts such a URL for any body, and its SDKs make no others.
  */
-function isOfAbsentBody(name: string, value: string): boolean {
+function isForAbsentBody(name: string, value: string): boolean {
   if (name === 'x-amz-sdk-checksum-algorithm') return true;
-  return name.startsWith('x-amz-checksum-') && ofNothing.has(value);
+  return name.startsWith('x-amz-checksum-') && emptyBodyChecksums.has(value);
 }
 
 /**
- * The headers of a request with those that a presigned URL carries in its query: SDKs move every `x-amz-` header there, checksums,
- * encryption and conditions too, and the signature covers them as it covers headers. The same headers where there are none.
+ * Returns the headers of a request together with those in the query of a presigned URL. SDKs move each `x-amz-` header there (checksums,
+ * encryption, conditions), and the signature covers it. Without any, the result is `headers` itself.
  *
- * @throws S3Error InvalidRequest where query and header differ, or the query says what only a header may
+ * @throws S3Error InvalidRequest when query and header differ, or the query has what only a header may have
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  */
 export function headersWithPresigned(headers: IncomingHttpHeaders, query: Query): IncomingHttpHeaders {
@@ -100,9 +108,10 @@ export function headersWithPresigned(headers: IncomingHttpHeaders, query: Query)
   let all: IncomingHttpHeaders | undefined;
   for (const [parameter, value] of query) {
     const name = parameter.toLowerCase();
-    if (!name.startsWith('x-amz-') || ofSignature.has(name) || isOfAbsentBody(name, value)) continue;
-    if (keyOfCustomer.test(name)) throw refused(parameter, 'must be sent as a header: a URL is no place for a key');
-    // Headers hold one character for each byte.
+    if (!name.startsWith('x-amz-') || signatureParameters.has(name) || isForAbsentBody(name, value)) continue;
+    if (customerKeyParameter.test(name))
+      throw refused(parameter, 'must be sent as a header: a URL is no place for a key');
+    // Node keeps headers as one character for each byte.
     const text = Buffer.from(value).toString('latin1').trim();
     // oxlint-disable-next-line no-control-regex -- they are what no header may hold
     if (/[\u0000-\u0008\u000A-\u001F\u007F]/.test(text)) throw refused(parameter, 'holds control characters');
@@ -121,47 +130,50 @@ function refused(parameter: string, why: string): S3Error {
 }
 
 /**
- * Why the Host of a request cannot be taken for path style (`host/bucket/key`); undefined where it can.
+ * Explains why the Host of a request does not allow path style (`host/bucket/key`); undefined if it does.
  *
- * A client of the other style (`bucket.host/key`) would have the first part of its key taken for a bucket. It is noticed where the host
- * is below a name that is served (`SVC_DOMAIN`, `SVC_SERVER_URL`) or below `localhost`. Addresses and all other names are fine: they
- * are what an ingress gives the server.
+ * For a client of the other style (`bucket.host/key`) the server would take the first part of the key for a bucket. The check recognizes
+ * such a host when it is below a served name (`SVC_DOMAIN`, `SVC_SERVER_URL`) or below `localhost`. It accepts addresses and all other
+ * names, which an ingress may use.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
  */
 type AddressStyleCheck = (host: string | undefined) => string | undefined;
 
-/** Hosts whose answer is kept: a server has few names, and who sends others is answered all the same. */
-const maxKept = 64;
+/** The number of hosts whose result is cached. A server has few names; the check also works for a host that is not cached. */
+const maxCached = 64;
 
 export function createAddressStyleCheck(served: readonly string[]): AddressStyleCheck {
   const names = served.map(hostName);
-  const kept = new Map<string, string | undefined>();
+  const cache = new Map<string, string | undefined>();
   return (host) => {
     if (host === undefined) return undefined;
-    if (kept.has(host)) return kept.get(host);
-    const problem = problemOf(hostName(host), names);
-    if (kept.size < maxKept) kept.set(host, problem);
-    return problem;
+    if (cache.has(host)) return cache.get(host);
+    const error = hostError(hostName(host), names);
+    if (cache.size < maxCached) cache.set(host, error);
+    return error;
   };
 }
 
-/** The bucket that a host may name where no served name is known: the label before a name of three labels or one like `s3.example`. */
+/**
+ * Returns the bucket that a host may name when the served names are unknown: the label before a name of three labels or before one like
+ * `s3.example`.
+ */
 export function possibleBucketOf(host: string | undefined, served: readonly string[]): string | undefined {
   const name = hostName(host ?? '');
   if (isIP(name) !== 0 || name.startsWith('[') || served.some((one) => hostName(one) === name)) return undefined;
   const [bucket = '', ...rest] = name.split('.');
-  // Services of a cluster have such names, and nothing below them.
+  // Services of a cluster have such names, and no buckets below them.
   if (rest.includes('svc')) return undefined;
   return rest.length > 2 || (rest.length === 2 && /^s3(?:-|$)/.test(rest[0] ?? '')) ? bucket : undefined;
 }
 
-/** In lower case, without port and final dot. */
+/** Returns the host in lower case, without port and final dot. */
 function hostName(host: string): string {
   return host.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
 
-function problemOf(name: string, served: readonly string[]): string | undefined {
+function hostError(name: string, served: readonly string[]): string | undefined {
   if (served.includes(name) || isIP(name) !== 0) return undefined;
   const domain =
     served.find((one) => name.endsWith(`.${one}`)) ?? (name.endsWith('.localhost') ? 'localhost' : undefined);

@@ -26,8 +26,8 @@ import type { Query } from './request.ts';
 export type Level = 'service' | 'bucket' | 'object';
 
 /**
- * Method, what the path addresses, the subresources of the query (in alphabetical order), and the operation. `copy` stands for the
- * header x-amz-copy-source. What has no row is answered NotImplemented, or MethodNotAllowed where the query names no subresource.
+ * Each row: method, level of the path, subresources of the query in alphabetical order, operation. `copy` stands for the header
+ * x-amz-copy-source. A request without a row is answered NotImplemented, or MethodNotAllowed if its query names no subresource.
  */
 export const routes: readonly (readonly [method: string, level: Level, flags: string, operation: Operation])[] = [
   ['GET', 'service', '', listBuckets],
@@ -87,7 +87,10 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['GET', 'object', 'uploadId', listParts],
 ];
 
-/** Query parameters that choose an operation, those without a row in the table too: they must never be taken for a plain read. */
+/**
+ * Query parameters that select an operation, also those without a row in the table. The server must never treat such a request as a plain
+ * read.
+ */
 const subresources: ReadonlySet<string> = new Set(
   (
     'abac accelerate acl analytics annotation append attributes cors delete encryption events intelligent-tiering inventory lambdaArn legal-hold ' +
@@ -99,7 +102,7 @@ const subresources: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Parameters that may come without a value. */
+/** Parameters that may have no value. */
 const parameters: ReadonlySet<string> = new Set(
   (
     'continuation-token delimiter encoding-type fetch-owner key-marker marker max-buckets max-keys max-parts max-uploads metadata ' +
@@ -112,17 +115,17 @@ const table = new Map<string, Operation>(
 );
 
 /**
- * The operation that a request asks for.
+ * Returns the operation that a request asks for.
  *
- * @throws S3Error NotImplemented where a subresource is asked for that is not served that way, MethodNotAllowed for other methods
+ * @throws S3Error NotImplemented for a subresource without a row, MethodNotAllowed for other methods
  */
 export function findOperation(method: string, level: Level, query: Query, isCopy: boolean): Operation {
   const flags = flagsOf(query, isCopy && method === 'PUT' && level === 'object');
   const operation = table.get(`${method} ${level} ${flags}`);
   if (operation !== undefined) return operation;
   if (flags === '' && !(method === 'POST' && level === 'bucket')) throw new S3Error('MethodNotAllowed');
-  const asked = flags === '' ? 'uploading by form' : flags.replaceAll(' ', ', ');
-  throw new S3Error('NotImplemented', `${method} of a ${level} with ${asked} is not implemented.`);
+  const requested = flags === '' ? 'uploading by form' : flags.replaceAll(' ', ', ');
+  throw new S3Error('NotImplemented', `${method} of a ${level} with ${requested} is not implemented.`);
 }
 
 function flagsOf(query: Query, isCopy: boolean): string {
@@ -135,7 +138,7 @@ function flagsOf(query: Query, isCopy: boolean): string {
   return flags.length > 1 ? flags.sort().join(' ') : (flags[0] ?? '');
 }
 
-/** A name without a value looks like a subresource; one with a value is a parameter that S3, too, would ignore. */
+/** A name without a value looks like a subresource. S3 also ignores an unknown parameter with a value. */
 function isUnknown(name: string): boolean {
   return !parameters.has(name) && !/^(?:x-amz-|response-)/i.test(name);
 }

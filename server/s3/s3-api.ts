@@ -8,7 +8,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import { createAddressStyleCheck, parseQuery, type Query, headersWithPresigned } from './request.ts';
 import { checkRequest } from './check-request.ts';
 import { findOperation, type Level } from './routes.ts';
-import type { Operation, PolicyContext, S3Call, StatedObjects } from './operation.ts';
+import type { Operation, PolicyContext, S3Call, ExplicitObjectLayer } from './operation.ts';
 import { requestContext } from './request-context.ts';
 
 export interface S3Services {
@@ -17,17 +17,17 @@ export interface S3Services {
   readonly authenticate: Authenticate;
   readonly region: string;
   readonly clock: () => Date;
-  /** Whether keys of clients (SSE-C) are taken over plain HTTP too; false by default. */
+  /** Accepts customer keys (SSE-C) also over plain HTTP; false by default. */
   readonly customerKeysWithoutTls?: boolean;
-  /** Names under which clients reach this server, where they are known. */
+  /** The host names by which clients reach this server, if known. */
   readonly servedNames?: readonly string[];
 }
 
-/** The S3 API over the object layer: route, authenticate, authorize, do. */
+/** Creates the S3 API over the object layer: it routes, authenticates and authorizes a request, then runs its operation. */
 export function createS3Api(services: S3Services): RequestHandler {
-  const otherStyle = createAddressStyleCheck(services.servedNames ?? []);
+  const checkAddressStyle = createAddressStyleCheck(services.servedNames ?? []);
   return async (request) => {
-    const problem = otherStyle(request.headers.host);
+    const problem = checkAddressStyle(request.headers.host);
     if (problem !== undefined) throw new S3Error('NotImplemented', problem);
     const query = parseQuery(request.rawQuery);
     const { bucket = '', key = '' } = parseResourcePath(request.rawPath);
@@ -49,8 +49,8 @@ export function createS3Api(services: S3Services): RequestHandler {
   };
 }
 
-/** What is asked of the access room. */
-class Asked implements AccessRequest {
+/** A request to the authorizer. */
+class LazyAccessRequest implements AccessRequest {
   readonly principal: Principal;
   readonly action: string;
   readonly resource: string;
@@ -73,19 +73,19 @@ class Asked implements AccessRequest {
     this.#makeContext = makeContext;
   }
 
-  /** Made only when asked for: the root user's requests are decided without it. */
+  /** The context is made on demand, because the decision about the root user does not need it. */
   get context(): AccessRequest['context'] {
     return (this.#context ??= this.#makeContext());
   }
 }
 
-async function told(
+async function reportDecision(
   watch: RequestWatch,
-  asked: { readonly action: string; readonly resource: string },
+  accessRequest: { readonly action: string; readonly resource: string },
   decision: Promise<Decision>,
 ): Promise<Decision> {
   const made = await decision;
-  watch.decided(asked, made);
+  watch.decided(accessRequest, made);
   return made;
 }
 
@@ -94,7 +94,7 @@ function levelOf(bucket: string, key: string): Level {
   return key === '' ? 'bucket' : 'object';
 }
 
-/** Its methods are the class', where a literal would make some functions more for each request. */
+/** A class shares its methods. An object literal would create new functions for each request. */
 class Call implements S3Call {
   readonly request: IncomingRequest;
   readonly auth: AuthenticatedRequest;
@@ -118,7 +118,7 @@ class Call implements S3Call {
     this.key = target.key;
   }
 
-  get objects(): StatedObjects {
+  get objects(): ExplicitObjectLayer {
     return this.#services.objects;
   }
 
@@ -130,7 +130,7 @@ class Call implements S3Call {
     return this.#services.servedNames ?? [];
   }
 
-  get mayCarryKeys(): boolean {
+  get allowsCustomerKeys(): boolean {
     return this.request.secure || this.#services.customerKeysWithoutTls === true;
   }
 
@@ -148,18 +148,18 @@ class Call implements S3Call {
   }
 
   async requirePossible(action: string, resource: string, unknown: StillUnknown): Promise<void> {
-    const asked = new Asked(this.auth.principal, action, resource, this.#contextWith({}), unknown);
-    const decision = await this.#services.access.authorize(asked);
+    const accessRequest = new LazyAccessRequest(this.auth.principal, action, resource, this.#contextWith({}), unknown);
+    const decision = await this.#services.access.authorize(accessRequest);
     if (decision.kind === 'allow') return;
     this.request.watch?.decided({ action, resource }, decision);
     throw new S3Error('AccessDenied', undefined, { cause: decision.reason });
   }
 
   #decide(action: string, resource: string, more: PolicyContext = {}): Promise<Decision> {
-    const asked = new Asked(this.auth.principal, action, resource, this.#contextWith(more));
-    const decision = this.#services.access.authorize(asked);
+    const accessRequest = new LazyAccessRequest(this.auth.principal, action, resource, this.#contextWith(more));
+    const decision = this.#services.access.authorize(accessRequest);
     const { watch } = this.request;
-    return watch === undefined ? decision : told(watch, { action, resource }, decision);
+    return watch === undefined ? decision : reportDecision(watch, { action, resource }, decision);
   }
 
   #contextWith(more: PolicyContext): () => AccessRequest['context'] {

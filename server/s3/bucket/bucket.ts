@@ -11,7 +11,7 @@ const maxDocument = 64 * 1024;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
 export const createBucket: Operation = {
   name: 'CreateBucket',
-  // Asked for with the location, which the body says.
+  // The operation authorizes the caller itself, because the location is in the body.
   action: undefined,
   async handle(call) {
     const location = await authorizedLocation(call);
@@ -27,23 +27,28 @@ export const createBucket: Operation = {
   },
 };
 
-/** What the body names, once the caller may make a bucket there. The body of a caller who may make none is not read. */
+/**
+ * Reads the location from the body. It first checks that a policy could allow the caller to create the bucket, so that the body of any
+ * other caller stays unread.
+ */
 async function authorizedLocation(call: S3Call): Promise<string> {
   await call.requirePossible('s3:CreateBucket', call.bucket, { below: false, keys: ['s3:locationconstraint'] });
-  const allowed = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
+  const authorize = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
   let location: string;
   try {
     location = parseCreateBucketConfiguration(await readDocument(call, maxDocument)).location;
   } catch (error) {
-    await allowed();
+    await authorize();
     throw error;
   }
-  // Where none is named it will be where this store is.
-  await allowed({ 's3:locationconstraint': [location === '' ? call.region : location] });
+  // Without a location constraint the bucket gets the region of this server.
+  await authorize({ 's3:locationconstraint': [location === '' ? call.region : location] });
   return location;
 }
 
-/** `PUT /key` to `bucket.host` puts an object for clients of virtual-host style, and would make a bucket of that name here. */
+/**
+ * Refuses `PUT /key` to `bucket.host`. A client of virtual-host style means an object, and this server would create a bucket of that name.
+ */
 async function refuseBucketInHost({ request, servedNames, objects, bucket }: S3Call): Promise<void> {
   const { host } = request.headers;
   const named = possibleBucketOf(host, servedNames);
@@ -75,7 +80,7 @@ export const headBucket: Operation = {
   },
 };
 
-/** A document whose root holds text alone, which only GetBucketLocation needs. */
+/** Writes a document whose root element holds only text. GetBucketLocation alone needs one. */
 function textDocument(root: string, text: string): string {
   const xmlns = 'http://s3.amazonaws.com/doc/2006-03-01/';
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, text, { xmlns })}`;
@@ -87,7 +92,7 @@ export const getBucketLocation: Operation = {
   action: 's3:GetBucketLocation',
   async handle(call) {
     const { location } = await call.objects.headBucket(call.bucket);
-    // us-east-1 is told by an empty element, as it was before there were other regions.
+    // S3 reports us-east-1 as an empty element, because there was no other region at first.
     return xmlAnswer(
       location === 'us-east-1' ? xmlDocument('LocationConstraint', []) : textDocument('LocationConstraint', location),
     );

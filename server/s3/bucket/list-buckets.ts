@@ -5,11 +5,12 @@ import { owner } from '../owner.ts';
 import { integerParameter } from '../request.ts';
 import { makeToken, readToken } from './list-objects.ts';
 
-/** As AWS. Without `max-buckets` all are listed at once. */
-const mostBuckets = 10_000;
+/** The limit of AWS. Without `max-buckets` the answer lists all buckets. */
+const maxBuckets = 10_000;
 
 /**
- * Callers without s3:ListAllMyBuckets see the buckets that they may list, so that a console or client of a narrow policy shows them.
+ * Lists buckets. A caller without s3:ListAllMyBuckets gets the buckets that they may list, so that a console or client with a narrow policy
+ * shows them.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html
  */
@@ -22,13 +23,13 @@ export const listBuckets: Operation = {
     const region = call.query.get('bucket-region') ?? '';
     const token = call.query.get('continuation-token') ?? '';
     const after = token === '' ? '' : readToken(token);
-    const limit = integerParameter(call.query, 'max-buckets', { min: 1, max: mostBuckets, absent: Infinity });
+    const limit = integerParameter(call.query, 'max-buckets', { min: 1, max: maxBuckets, absent: Infinity });
     const visible = [];
     let next: string | undefined;
     for (const bucket of await call.objects.listBuckets()) {
       if (bucket.name <= after || !bucket.name.startsWith(prefix)) continue;
       if (region !== '' && region !== (bucket.location === '' ? call.region : bucket.location)) continue;
-      if (!seesAll && !(await mayEnter(bucket.name))) continue;
+      if (!seesAll && !(await mayList(bucket.name))) continue;
       if (visible.length === limit) {
         next = visible.at(-1)?.name;
         break;
@@ -50,7 +51,7 @@ export const listBuckets: Operation = {
       ]),
     );
 
-    async function mayEnter(bucket: string): Promise<boolean> {
+    async function mayList(bucket: string): Promise<boolean> {
       return (await call.allows('s3:ListBucket', bucket)) || call.allows('s3:GetBucketLocation', bucket);
     }
   },

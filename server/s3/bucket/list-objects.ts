@@ -4,7 +4,11 @@ import { commonPrefixes, keyElement, keyEncoding, objectElements, pageSize } fro
 import type { Operation } from '../operation.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
-/** Version 1 of the listing. @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html */
+/**
+ * The first version of the listing.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html
+ */
 export const listObjects: Operation = {
   name: 'ListObjects',
   action: 's3:ListBucket',
@@ -24,7 +28,7 @@ export const listObjects: Operation = {
         keyElement('NextMarker', next, encoding),
         element('MaxKeys', limit),
         keyElement('Delimiter', delimiter, encoding),
-        encoding.told,
+        encoding.element,
         element('IsTruncated', next !== undefined),
         ...objectElements(listing.objects, { name: 'Contents', encoding, owner: true }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
@@ -63,7 +67,7 @@ export const listObjectsV2: Operation = {
         element('KeyCount', listing.objects.length + listing.commonPrefixes.length),
         element('MaxKeys', limit),
         keyElement('Delimiter', delimiter, encoding),
-        encoding.told,
+        encoding.element,
         element('IsTruncated', next !== undefined),
         ...objectElements(listing.objects, { name: 'Contents', encoding, owner: withOwner }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
@@ -72,12 +76,12 @@ export const listObjectsV2: Operation = {
   },
 };
 
-/** Opaque to clients, and safe in any URL: keys may hold what a query string cannot. */
+/** Makes a continuation token. It is opaque to clients and safe in a URL, because keys may hold characters that a query string cannot. */
 export function makeToken(after: string): string {
   return Buffer.from(after, 'utf8').toString('base64url');
 }
 
-/** @throws S3Error InvalidArgument for what `makeToken` did not make */
+/** @throws S3Error InvalidArgument when `makeToken` did not make the token */
 export function readToken(token: string): string {
   const after = Buffer.from(token, 'base64url').toString('utf8');
   if (token !== '' && makeToken(after) === token) return after;
@@ -122,7 +126,7 @@ export const listObjectVersions: Operation = {
         next === undefined ? undefined : element('NextVersionIdMarker', 'null'),
         element('MaxKeys', limit),
         keyElement('Delimiter', delimiter, encoding),
-        encoding.told,
+        encoding.element,
         element('IsTruncated', next !== undefined),
         ...objectElements(listing.objects, { name: 'Version', encoding, owner: true, version: true }),
         ...commonPrefixes(listing.commonPrefixes, encoding),

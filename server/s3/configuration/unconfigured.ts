@@ -7,8 +7,8 @@ import { readXml } from '../../../protocol/s3/xml-reader.ts';
 import { readDocument } from '../request-body.ts';
 
 /**
- * What a bucket or object of this store never has yet. Clients ask for all of it when they show a bucket, and need 'none', told by
- * the answer or error that S3 has for it, instead of 'not implemented'.
+ * Answers for a configuration that this server does not support. Clients ask for each of them when they show a bucket. They need the answer
+ * or error by which S3 reports that none is set, instead of NotImplemented.
  */
 function bucketHasNone(name: string, action: string, none: S3ErrorCode | (() => string)): Operation {
   return unconfigured(name, action, (call) => call.objects.headBucket(call.bucket), none);
@@ -37,7 +37,7 @@ function unconfigured(
 
 const empty = (root: string, children: readonly Xml[] = []) => xmlDocument(root, children);
 
-/** The owner may do everything; access is decided by policies. */
+/** The owner may do everything. Policies decide about access. */
 function privateAcl(): string {
   const grantee = element('Grantee', [element('ID', ownerId), element('DisplayName', ownerName)], {
     'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
@@ -113,7 +113,7 @@ export const getObjectLegalHold = objectHasNone(
 const maxBytes = 64 * 1024;
 
 /**
- * Clears the configuration, which is always empty: clients do so before they set one, and when they give a bucket up.
+ * Clears the configuration, which is always empty. Clients do so before they set one, and before they delete a bucket.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketNotificationConfiguration.html
  */

@@ -10,7 +10,7 @@ import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumElement, documentMd5, givenChecksum, readDocument } from '../request-body.ts';
 import { header } from '../request.ts';
 import { uploadIdOf, checkRepeatedEncryption, uploadContext } from './upload-request.ts';
-import type { Operation, S3Call, Stated } from '../operation.ts';
+import type { Operation, S3Call, Explicit } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
 export const completeMultipartUpload: Operation = {
@@ -35,7 +35,7 @@ export const completeMultipartUpload: Operation = {
   },
 };
 
-async function complete(call: S3Call, request: Stated<CompleteMultipartUpload>): Promise<Answer> {
+async function complete(call: S3Call, request: Explicit<CompleteMultipartUpload>): Promise<Answer> {
   const info = await call.objects.completeMultipartUpload(request);
   const { checksum } = info;
   const scheme = call.request.secure ? 'https' : 'http';
@@ -52,10 +52,10 @@ async function complete(call: S3Call, request: Stated<CompleteMultipartUpload>):
   );
 }
 
-/** What the client takes the whole object to be. */
+/** Reads the headers that describe the whole object, which the server checks. */
 function wholeObject(
   headers: IncomingHttpHeaders,
-): Pick<Stated<CompleteMultipartUpload>, 'checksum' | 'checksumType' | 'size'> {
+): Pick<Explicit<CompleteMultipartUpload>, 'checksum' | 'checksumType' | 'size'> {
   const size = header(headers, 'x-amz-mp-object-size');
   if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) {
     throw new S3Error(

@@ -42,8 +42,8 @@ export const createMultipartUpload: Operation = {
 };
 
 /**
- * S3 tests conditions when the upload is completed. Clients that send them here as well want to know before they send the parts; what
- * they send with the completion is tested there once more.
+ * S3 tests conditions when the upload is completed. A client that also sends them here wants the refusal before it sends the parts. The
+ * completion tests its own conditions again.
  */
 async function checkConditions(call: S3Call): Promise<void> {
   const conditions = writeConditions(call.request.headers);
@@ -53,7 +53,7 @@ async function checkConditions(call: S3Call): Promise<void> {
   checkWriteConditions(conditions, objects[0]?.key === prefix ? objects[0] : undefined);
 }
 
-/** CRC-64 exists over the whole alone, SHA over the parts' digests alone; the others default to the latter. */
+/** CRC-64 is always of the full object, and SHA is always composite. The other algorithms are composite by default. */
 function uploadChecksum(call: S3Call): CreateMultipartUpload['checksum'] {
   const { headers } = call.request;
   const algorithm = announcedAlgorithm(headers);

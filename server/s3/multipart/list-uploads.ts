@@ -19,7 +19,7 @@ export const listMultipartUploads: Operation = {
     const prefix = query.get('prefix') ?? '';
     const delimiter = query.get('delimiter') ?? '';
     const afterKey = query.get('key-marker') ?? '';
-    // Without a key marker the upload marker means nothing (S3 ignores it).
+    // S3 ignores an upload marker without a key marker.
     const afterUploadId = afterKey === '' ? '' : (query.get('upload-id-marker') ?? '');
     const listing = await call.objects.listMultipartUploads({
       bucket: call.bucket,
@@ -40,7 +40,7 @@ export const listMultipartUploads: Operation = {
         element('Prefix', encoding.encode(prefix)),
         keyElement('Delimiter', delimiter, encoding),
         element('MaxUploads', limit),
-        encoding.told,
+        encoding.element,
         element('IsTruncated', next !== undefined),
         ...listing.uploads.map(({ key, uploadId, initiated }) =>
           element('Upload', [
@@ -90,7 +90,7 @@ export const listParts: Operation = {
         element('PartNumberMarker', after),
         next === undefined ? undefined : element('NextPartNumberMarker', next),
         element('MaxParts', limit),
-        encoding.told,
+        encoding.element,
         element('IsTruncated', next !== undefined),
         ...listing.parts.map((part) =>
           element('Part', [

@@ -12,7 +12,7 @@ export function uploadIdOf(call: S3Call): string {
   return uploadId;
 }
 
-/** @throws S3Error InvalidArgument for anything but 1 to 10,000 */
+/** @throws S3Error InvalidArgument unless the number is from 1 to 10,000 */
 export function partNumberOf(call: S3Call): number {
   const text = call.query.get('partNumber');
   if (text === undefined || text === '') {
@@ -24,44 +24,44 @@ export function partNumberOf(call: S3Call): number {
 }
 
 /**
- * For requests that belong to an upload under way: how its object will be encrypted, as if each of them said so. A policy that refuses
- * what is not encrypted would otherwise refuse every part, since parts come without these headers.
+ * Returns the encryption of the upload that a request belongs to, as condition keys. Requests for parts come without the encryption
+ * headers, so a policy that denies unencrypted objects would otherwise deny each part.
  */
 export async function uploadContext({ objects, bucket, key, query }: S3Call): Promise<PolicyContext> {
   try {
     const encryption = await objects.uploadEncryption(bucket, key, query.get('uploadId') ?? '');
     return encryption === undefined ? {} : encryptionContext(encryption);
   } catch (error) {
-    // A caller who may not write here must not learn which buckets and uploads there are: the operation itself says it.
+    // A caller without permission must not learn which buckets and uploads exist. The operation itself reports the error.
     if (error instanceof S3Error && error.status === 404) return {};
     throw error;
   }
 }
 
 /**
- * Of a request that repeats what was said of the encryption when its upload began, as some clients do: it must be the same. What an upload
- * is encrypted with is fixed by then.
+ * Checks the encryption headers of a request that repeats them, as some clients do. The upload fixed its encryption when it began, so they
+ * must be equal.
  *
- * @throws S3Error InvalidArgument where it differs, InvalidRequest for another key of the client
+ * @throws S3Error InvalidArgument when they differ, InvalidRequest for another customer key
  */
 export async function checkRepeatedEncryption(call: S3Call): Promise<void> {
-  const asked = requestedEncryption(call);
-  if (asked === undefined) return;
+  const requested = requestedEncryption(call);
+  if (requested === undefined) return;
   const { bucket, key, query } = call;
-  let begun: ObjectEncryption | undefined;
+  let upload: ObjectEncryption | undefined;
   try {
-    begun = await call.objects.uploadEncryption(bucket, key, query.get('uploadId') ?? '', givenKey(asked));
+    upload = await call.objects.uploadEncryption(bucket, key, query.get('uploadId') ?? '', givenKey(requested));
   } catch (error) {
-    // The operation itself knows what an upload is answered that is not there any more.
+    // The operation itself reports an upload that does not exist.
     if (error instanceof S3Error && error.code === 'NoSuchUpload') return;
     throw error;
   }
   const isSame =
-    begun?.scheme === asked.scheme &&
-    (asked.scheme !== 'SSE-KMS' ||
-      begun.scheme !== 'SSE-KMS' ||
-      asked.keyName === undefined ||
-      asked.keyName === begun.keyName);
+    upload?.scheme === requested.scheme &&
+    (requested.scheme !== 'SSE-KMS' ||
+      upload.scheme !== 'SSE-KMS' ||
+      requested.keyName === undefined ||
+      requested.keyName === upload.keyName);
   if (isSame) return;
   throw new S3Error('InvalidArgument', 'The encryption differs from the one with which the upload began.', {
     details: { ArgumentName: 'x-amz-server-side-encryption' },

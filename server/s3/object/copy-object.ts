@@ -9,7 +9,7 @@ import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { header } from '../request.ts';
 import { storedHeaders } from '../object-headers.ts';
-import type { Operation, S3Call, Stated } from '../operation.ts';
+import type { Operation, S3Call, Explicit } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
 export const copyObject: Operation = {
@@ -48,7 +48,7 @@ export const copyObject: Operation = {
   },
 };
 
-async function copy(call: S3Call, request: Stated<CopyObject>): Promise<Answer> {
+async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer> {
   const info = await call.objects.copyObject(request);
   const document = xmlDocument('CopyObjectResult', [
     element('LastModified', info.lastModified),

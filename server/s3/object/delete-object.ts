@@ -19,17 +19,17 @@ export const deleteObject: Operation = {
   async handle(call) {
     checkVersion(call.query.get('versionId'));
     const conditions = deleteConditions(call.request.headers);
-    await requireReading(call, call.key, conditions);
+    await requireReadPermission(call, call.key, conditions);
     await call.objects.deleteObject(call.bucket, call.key, conditions);
     return emptyAnswer(204);
   },
 };
 
 /**
- * Whoever deletes under a condition learns from the answer what the object is: it takes the right to read it, as in S3. `*` tells only
- * whether there is one.
+ * Requires the permission to read the object from a caller who deletes it under a condition, as S3 does, because the answer reveals what
+ * the object is. The condition `*` reveals only that it exists.
  */
-async function requireReading(
+async function requireReadPermission(
   call: Pick<S3Call, 'bucket' | 'require'>,
   key: string,
   conditions: DeleteConditions | undefined,
@@ -41,13 +41,13 @@ async function requireReading(
   if (!onlyExists) await call.require('s3:GetObject', `${call.bucket}/${key}`);
 }
 
-/** Deletes at a time: commits are grouped, so that more at once cost less each. */
+/** The number of concurrent deletes. The store groups commits, so that concurrent deletes cost less each. */
 const concurrency = 32;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export const deleteObjects: Operation = {
   name: 'DeleteObjects',
-  // Each key is authorized by itself, once the body names it.
+  // Each key is authorized when the body is parsed.
   action: undefined,
   async handle(call) {
     await call.requirePossible('s3:DeleteObject', `${call.bucket}/`, { below: true, keys: [] });
@@ -77,7 +77,7 @@ async function deleteOne(
     checkObjectKey(key);
     checkVersion(versionId);
     await call.require('s3:DeleteObject', `${call.bucket}/${key}`);
-    await requireReading(call, key, conditions);
+    await requireReadPermission(call, key, conditions);
     await call.objects.deleteObject(call.bucket, key, conditions);
     return quiet ? undefined : element('Deleted', [element('Key', key), version]);
   } catch (error) {

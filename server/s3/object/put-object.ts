@@ -5,7 +5,7 @@ import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-
 import { storedHeaders } from '../object-headers.ts';
 import type { Operation } from '../operation.ts';
 
-/** As MinIO; AWS stops at 5 GiB for a single upload. */
+/** The limit of MinIO. AWS limits a single upload to 5 GiB. */
 const maxObject = 5 * 1024 ** 4;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html */

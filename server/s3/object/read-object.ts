@@ -23,7 +23,7 @@ const overridable = [
 ] as const;
 
 /**
- * `response-content-type` and its kin replace headers of a GET or HEAD; undefined where there is no query at all.
+ * Reads `response-content-type` and the other parameters that replace headers of a GET or HEAD; undefined if the request has no query.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
  */
@@ -44,7 +44,7 @@ function responseOverrides(call: S3Call): Readonly<Record<string, string>> | und
   return overrides;
 }
 
-/** Text as UTF-8 bytes in the form that `node:http` writes; line breaks and other control characters would forge headers. */
+/** Encodes text as UTF-8 bytes in the form that `node:http` writes. Line breaks and other control characters could forge headers. */
 function headerValue(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) {
@@ -53,35 +53,36 @@ function headerValue(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** What an answer to GET or HEAD of an object tells and holds: plaintext bytes from `start` inclusive to `end` exclusive. */
+/** The answer to a GET or HEAD of an object: its status, its headers and the range of plaintext bytes, `end` exclusive. */
 interface ReadPlan {
   readonly status: 200 | 206;
-  /** Made for this answer alone: who plans may add to them. */
+  /** The object is new for each answer, so that the caller may add headers. */
   readonly headers: Record<string, string>;
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Checks a GET or HEAD of an object before anything is read; the plan follows from what is found.
+ * Checks a GET or HEAD before the object is read, and returns the function that plans the answer for the object that was found.
  *
- * @throws S3Error for parameters that cannot be served
+ * @throws S3Error for invalid or unsupported parameters
  */
 function prepareRead(call: S3Call): (info: ObjectInfo) => ReadPlan {
   checkVersion(call.query.get('versionId'));
   const { headers } = call.request;
   const customerKey = customerKeyOf(call);
-  const asked = headers.range === undefined ? undefined : parseRange(headers.range);
+  const requested = headers.range === undefined ? undefined : parseRange(headers.range);
   const part = partNumber(call);
-  if (part !== undefined && asked !== undefined) {
+  if (part !== undefined && requested !== undefined) {
     throw new S3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter.');
   }
   const overrides = responseOverrides(call);
   const checksumMode = header(headers, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
 
   return (info) => {
-    const range = asked !== undefined && ifRangeHolds(headers, info) ? resolveRange(asked, info.size) : undefined;
-    // A checksum of the whole would fail a client that checks it on a part.
+    const range =
+      requested !== undefined && ifRangeHolds(headers, info) ? resolveRange(requested, info.size) : undefined;
+    // A client that verifies the checksum of the full object on a range would fail.
     const described = describingHeaders(info, { checksum: checksumMode && range === undefined, customerKey });
     if (part !== undefined) checkPart(part, info);
     const { start, end } = range ?? { start: 0, end: info.size };
@@ -97,7 +98,7 @@ function partNumber(call: S3Call): number | undefined {
   return integerParameter(call.query, 'partNumber', { min: 1, max: maxPartNumber, absent: 1 });
 }
 
-/** An object that was put whole is its own part 1. */
+/** An object of a single upload is its own part 1. */
 function checkPart(part: number, info: ObjectInfo): void {
   if (part > (info.parts ?? 1)) throw new S3Error('InvalidPartNumber');
   if ((info.parts ?? 1) > 1) {
@@ -106,8 +107,8 @@ function checkPart(part: number, info: ObjectInfo): void {
 }
 
 /**
- * Runs a read and gives its refusals the form that S3 has for them: an absent key is told only to those who may list the bucket,
- * and 304 carries the headers that a cache renews.
+ * Runs a read and converts its errors as S3 does: only a caller who may list the bucket learns that a key does not exist, and a 304 has the
+ * headers that a cache renews.
  */
 async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<Answer> {
   try {
@@ -185,8 +186,8 @@ export const getObjectAttributes: Operation = {
   async handle(call) {
     checkVersion(call.query.get('versionId'));
     const { headers } = call.request;
-    const asked = (header(headers, 'x-amz-object-attributes') ?? '').split(',').map((name) => name.trim());
-    const unknown = asked.find((name) => !Object.hasOwn(attributes, name));
+    const requested = (header(headers, 'x-amz-object-attributes') ?? '').split(',').map((name) => name.trim());
+    const unknown = requested.find((name) => !Object.hasOwn(attributes, name));
     if (unknown !== undefined) {
       throw new S3Error('InvalidArgument', `x-amz-object-attributes takes ${Object.keys(attributes).join(', ')}.`, {
         details: { ArgumentName: 'x-amz-object-attributes', ArgumentValue: unknown.slice(0, 100) },
@@ -198,7 +199,7 @@ export const getObjectAttributes: Operation = {
         xmlDocument(
           'GetObjectAttributesResponse',
           Object.keys(attributes)
-            .filter((name) => asked.includes(name))
+            .filter((name) => requested.includes(name))
             .map((name) => attributes[name]?.(info)),
         ),
         { 'last-modified': info.lastModified.toUTCString() },
