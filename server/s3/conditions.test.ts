@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectInfo } from '../objects/object-layer.ts';
-import { parseCopyRange, parseRange } from './byte-range.ts';
 import { ifRangeHolds, readConditions, writeConditions } from './conditions.ts';
 
 describe('readConditions', () => {
@@ -43,25 +42,5 @@ describe('ifRangeHolds', () => {
     ['nonsense', false],
   ])('%s: %s', (value, expected) => {
     expect(ifRangeHolds(value === undefined ? {} : { 'if-range': value }, info)).toBe(expected);
-  });
-});
-
-describe('parseRange', () => {
-  it.each([
-    ['bytes=0-9', { kind: 'from', start: 0, endInclusive: 9 }],
-    ['bytes=5-', { kind: 'from', start: 5 }],
-    ['bytes=-5', { kind: 'last', bytes: 5 }],
-    ['bytes=9-5', undefined],
-    ['bytes=-', undefined],
-    ['bytes=0-1,3-4', undefined],
-    ['bytes=99999999999999999-', undefined],
-    ['items=0-1', undefined],
-    [undefined, undefined],
-  ])('%s', (text, expected) => {
-    expect(parseRange(text)).toEqual(expected);
-  });
-
-  it.each(['bytes=5-', 'bytes=-5', 'bytes=9-5', '0-9', ''])('for copies refuses %s', (text) => {
-    expect(() => parseCopyRange(text)).toThrow(expect.objectContaining({ code: 'InvalidArgument' }));
   });
 });

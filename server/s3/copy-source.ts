@@ -1,6 +1,7 @@
 import { checkBucketName, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { CopySource } from '../objects/object-layer.ts';
+import type { ByteRange, CopySource } from '../objects/object-layer.ts';
+import { parseRange } from '../objects/operations/byte-range.ts';
 import { readConditions } from './conditions.ts';
 import { customerKeyOf } from './encryption-headers.ts';
 import { header, checkVersion } from './request.ts';
@@ -41,4 +42,16 @@ function decodePath(path: string): string {
 
 function invalid(problem: string): S3Error {
   return new S3Error('InvalidArgument', `${name} ${problem}.`, { details: { ArgumentName: name } });
+}
+
+/** Parses `x-amz-copy-source-range`, which must have both ends. */
+export function parseCopyRange(text: string | undefined): (ByteRange & { readonly kind: 'from' }) | undefined {
+  if (text === undefined) return undefined;
+  const range = parseRange(text);
+  if (range?.kind === 'from' && range.endInclusive !== undefined) return range;
+  throw new S3Error(
+    'InvalidArgument',
+    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy.',
+    { details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: text.slice(0, 100) } },
+  );
 }

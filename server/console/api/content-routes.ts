@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { Router, type Request, type Response } from 'express';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { parseRange, resolveRange } from '../../objects/operations/byte-range.ts';
 import type { ConsoleLog } from '../services.ts';
 import type { Gate } from './authorize.ts';
 import { objectPlace, detailsOf } from './object-routes.ts';
@@ -21,10 +22,11 @@ export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog)
     await gate.require({ request, response }, 's3:GetObject', resource);
     const object = await objects.getObject(bucket, key);
     const { info } = object;
-    const range = resolveByteRange(ifRangeHolds(request, info.etag) ? request.get('range') : undefined, info.size);
+    const requested = parseRange(ifRangeHolds(request, info.etag) ? request.get('range') : undefined);
+    const range = requested === undefined ? { start: 0, end: info.size } : resolveRange(requested, info.size);
     // Not by express, which would add a charset to what was stored.
     response.setHeader('content-type', info.contentType ?? 'application/octet-stream');
-    response.status(range.partial ? 206 : 200).set({
+    response.status(requested === undefined ? 200 : 206).set({
       'content-disposition': attachment(fileNameOf(key)),
       'content-length': String(range.end - range.start),
       'accept-ranges': 'bytes',
@@ -33,7 +35,7 @@ export function contentRoutes(objects: ObjectLayer, gate: Gate, log: ConsoleLog)
       'cache-control': 'private, no-store',
       'content-security-policy': objectSecurityPolicy,
       ...(info.contentEncoding === undefined ? {} : { 'content-encoding': info.contentEncoding }),
-      ...(range.partial ? { 'content-range': `bytes ${range.start}-${range.end - 1}/${info.size}` } : {}),
+      ...(requested === undefined ? {} : { 'content-range': `bytes ${range.start}-${range.end - 1}/${info.size}` }),
     });
     if (request.method === 'HEAD') {
       response.end();
@@ -108,37 +110,4 @@ export function attachment(name: string): string {
 /** What a person calls an object: the part of its key after the last slash that has something behind it. */
 export function fileNameOf(key: string): string {
   return key.split('/').findLast((part) => part !== '') ?? 'download';
-}
-
-interface ResolvedRange {
-  readonly start: number;
-  /** Exclusive. */
-  readonly end: number;
-  /** Whether the answer is 206. */
-  readonly partial: boolean;
-}
-
-/**
- * The bytes that a `Range` header asks for. Several ranges, other units and malformed ones are ignored, as RFC 9110 allows;
- * a range outside the object is `InvalidRange`.
- *
- * @see https://www.rfc-editor.org/rfc/rfc9110#section-14.2
- */
-function resolveByteRange(header: string | undefined, size: number): ResolvedRange {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
-  const [first, last] = [match?.[1] ?? '', match?.[2] ?? ''];
-  const whole = { start: 0, end: size, partial: false };
-  if (match === null || (first === '' && last === '')) return whole;
-  if (first === '') {
-    if (Number(last) === 0 || size === 0) throw outside(header ?? '', size);
-    return { start: Math.max(0, size - Number(last)), end: size, partial: true };
-  }
-  const start = Number(first);
-  if (last !== '' && Number(last) < start) return whole;
-  if (start >= size) throw outside(header ?? '', size);
-  return { start, end: last === '' ? size : Math.min(size, Number(last) + 1), partial: true };
-}
-
-function outside(header: string, size: number): S3Error {
-  return new S3Error('InvalidRange', `The range ${header.slice(0, 80)} lies outside the object of ${size} bytes.`);
 }

@@ -3,7 +3,7 @@ import type { ObjectContext } from '../context.ts';
 import { getIntactObject } from './get-object.ts';
 import type { ByteRange, CopyObject, CopySource, ObjectHeaders, ObjectInfo, ReadableObject } from '../object-layer.ts';
 import { putObject } from './put-object.ts';
-import { resolveRange } from './resolve-range.ts';
+import { resolveRange } from './byte-range.ts';
 import { keptPieces } from '../../../platform/pieces.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
 

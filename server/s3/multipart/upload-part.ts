@@ -5,8 +5,7 @@ import { partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import { parseCopyRange } from '../byte-range.ts';
-import { copySource } from '../copy-source.ts';
+import { copySource, parseCopyRange } from '../copy-source.ts';
 import { header } from '../request.ts';
 
 const maxPart = 5 * 1024 ** 3;

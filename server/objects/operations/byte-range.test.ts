@@ -1,7 +1,23 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ByteRange } from '../object-layer.ts';
-import { resolveRange } from './resolve-range.ts';
+import { parseRange, resolveRange } from './byte-range.ts';
+
+describe('parseRange', () => {
+  it.each([
+    ['bytes=0-9', { kind: 'from', start: 0, endInclusive: 9 }],
+    ['bytes=5-', { kind: 'from', start: 5 }],
+    ['bytes=-5', { kind: 'last', bytes: 5 }],
+    ['bytes=9-5', undefined],
+    ['bytes=-', undefined],
+    ['bytes=0-1,3-4', undefined],
+    ['bytes=99999999999999999-', undefined],
+    ['items=0-1', undefined],
+    [undefined, undefined],
+  ])('%s', (text, expected) => {
+    expect(parseRange(text)).toEqual(expected);
+  });
+});
 
 describe('resolveRange', () => {
   it.each<[ByteRange, number, { start: number; end: number }]>([
