@@ -169,6 +169,7 @@ export const areas = [
   ...[
     'arrows',
     'charts',
+    'counts',
     'damage',
     'gate',
     'guides',

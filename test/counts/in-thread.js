@@ -1,0 +1,26 @@
+// The counter loads this file into every thread of its server (--import in NODE_OPTIONS). The HTTP thread counts calls with V8's precise
+// coverage. Each message of the counter makes it answer with the files whose functions were called since the last message.
+import { Session } from 'node:inspector';
+import { BroadcastChannel, isMainThread, workerData } from 'node:worker_threads';
+
+const channel = new BroadcastChannel('coffer-counts');
+channel.unref();
+
+if (isMainThread) {
+  process.on('message', () => channel.postMessage('take'));
+  channel.addEventListener('message', ({ data }) => {
+    if (Array.isArray(data)) process.send?.(data);
+  });
+} else if (workerData?.role === 'http') {
+  const session = new Session();
+  session.connect();
+  session.post('Profiler.enable');
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  channel.addEventListener('message', () => {
+    session.post('Profiler.takePreciseCoverage', (error, { result }) => {
+      if (error !== null) throw error;
+      const isEntered = ({ ranges }) => ranges[0].count > 0;
+      channel.postMessage(result.filter(({ functions }) => functions.some(isEntered)).map(({ url }) => url));
+    });
+  });
+}
