@@ -61,7 +61,7 @@ describe('an answer of the benchmark', () => {
     expect(parser.bodyBytes).toBe(0);
   });
 
-  it('tells the length that an answer to HEAD declares', () => {
+  it('reports the length that an answer to HEAD declares', () => {
     const parser = expecting(true);
     feed(parser, 'HTTP/1.1 200 OK\r\ncontent-length: 4096\r\n\r\n');
     expect(parser.declaredLength).toBe(4096);
@@ -86,7 +86,7 @@ describe('an answer of the benchmark', () => {
     expect(parser.status).toBe(200);
   });
 
-  it('tells when the server closes the connection', () => {
+  it('reports that the server closes the connection', () => {
     const parser = expecting();
     feed(parser, 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
     expect(parser.closes).toBe(true);

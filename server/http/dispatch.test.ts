@@ -20,7 +20,7 @@ describe('a frozen server', () => {
     expect(await handle(request)).toBe(answer);
   });
 
-  it('tells who has waited for long to come again', async () => {
+  it('answers SlowDown after a long wait', async () => {
     const freezer = new Freezer({ timeoutMs: 5 });
     freezer.set(true);
     await expect(freezer.guard(room)(request)).rejects.toMatchObject({ code: 'SlowDown' });

@@ -99,7 +99,7 @@ async function cutOff(read: (body: Parameters<RequestHandler>[0]['body'], gone: 
   return outcome.promise;
 }
 
-describe('the body of a client who went away', () => {
+describe('the body of a client that disconnected', () => {
   it.each<[string, Parameters<typeof cutOff>[0]]>([
     ['at once', async (body, gone) => gone.then(() => readWhole(body))],
     ['by pipe', async (body, gone) => gone.then(() => body.pipe(ignore))],

@@ -38,7 +38,7 @@ const text = (status: number, words: string): Answer => ({
   body: { kind: 'bytes', bytes: Buffer.from(words) },
 });
 
-/** The first request that is told of after the subscription. */
+/** Resolves with the first finished request after the subscription. */
 function nextOf(events: RequestEvents): Promise<FinishedRequest> {
   return new Promise((resolve) => {
     const end = events.subscribe((finished) => {
@@ -100,7 +100,7 @@ describe('events of requests', () => {
     socket.destroy();
   });
 
-  it('tell why a request was refused', async () => {
+  it('report why a request was refused', async () => {
     const events = new RequestEvents();
     const port = await serving(() => Promise.reject(new S3Error('NoSuchBucket')), events);
     const next = nextOf(events);
@@ -108,7 +108,7 @@ describe('events of requests', () => {
     expect(await next).toMatchObject({ status: 404, outcome: 'answered', refusal: { code: 'NoSuchBucket' } });
   });
 
-  it('name the room that answers, and none for probes', async () => {
+  it('name the API that answers, and none for probes', async () => {
     const events = new RequestEvents();
     const port = await serving(async () => text(200, ''), events);
     const handlers: string[] = [];

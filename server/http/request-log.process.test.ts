@@ -44,7 +44,7 @@ describe('the log of requests', () => {
     },
   );
 
-  it('tells of what cannot be done while the server serves', async () => {
+  it('reports what fails while the server serves', async () => {
     expect(await linesOf({ kind: 'ready' }, unavailable)).toEqual({ status: 503, levels: ['error'] });
   });
 });

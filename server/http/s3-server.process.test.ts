@@ -62,7 +62,7 @@ describe('answers', () => {
     });
   });
 
-  it('to HEAD tell the length of what GET would send, and send nothing', async () => {
+  it('to HEAD have the length of the answer to GET, and no body', async () => {
     const url = await serve(() => Promise.resolve(text('hello')));
     const answer = await sendRaw(url, head('HEAD'));
     expect(answer).toMatchObject({ status: 200, body: '' });
@@ -86,7 +86,7 @@ describe('answers', () => {
     expect(await answer.json()).toMatchObject({ Code: 'AccessDenied', RequestId: '0123456789ABCDEF' });
   });
 
-  it('of a defect tell nothing of it', async () => {
+  it('to a defect reveal nothing of it', async () => {
     const url = await serve(() => Promise.reject(new TypeError('secret of the inside')));
     const answer = await fetch(`${url}/b/k`);
     expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('secret')]);
@@ -266,7 +266,7 @@ describe('uploads', () => {
     connection.socket.destroy();
   });
 
-  it('are told to continue only when their body is wanted', async () => {
+  it('get 100 Continue only when their body is read', async () => {
     const put = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n';
     const refused = connectRaw(await serve(refuse));
     refused.send(put);

@@ -15,7 +15,7 @@ type Pieces = (signal: AbortSignal) => AsyncIterable<Buffer>;
 /** Asks a server that answers with these pieces; `sent` settles as `sendEndless` does. */
 async function ask(pieces: Pieces, beatMs?: number) {
   const sent = Promise.withResolvers<void>();
-  // What it failed with is looked at when the answer was read.
+  // The test checks the failure after it has read the answer.
   sent.promise.catch(() => undefined);
   const server = createServer((_request, response: ServerResponse) => {
     response.writeHead(200);
@@ -40,7 +40,7 @@ describe('an answer without an end', () => {
     answer.destroy();
   });
 
-  it('sends pieces as they come, and ends when there are no more', async () => {
+  it('sends chunks as they come, and ends when there are no more', async () => {
     const { answer, sent } = await ask(async function* () {
       yield Buffer.from('{"a":1}\n');
       await Promise.resolve();
@@ -51,7 +51,7 @@ describe('an answer without an end', () => {
     await sent;
   });
 
-  it('tells the source that the client has gone', async () => {
+  it('aborts the source when the client disconnects', async () => {
     const told = Promise.withResolvers<void>();
     const { answer, sent } = await ask(async function* (signal) {
       yield Buffer.from('x\n');

@@ -8,7 +8,7 @@ describe('the pool of threads that wait on the disk', () => {
     expect(env['UV_THREADPOOL_SIZE']).toBe('10');
   });
 
-  it('is left to who set it', () => {
+  it('does not change a size from the environment', () => {
     const env: NodeJS.ProcessEnv = { UV_THREADPOOL_SIZE: '7' };
     sizeThreadPool(env, 16);
     expect(env['UV_THREADPOOL_SIZE']).toBe('7');

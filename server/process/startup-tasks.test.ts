@@ -56,7 +56,7 @@ describe('sealing', () => {
     expect(other.sealed.sealing).toBe(true);
   });
 
-  it('that fails later is told of as a background task, until it is on', async () => {
+  it('that fails later is reported as a background task, until it is on', async () => {
     const records = new MemoryRecordStore();
     const service = new FakeKeyService();
     const [one, later] = [
@@ -97,7 +97,7 @@ const tagged = (changes: object = {}) =>
   });
 
 describe('policies that are stored already', () => {
-  it('are told to the log where they deny whatever their condition says', async () => {
+  it('are logged when they deny every request', async () => {
     const { records, identities } = await testIdentities();
     const { layer: objects } = testLayer();
     await objects.createBucket('photos', { location: '' });

@@ -10,7 +10,7 @@ import { createLogger } from '../../platform/logger.ts';
 const log = createLogger({ name: 'test', level: 'silent' });
 const away = () => Promise.reject(new StoreUnavailable('unreachable', 'no route to 10.0.0.7'));
 
-/** What a server waits for whose attempt fails. */
+/** Returns the dependency that a server waits for after a failed attempt. */
 async function waiting(attempt: () => Promise<unknown>): Promise<Waiting | undefined> {
   const stopped = new AbortController();
   let told: Waiting | undefined;

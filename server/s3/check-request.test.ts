@@ -83,7 +83,7 @@ describe('parameters of a part or a version', () => {
   });
 });
 
-describe('the owner whom a request expects', () => {
+describe('the owner that a request expects', () => {
   it.each([ownerId, accountId])('may be named %s', async (owner) => {
     const headers = { 'x-amz-expected-bucket-owner': owner, 'x-amz-source-expected-bucket-owner': owner };
     const copy = { ...headers, 'x-amz-copy-source': '/bucket/key' };

@@ -52,7 +52,7 @@ describe('requestedEncryption', () => {
 });
 
 describe('encryptionHeaders', () => {
-  it('tell key and context as they can be sent again', () => {
+  it('return key and context in the form of a request', () => {
     const headers = encryptionHeaders({ scheme: 'SSE-KMS', keyName: 'k', context: { a: 'b' } });
     expect(headers).toEqual({
       [scheme]: 'aws:kms',

@@ -12,7 +12,7 @@ describe('httpDate', () => {
     );
   });
 
-  it('tells the last millisecond of a day from the first of the next', () => {
+  it('distinguishes the last millisecond of a day from the first of the next', () => {
     expect(httpDate(new Date(86_399_999))).toBe('Thu, 01 Jan 1970 23:59:59 GMT');
     expect(httpDate(new Date(86_400_000))).toBe('Fri, 02 Jan 1970 00:00:00 GMT');
     expect(httpDate(new Date(-1))).toBe('Wed, 31 Dec 1969 23:59:59 GMT');
@@ -76,7 +76,7 @@ describe('describingHeaders', () => {
     checksum: { algorithm: 'SHA256', value: 'v', type: 'COMPOSITE' },
   };
 
-  it('quote the ETag and tell the time as HTTP does', () => {
+  it('quote the ETag and format the time as HTTP does', () => {
     expect(describingHeaders(info, { checksum: false })).toEqual({
       etag: '"e"',
       'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT',
@@ -85,7 +85,7 @@ describe('describingHeaders', () => {
     });
   });
 
-  it('tell the checksum only when asked', () => {
+  it('have the checksum only on request', () => {
     expect(describingHeaders(info, { checksum: true })).toMatchObject({
       'x-amz-checksum-sha256': 'v',
       'x-amz-checksum-type': 'COMPOSITE',

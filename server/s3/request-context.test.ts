@@ -9,7 +9,7 @@ function contextOf(request: { readonly headers?: Record<string, string>; readonl
 }
 
 describe('the condition keys of a request', () => {
-  it('tell the connection and the time', () => {
+  it('contain the connection and the time', () => {
     expect(contextOf({})).toEqual({
       'aws:SourceIp': ['192.0.2.1'],
       'aws:SecureTransport': ['true'],
@@ -62,7 +62,7 @@ describe('the condition keys of a request', () => {
     },
   );
 
-  it('tell parameters and headers, and no key of a client', () => {
+  it('contain parameters and headers, and no customer key', () => {
     const headers = { 'x-amz-acl': 'private', 'x-amz-server-side-encryption-customer-key': 'secret' };
     expect(contextOf({ headers, query: 'prefix=a%2F' })).toMatchObject({
       's3:prefix': ['a/'],

@@ -307,7 +307,7 @@ async function prepare(operation: string): Promise<void> {
   if (operation === 'DeleteBucket') await ok(calls.call('PUT', '/empty'));
 }
 
-/** What the operation has used up is made again. */
+/** Restores the objects that the operation has removed. */
 async function renew(operation: string): Promise<void> {
   if (operation === 'CreateBucket') await calls.call('DELETE', '/another');
   if (operation === 'DeleteBucket') await calls.call('PUT', '/empty');

@@ -180,7 +180,7 @@ describe('a request of virtual-host style', () => {
     expect(await call('PUT', '/made', { headers: { host: 'other.s3.example.com' } })).toMatchObject({ status: 200 });
   });
 
-  it('tells nothing of buckets to who may make none', async () => {
+  it('reveals no bucket to a caller who may create none', async () => {
     const { call } = await testCalls({ authorize: () => false });
     const codes = await Promise.all(
       ['bucket', 'other'].map((name) => call('PUT', '/made', { headers: { host: `${name}.s3.example.com` } })),

@@ -115,7 +115,7 @@ describe('authorization', () => {
     expect(asked.map((one) => [one.action, one.resource])).toEqual([[action, resource.replace(/^b/, 'bucket')]]);
   });
 
-  it('tells policies where the request comes from and what it asks for', async () => {
+  it('gives policies the origin and the parameters of the request', async () => {
     const { asked, handle } = api(() => false);
     const headers = { 'user-agent': 'agent', referer: 'http://from', 'x-amz-acl': 'private' };
     await codeOf(handle(request('GET', '/bucket?prefix=p&delimiter=%2F&max-keys=5', { headers })));
@@ -148,7 +148,7 @@ describe('authorization', () => {
     expect(answer).toMatch(/<Error><Key>yours<\/Key><Code>AccessDenied<\/Code>/);
   });
 
-  it('hides whether a key exists from who may not list', async () => {
+  it('does not reveal if a key exists to a caller who may not list', async () => {
     const reader = api(only('s3:GetObject bucket/k'));
     await reader.objects.createBucket('bucket', { location: 'us-east-1' });
     expect(await codeOf(reader.handle(request('GET', '/bucket/k')))).toBe('AccessDenied');
@@ -166,7 +166,7 @@ async function listed(allowed: (request: AccessRequest) => boolean): Promise<str
 }
 
 describe('ListBuckets', () => {
-  it('shows every bucket to who may see all', async () => {
+  it('shows every bucket to a caller who may list all', async () => {
     expect(await listed(only('s3:ListAllMyBuckets '))).toMatch(/mine.*yours/s);
   });
 
@@ -194,7 +194,7 @@ describe('ListBuckets', () => {
     }
   });
 
-  it('refuses who may list none', async () => {
+  it('refuses a caller who may list none', async () => {
     expect(await codeOf(listed(() => false))).toBe('AccessDenied');
   });
 });

@@ -3,6 +3,7 @@
 import { Session } from 'node:inspector';
 import { BroadcastChannel, isMainThread, workerData } from 'node:worker_threads';
 
+const isEntered = ({ ranges }) => ranges[0].count > 0;
 const channel = new BroadcastChannel('coffer-counts');
 channel.unref();
 
@@ -19,7 +20,6 @@ if (isMainThread) {
   channel.addEventListener('message', () => {
     session.post('Profiler.takePreciseCoverage', (error, { result }) => {
       if (error !== null) throw error;
-      const isEntered = ({ ranges }) => ranges[0].count > 0;
       channel.postMessage(result.filter(({ functions }) => functions.some(isEntered)).map(({ url }) => url));
     });
   });

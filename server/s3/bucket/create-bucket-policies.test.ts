@@ -7,7 +7,7 @@ import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 const located = (location: string) =>
   `<CreateBucketConfiguration><LocationConstraint>${location}</LocationConstraint></CreateBucketConfiguration>`;
 
-/** Makes a bucket by somebody whose policy allows it under this condition; the store is in us-east-1. */
+/** Creates a bucket as a user whose policy allows it under this condition. The store is in us-east-1. */
 async function creating(condition: Record<string, Record<string, string>>, body?: string) {
   const statement = { Effect: 'Allow', Action: 's3:CreateBucket', Resource: 'arn:aws:s3:::*', Condition: condition };
   const document = parsePolicyDocument(JSON.stringify({ Version: '2012-10-17', Statement: [statement] }));

@@ -33,7 +33,7 @@ async function blocked() {
 }
 
 describe('a bucket that blocks keys of clients', () => {
-  it('tells so', async () => {
+  it('says so in the answer', async () => {
     const { call } = await blocked();
     expect((await call('GET', '/bucket?encryption')).body).toContain(
       '<Rule><BlockedEncryptionTypes><EncryptionType>SSE-C</EncryptionType></BlockedEncryptionTypes></Rule>',

@@ -60,7 +60,7 @@ describe('a policy that refuses what is not encrypted', () => {
     expect(refused).toMatchObject({ code: 'AccessDenied' });
   });
 
-  it('does not tell who may not write whether there is an upload', async () => {
+  it('does not reveal an upload to a caller who may not write', async () => {
     const { call } = await denying(condition);
     const unknown = '0'.repeat(32);
     const answer = await call('PUT', `${path}?uploadId=${unknown}&partNumber=1`, { body: 'x' });

@@ -65,7 +65,7 @@ describe('DeleteObject under a condition', () => {
     expect(await exists(test)).toBe(true);
   });
 
-  it('needs the right to read for what its answer tells of the object', async () => {
+  it('requires the permission to read for conditions that reveal the object', async () => {
     const test = await withObject({ authorize: ({ action }) => action !== 's3:GetObject' });
     const conditions: Record<string, string>[] = [{ 'if-match': `"${test.etag}"` }, { 'x-amz-if-match-size': '4' }];
     for (const headers of conditions) {
@@ -86,7 +86,7 @@ describe('DeleteObject under a condition', () => {
 });
 
 describe('DeleteObjects under conditions', () => {
-  it('deletes those whose conditions hold, and tells the others', async () => {
+  it('deletes those whose conditions hold, and reports the others', async () => {
     const test = await testCalls();
     const keys = ['etag', 'quoted', 'size', 'time', 'wrong-etag', 'wrong-size', 'wrong-time', 'any'];
     const infos = await Promise.all(keys.map((key) => test.layer.putObject(put('bucket', key, 'text'))));

@@ -34,7 +34,7 @@ describe('an object under a key of the client', () => {
     expect((await call('GET', path, { headers: range })).body).toBe(body.slice(2, 7));
   });
 
-  it('is told by algorithm and MD5 of the key, by PUT, GET and HEAD alike', async () => {
+  it('is identified by algorithm and MD5 of the key in answers to PUT, GET and HEAD', async () => {
     const { call } = await testCalls();
     const told = { [`${prefix}algorithm`]: 'AES256', [`${prefix}key-md5`]: md5(mine) };
     for (const [method, body] of [['PUT', 'x'], ['GET'], ['HEAD']] as const) {
@@ -68,7 +68,7 @@ describe('an object under a key of the client', () => {
     });
   });
 
-  it('tells nothing by conditions to who has not the key', async () => {
+  it('reveals nothing by conditions to a caller without the key', async () => {
     const { call } = await withObject();
     const { headers } = await call('HEAD', path, { headers: keyHeaders(mine) });
     const asked = { 'if-none-match': String(headers['etag']) };
@@ -77,7 +77,7 @@ describe('an object under a key of the client', () => {
     expect(known.status).toBe(304);
   });
 
-  it('is described by GetObjectAttributes to who has the key', async () => {
+  it('is described by GetObjectAttributes to a caller with the key', async () => {
     const { call } = await withObject();
     const headers = { 'x-amz-object-attributes': 'ObjectSize' };
     expect(await call('GET', `${path}?attributes`, { headers })).toMatchObject({ code: 'InvalidRequest' });
@@ -189,7 +189,7 @@ describe("a client's key", () => {
     }
   });
 
-  it('is told to no policy, only that there is one', async () => {
+  it('is hidden from policies, which only see that there is one', async () => {
     const asked: AccessRequest[] = [];
     const { call } = await testCalls({ authorize: (request) => asked.push(request) > 0 });
     await call('PUT', path, { headers: given, body: 'x' });
@@ -199,7 +199,7 @@ describe("a client's key", () => {
   });
 });
 
-/** What a read needs of what a write said. */
+/** Returns the headers that a read needs after a write. */
 const needed = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix)));
 

@@ -60,7 +60,7 @@ async function prepared(kind: 'blob' | 'inline') {
 
 type Prepared = Awaited<ReturnType<typeof prepared>>;
 
-/** What the client is told of a read that fails, and what the log is. */
+/** Returns the client's error of a failed read, and the log's. */
 async function refusalOf({ layer }: TestLayer): Promise<{ told: unknown; log: string; plaintext: number }> {
   let plaintext = 0;
   try {

@@ -5,7 +5,7 @@ import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { routes } from '../routes.ts';
 import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
-/** Where each operation is asked for: of a bucket that is there, and of one that is not. */
+/** The requests of each operation, to a bucket that exists and to one that does not. */
 const everyOperation = routes.map(([method, level, flags, { name }]) => {
   const path = { service: '/', bucket: '/BUCKET', object: '/BUCKET/key' }[level];
   const names = flags.split(' ').filter((flag) => flag !== '' && flag !== 'copy');
@@ -75,7 +75,7 @@ describe('a document that is too large', () => {
     expect(await call(method, target, { body })).toMatchObject({ code, bytesRead: 0 });
   });
 
-  it('has room for 1,000 keys of 1,024 bytes', async () => {
+  it('may have 1,000 keys of 1,024 bytes', async () => {
     const { call } = await testCalls();
     const objects = Array.from(
       { length: 1_000 },

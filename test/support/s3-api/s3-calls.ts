@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly secure?: boolean;
 }
 
-/** The S3 API over an object layer in memory, with the bucket `bucket`, asked by somebody who may do what `authorize` says. */
+/** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
 export async function testCalls(
   options: Partial<Pick<S3Services, 'authenticate' | 'customerKeysWithoutTls' | 'servedNames'>> & {
     readonly authorize?: (request: AccessRequest) => boolean;

@@ -14,7 +14,7 @@ interface ModelOperation {
 
 type Traits = Readonly<Record<string, unknown>>;
 
-/** The form of the SDK's schemas: an operation begins with 9, and its input names members beside their traits. */
+/** The form of the SDK's schemas: an operation begins with 9, and its input lists members with their traits. */
 export function modelOperations(): readonly ModelOperation[] {
   const operations: ModelOperation[] = [];
   for (const schema of Object.values(sdk) as unknown[]) {
