@@ -2,7 +2,7 @@ import { checkBucketName, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ByteRange, CopySource } from '../objects/object-layer.ts';
 import { parseRange } from '../objects/operations/byte-range.ts';
-import { readConditions } from './conditions.ts';
+import { readConditions } from './object-headers.ts';
 import { customerKeyOf } from './encryption-headers.ts';
 import { header, checkVersion } from './request.ts';
 import type { S3Call } from './operation.ts';

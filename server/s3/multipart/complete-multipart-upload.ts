@@ -5,7 +5,7 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
-import { writeConditions } from '../conditions.ts';
+import { writeConditions } from '../object-headers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumElement, documentMd5, givenChecksum, readDocument } from '../request-body.ts';
 import { header } from '../request.ts';

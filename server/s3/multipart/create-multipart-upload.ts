@@ -3,11 +3,10 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Checksum, CreateMultipartUpload } from '../../objects/object-layer.ts';
 import { checkWriteConditions } from '../../objects/operations/conditions.ts';
 import { xmlAnswer } from '../answers.ts';
-import { writeConditions } from '../conditions.ts';
+import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { header } from '../request.ts';
-import { storedHeaders } from '../object-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */

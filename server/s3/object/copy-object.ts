@@ -3,12 +3,11 @@ import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { CopyObject } from '../../objects/object-layer.ts';
 import { quoted, xmlAnswer, answerError, slowAnswer } from '../answers.ts';
-import { writeConditions } from '../conditions.ts';
+import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { copySource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { header } from '../request.ts';
-import { storedHeaders } from '../object-headers.ts';
 import type { Operation, S3Call, Explicit } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */

@@ -1,6 +1,6 @@
 import type { DeleteConditions } from '../../objects/object-layer.ts';
 import { emptyAnswer, xmlAnswer, asS3Error } from '../answers.ts';
-import { deleteConditions } from '../conditions.ts';
+import { deleteConditions } from '../object-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { checkVersion } from '../request.ts';
 import {

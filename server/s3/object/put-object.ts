@@ -1,8 +1,7 @@
 import { emptyAnswer, quoted } from '../answers.ts';
-import { writeConditions } from '../conditions.ts';
+import { writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
-import { storedHeaders } from '../object-headers.ts';
 import type { Operation } from '../operation.ts';
 
 /** The limit of MinIO. AWS limits a single upload to 5 GiB. */
